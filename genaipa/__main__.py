@@ -1,0 +1,5 @@
+"""`python -m genaipa`."""
+
+from genaipa.cli import main
+
+main()

@@ -1,0 +1,123 @@
+"""Every error that a user of genaipa can meet.
+
+    GenaipaError                 exit code 1
+    ├── UsageError               2   the command line, the environment or a file says something that can't be done
+    │   ├── UnknownNameError     2   a name that doesn't exist, with the nearest one that does
+    │   └── DataError            2   a data file: names the file, the entry and the remedy
+    ├── NoReplyError             1   a system gave no reply
+    │   ├── TransientError       1   worth another try, perhaps after a while
+    │   ├── PermanentError       1   the same request would fail again
+    │   └── NotReadyError        1   no key, no SDK, no server: nothing was asked
+    ├── RunError                 1   a run folder can't be used as it is
+    │   └── RunBusyError         1   another process writes to it
+    └── SpendingCapError         4   the next call might cost more than --max-cost leaves
+
+Each message is one sentence (two where the second is the remedy), written for the person at the keyboard.
+The exit codes 0 (complete), 3 (partial and resumable) and 130 (interrupted) are outcomes, not errors: see `cli/run.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class GenaipaError(Exception):
+    """Anything that genaipa explains to its user in a sentence instead of a traceback."""
+
+    exit_code = 1
+
+
+class UsageError(GenaipaError):
+    """The request can't be done as it was made."""
+
+    exit_code = 2
+
+
+class UnknownNameError(UsageError):
+    """A name that doesn't exist; says which one is nearest and what does exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        super().__init__(f"no {kind} '{name}'{nearest(name, known)}{' ' + hint if hint else ''}")
+
+
+class DataError(UsageError):
+    """A data file that can't be used: the file, the entry in it, what is wrong and what to do."""
+
+    def __init__(self, path: Path | str, problem: str, entry: str = "") -> None:
+        super().__init__(f"{path}{': ' + entry if entry else ''}: {problem}")
+
+
+class NoReplyError(GenaipaError):
+    """A system gave no reply. `signature` is equal for failures that have the same cause."""
+
+    def __init__(self, message: str, *, kind: str = "error", status: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+
+    @property
+    def signature(self) -> tuple[str, int | None, str]:
+        """What makes two failures the same failure."""
+        return (self.kind, self.status, str(self))
+
+
+class TransientError(NoReplyError):
+    """Worth another try. `retry_after` is the wait in seconds that the server asked for; `overload` asks for fewer calls."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "error",
+        status: int | None = None,
+        retry_after: float | None = None,
+        overload: bool = False,
+    ) -> None:
+        super().__init__(message, kind=kind, status=status)
+        self.retry_after = retry_after
+        self.overload = overload
+
+
+class PermanentError(NoReplyError):
+    """The same request would fail again; `fatal` when every request to this system would."""
+
+    def __init__(self, message: str, *, kind: str = "error", status: int | None = None, fatal: bool = False) -> None:
+        super().__init__(message, kind=kind, status=status)
+        self.fatal = fatal
+
+
+class NotReadyError(NoReplyError):
+    """A key, an SDK or a server is missing; nothing was asked. The message says which and how to get it."""
+
+
+class RunError(GenaipaError):
+    """A run folder can't be used as it is."""
+
+
+class RunBusyError(RunError):
+    """Another process is writing to the run."""
+
+
+class SpendingCapError(GenaipaError):
+    """The spending cap is reached."""
+
+    exit_code = 4
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`: did you mean 'uber'?` or `; known: …`, to stand behind a name that doesn't exist."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not close:
+        close = [n for lower in [name.lower()] for n in names if n.lower() == lower]
+    if close:
+        return f": did you mean '{close[0]}'?"
+    if not names:
+        return "."
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")  # noqa: PLR2004 - as many as fit a line
+    return f"; known: {shown}."

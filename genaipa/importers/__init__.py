@@ -1,0 +1,1 @@
+"""Other people's layouts, turned into our records."""

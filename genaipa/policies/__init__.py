@@ -1,0 +1,1 @@
+"""Documents: privacy policies and regulations, their sections, parts and statistics."""

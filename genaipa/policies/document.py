@@ -1,0 +1,110 @@
+"""A document: a privacy policy of a company, or a data-protection regulation.
+
+It is a text file `policies/NAME.md` or `policies/NAME.txt`, with what is known about it beside it in
+`policies/NAME.yaml`. A text file alone is a document too: its company is then its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.datafiles import read_text, read_yaml
+from genaipa.errors import DataError, UnknownNameError
+from genaipa.policies.sections import Section, find_sections
+from genaipa.questions import DocumentKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from genaipa.workspace import Workspace
+
+TEXT_SUFFIXES = (".md", ".txt")
+
+
+class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What stands in `policies/NAME.yaml`.
+
+    `company` is what the placeholder in questions becomes (for a regulation, its short name). `part_sets` are
+    published segmentations: for each, the offsets in the text (in characters) at which parts 1, 2, … begin.
+    """
+
+    company: str
+    kind: DocumentKind = "policy"
+    title: str = ""
+    source: str = ""
+    date: str = ""
+    license: str = ""
+    extraction: str = ""
+    digest: str = ""
+    part_sets: dict[str, tuple[int, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as it is put to a system. `digest` is the SHA-256 of its text in UTF-8."""
+
+    name: str
+    text: str
+    about: About
+    layer: str = ""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hashlib.sha256(self.text.encode()).hexdigest())
+
+    @property
+    def company(self) -> str:
+        """The name that stands for the placeholder in questions."""
+        return self.about.company
+
+    @property
+    def kind(self) -> DocumentKind:
+        """Which questions can be asked about it."""
+        return self.about.kind
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections in the order of the text, recognised from headings and numbering."""
+        return find_sections(self.text)
+
+    def part(self, part_set: str, number: int) -> tuple[int, int] | None:
+        """Start and end (characters) of the n-th part, from 1, of a published segmentation; None if there is none."""
+        starts = self.about.part_sets.get(part_set, ())
+        if not 1 <= number <= len(starts):
+            return None
+        return starts[number - 1], starts[number] if number < len(starts) else len(self.text)
+
+
+def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
+    """Name → (layer, text file) of every document that can be used now."""
+    return workspace.names("policies", TEXT_SUFFIXES)
+
+
+def load_document(workspace: Workspace, name: str) -> Document:
+    """The document of that name, checked; a UsageError (unknown name) or DataError (bad file)."""
+    files = document_names(workspace)
+    if name not in files:
+        raise UnknownNameError("policy", name, files)
+    layer, path = files[name]
+    text = read_text(path)
+    if not text.strip():
+        raise DataError(path, "is empty; a document needs text.")
+    beside = path.with_suffix(".yaml")
+    if not beside.is_file():
+        return Document(name=name, text=text, about=About(company=name.replace("-", " ").title()), layer=layer)
+    document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
+    if document.about.digest and document.about.digest != document.digest:
+        raise DataError(
+            path,
+            f"has changed since it was added (its digest is not the one in {beside.name}); "
+            "add it again under another name, or take the line 'digest' out if the change is meant.",
+        )
+    for part_set, starts in document.about.part_sets.items():
+        if list(starts) != sorted(set(starts)) or (starts and not 0 <= starts[0] <= starts[-1] < len(text)):
+            raise DataError(beside, "offsets must rise and lie within the text.", f"part_sets.{part_set}")
+    return document

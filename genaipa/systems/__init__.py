@@ -1,0 +1,1 @@
+"""Systems under test: one module for each way to get a reply."""

@@ -1,0 +1,128 @@
+"""The seam between genaipa and every system under test. Whoever opens this file can write an adapter.
+
+An adapter turns messages into one reply, or raises one of `errors.TransientError`, `PermanentError`,
+`NotReadyError`. It does not retry, wait, count money or write files: `systems/limits.py` and `runner.py` do that for
+all of them. A key never appears in anything that it returns or raises.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Role = Literal["user", "assistant"]
+Finish = Literal["stop", "length", "refusal"]
+Purpose = Literal["introduction", "part", "acknowledgement", "summary-request", "question", "answer"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation.
+
+    `purpose` is its place in the protocol, and `carries` the text of the document, part or summary inside it without
+    the words around: a baseline or a retrieval assistant can work from them, a chat model sees `content` alone.
+    `breakpoint` marks the end of a prefix that many requests share (the document's end): a provider that wants to be
+    told what to cache is told here.
+    """
+
+    role: Role
+    content: str
+    purpose: Purpose = "question"
+    carries: str = ""
+    breakpoint: bool = False
+
+    @cached_property
+    def content_json(self) -> bytes:
+        """The content as a JSON string. Made once, so that a long document isn't encoded again for every question."""
+        return json.dumps(self.content, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a reply is asked with. None leaves the choice to the system."""
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    timeout: float = 120.0
+    """Seconds until a call without an answer counts as stalled."""
+    cache_key: str | None = None
+    """Equal for requests that share a prefix: some providers route by it."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call, normalised over providers: `input` includes `cached` (read from a cache) and `cache_write`."""
+
+    input: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    """Part of `output` that was spent on thinking, where the provider tells."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.cached + other.cached,
+            self.cache_write + other.cache_write,
+            self.output + other.output,
+            self.reasoning + other.reasoning,
+        )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a system said, and the facts about how."""
+
+    text: str
+    finish: Finish = "stop"
+    usage: Usage | None = None
+    model: str | None = None
+    """The model as served, which may be more precise than the one that was asked for."""
+    sent: dict[str, Any] = field(default_factory=dict)
+    """The settings as sent, which may be fewer than were asked for."""
+    finish_detail: str = ""
+    """The provider's own word for why it stopped."""
+
+
+class System(Protocol):
+    """A system under test."""
+
+    name: str
+    """As the user wrote it after the catalog was consulted: `openai/gpt-4o`, `vllm/…`, `extractive`."""
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """One reply to the conversation so far; the last message is the user's."""
+        ...
+
+    async def start(self) -> Readiness:
+        """Make ready (find the key, import the SDK, reach or start the server). Raises NotReadyError with the remedy."""
+        ...
+
+    async def count_tokens(self, text: str) -> int | None:
+        """The system's own count for a text, None where it can't be had. May cost a (free) call."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and stop what `start` started."""
+        ...
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What is known about a system once it is ready."""
+
+    context: int | None = None
+    """Tokens that fit in one request, messages and reply together, if the server tells."""
+    models: tuple[str, ...] | None = None
+    """The models that the server lists; None where it lists none."""
+    shutdown: str | None = None
+    """The day on which the provider ends this model, if the server tells."""
+    notes: tuple[str, ...] = ()
+    """Sentences that the user should see before the run."""

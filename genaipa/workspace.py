@@ -1,0 +1,89 @@
+"""Which folders exist, nearest first.
+
+A name (a prompt, a question set, a policy, annotations) is looked up in the user's workspace, then in what was
+pulled, then in what ships; the first that has it wins, name by name. The workspace is `--workspace`, else
+`GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`; without one, runs are written to the
+folder that genaipa is called in.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from genaipa.errors import UsageError
+
+Kind = Literal["prompts", "questions", "policies", "annotations"]
+KINDS: tuple[Kind, ...] = ("prompts", "questions", "policies", "annotations")
+MARKER = "genaipa.toml"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folders in which names are looked up (nearest first), and where runs are kept."""
+
+    home: Path
+    layers: tuple[tuple[str, Path], ...]
+
+    @property
+    def runs(self) -> Path:
+        """Where run folders are written."""
+        return self.home / "runs"
+
+    @property
+    def systems_file(self) -> Path:
+        """The user's own additions to the catalog of systems."""
+        return self.home / "systems.yaml"
+
+    def names(self, kind: Kind, suffixes: tuple[str, ...]) -> dict[str, tuple[str, Path]]:
+        """Name → (layer, file) for every data file of a kind, each from the nearest layer that has it."""
+        found: dict[str, tuple[str, Path]] = {}
+        for layer, folder in self.layers:
+            here: dict[str, Path] = {}
+            for path in sorted((folder / kind).glob("*")):
+                if path.suffix in suffixes and path.is_file() and not path.name.startswith("."):
+                    here.setdefault(path.stem, path)
+            for name, path in here.items():
+                found.setdefault(name, (layer, path))
+        return dict(sorted(found.items()))
+
+
+def shipped() -> Path:
+    """The data that comes with genaipa: inside the wheel, or at the root of a checkout."""
+    package = Path(__file__).resolve().parent
+    inside = package / "_data"
+    return inside if inside.is_dir() else package.parent
+
+
+def cache() -> Path:
+    """Where pulled data is kept for ever: `GENAIPA_CACHE`, else the user's cache folder."""
+    set_by_user = os.environ.get("GENAIPA_CACHE")
+    if set_by_user:
+        return Path(set_by_user).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("genaipa")
+
+
+def pulled() -> Path:
+    """The data folders that `genaipa pull` fills."""
+    return cache() / "data"
+
+
+def find_workspace(explicit: Path | None = None, start: Path | None = None) -> Workspace:
+    """The workspace to use; a UsageError if one was named and isn't there."""
+    here = (start or Path.cwd()).resolve()
+    named = explicit or (Path(os.environ["GENAIPA_WORKSPACE"]) if os.environ.get("GENAIPA_WORKSPACE") else None)
+    home: Path | None
+    if named is not None:
+        home = named.expanduser().resolve()
+        if not home.is_dir():
+            raise UsageError(f"the workspace {home} is not a folder; make one with: genaipa init {named}")
+    else:
+        home = next((folder for folder in (here, *here.parents) if (folder / MARKER).is_file()), None)
+    layers = [("pulled", pulled()), ("shipped", shipped())]
+    if home is not None:
+        layers.insert(0, ("workspace", home))
+    return Workspace(home=home or here, layers=tuple(layers))
