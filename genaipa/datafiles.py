@@ -31,9 +31,9 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
         key = loader.construct_object(key_node, deep=True)
         if key in found:
             line = key_node.start_mark.line + 1
-            raise yaml.constructor.ConstructorError(None, None, f"the key '{key}' stands twice", key_node.start_mark) from (
-                ValueError(line)
-            )
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key '{key}' stands twice", key_node.start_mark
+            ) from (ValueError(line))
         found[key] = loader.construct_object(value_node, deep=True)
     return found
 

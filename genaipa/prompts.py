@@ -1,0 +1,107 @@
+"""The messages that a system is sent, as Jinja templates in `prompts/NAME.jinja`.
+
+A workspace's template overrides the shipped one of the same name, and may extend it: `{% extends "shipped/part.jinja" %}`.
+Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMPLATES lists what else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from genaipa.datafiles import read_text
+from genaipa.errors import DataError, UsageError
+from genaipa.workspace import shipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import jinja2
+
+    from genaipa.workspace import Workspace
+
+# Template → the variables that it sees besides `company` and `subject`.
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "introduce-company": (),
+    "introduce-document": ("parts",),
+    "part": ("part", "parts", "text"),
+    "acknowledgement": ("part", "parts"),
+    "summarize-by-name": ("words",),
+    "summarize-document": ("words",),
+    "introduce-summary": ("text",),
+    "question": ("question", "question_id"),
+}
+INCLUDED = ("rules",)
+_SAMPLE: dict[str, Any] = {
+    "company": "ACME",
+    "subject": "the privacy policy of ACME",
+    "part": 1,
+    "parts": 2,
+    "words": 400,
+}
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The templates in effect: name → (layer, file)."""
+
+    files: dict[str, tuple[str, Path]]
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """Name → the template's text."""
+        return {name: read_text(path) for name, (_, path) in self.files.items()}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Name → SHA-256 of the template's text."""
+        return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in self.sources.items()}
+
+    @cached_property
+    def _environment(self) -> jinja2.Environment:
+        import jinja2
+
+        own = {f"{name}.jinja": source for name, source in self.sources.items()}
+        original = jinja2.FileSystemLoader(shipped() / "prompts")
+        return jinja2.Environment(
+            loader=jinja2.ChoiceLoader([jinja2.DictLoader(own), jinja2.PrefixLoader({"shipped": original})]),
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,  # noqa: S701 - what comes out is plain text for a model, never HTML
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def render(self, name: str, **variables: object) -> str:
+        """The message, without white space around it; a DataError naming the template and what is wrong in it."""
+        import jinja2
+
+        path = self.files[name][1]
+        try:
+            return self._environment.get_template(f"{name}.jinja").render(**variables).strip()
+        except jinja2.UndefinedError as error:
+            known = ", ".join(sorted(variables))
+            raise DataError(path, f"{error}; this template can use: {known}.") from None
+        except jinja2.TemplateSyntaxError as error:
+            raise DataError(path, f"{error.message}.", f"line {error.lineno}") from None
+        except jinja2.TemplateError as error:
+            raise DataError(path, f"{error}.") from None
+
+    def check(self) -> None:
+        """Render every template once with sample values; the first problem as a DataError."""
+        for name, variables in TEMPLATES.items():
+            sample = {key: _SAMPLE.get(key, key) for key in ("company", "subject", *variables)}
+            if not self.render(name, **sample):
+                raise DataError(self.files[name][1], "gives an empty message.")
+
+
+def load_prompts(workspace: Workspace) -> Prompts:
+    """The templates in effect, checked."""
+    files = workspace.names("prompts", (".jinja",))
+    missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
+    if missing:
+        raise UsageError(f"the prompt '{missing[0]}' is missing; genaipa is not installed whole, install it again.")
+    prompts = Prompts(files)
+    prompts.check()
+    return prompts

@@ -1,0 +1,250 @@
+"""The run folder: create, open, lock, append, read.
+
+runs/<time>-<name>/
+manifest.json         the spec, digests, versions, orders, status
+answers.jsonl         one record per answer or failure, append-only
+conversations.jsonl   how each conversation began, append-only
+introductions/        the messages before the first question, once by digest
+documents/            the documents' texts, once by digest
+prompts/ questions/ annotations/   the files that were in effect
+sheets/               for web chats driven by hand: what to paste, and where replies go
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import hashlib
+import os
+import re
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError
+from genaipa.runs import journal
+from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record, Status
+from genaipa.systems.base import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from genaipa.workspace import Workspace
+
+ANSWERS = "answers.jsonl"
+CONVERSATIONS = "conversations.jsonl"
+MANIFEST = "manifest.json"
+
+
+class _Seen(msgspec.Struct):
+    """As much of a record as resuming needs."""
+
+    key: str
+    status: Status
+    conversation: str
+
+
+class _StoredMessage(msgspec.Struct, omit_defaults=True):
+    role: str
+    content: str
+    purpose: str = "question"
+    carries: tuple[int, int] | None = None
+    breakpoint: bool = False
+
+
+class RunFolder:
+    """One run on disk. Reading needs no lock; `writing()` takes it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._answers: journal.Journal | None = None
+        self._conversations: journal.Journal | None = None
+        self._known_conversations: set[str] = set()
+        self._lock = FileLock(path / ".lock")
+
+    @classmethod
+    def create(cls, runs: Path, manifest: Manifest) -> Self:
+        """A new folder for this manifest, named after the time and the run's name."""
+        stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
+        slug = re.sub(r"[^A-Za-z0-9.-]+", "-", manifest.name).strip("-.")[:60] or "run"
+        for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
+            path = runs / f"{stamp}-{slug}{suffix}"
+            with contextlib.suppress(FileExistsError):
+                path.mkdir(parents=True)
+                run = cls(path)
+                run.write_manifest(manifest)
+                return run
+        raise RunError(f"no free name for a run folder in {runs}.")
+
+    @property
+    def name(self) -> str:
+        """The folder's name, by which commands call the run."""
+        return self.path.name
+
+    def manifest(self) -> Manifest:
+        """What the run is; a DataError if the file is damaged or from a newer genaipa."""
+        path = self.path / MANIFEST
+        try:
+            manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        except OSError as error:
+            raise DataError(path, f"can't be read ({error.strerror}).") from None
+        except msgspec.DecodeError as error:
+            raise DataError(path, f"is damaged ({error}); answers.jsonl beside it still holds the answers.") from None
+        if manifest.format > FORMAT:
+            raise DataError(path, f"was written by a newer genaipa (format {manifest.format}); upgrade genaipa.")
+        return manifest
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Replace the manifest in one step."""
+        manifest.updated = now()
+        self.write_file(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+
+    def write_file(self, name: str, content: bytes) -> None:
+        """A file of the run folder, whole or not at all."""
+        path = self.path / name
+        path.parent.mkdir(exist_ok=True)
+        temporary = path.with_name(f".{path.name}.tmp")
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise RunError(
+                f"{path} can't be written ({error.strerror}); make room and run the same command again."
+            ) from None
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[list[str]]:
+        """Hold the run for writing; gives the sentences about what was healed. A RunBusyError if it is held already."""
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise RunBusyError(
+                f"another process is working on {self.name}; wait for it to end or stop it first."
+            ) from None
+        try:
+            yield [said for name in (ANSWERS, CONVERSATIONS) if (said := journal.heal(self.path / name))]
+        finally:
+            self._lock.release()
+
+    # -- appending (inside writing(), from one event loop) --
+
+    def open_journals(self) -> None:
+        """Get ready to append."""
+        self._known_conversations = {c.id for c in self.conversations()}
+        self._answers = journal.Journal(self.path / ANSWERS)
+        self._conversations = journal.Journal(self.path / CONVERSATIONS)
+
+    async def close_journals(self) -> None:
+        """Write what is waiting and let go of the files."""
+        for log in (self._answers, self._conversations):
+            if log is not None:
+                await log.close()
+        self._answers = self._conversations = None
+
+    async def append(self, record: Record) -> None:
+        """Keep a record; it is on disk when this returns."""
+        assert self._answers is not None, "open_journals() comes first"
+        await self._answers.append(record)
+
+    async def begin(self, conversation: ConversationRecord) -> None:
+        """Keep how a conversation began, once."""
+        assert self._conversations is not None, "open_journals() comes first"
+        if conversation.id not in self._known_conversations:
+            self._known_conversations.add(conversation.id)
+            await self._conversations.append(conversation)
+
+    def keep_introduction(self, messages: Sequence[Message]) -> str:
+        """Store the messages before the first question; their digest."""
+        stored = [
+            _StoredMessage(role=m.role, content=m.content, purpose=m.purpose, carries=_span(m), breakpoint=m.breakpoint)
+            for m in messages
+        ]
+        content = msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n"
+        digest = hashlib.sha256(content).hexdigest()
+        if not (self.path / "introductions" / f"{digest}.json").exists():
+            self.write_file(f"introductions/{digest}.json", content)
+        return digest
+
+    # -- reading --
+
+    def seen(self) -> tuple[dict[str, int], dict[str, Status]]:
+        """Key → byte offset of its latest record, and key → its status. Reads no texts."""
+        offsets: dict[str, int] = {}
+        statuses: dict[str, Status] = {}
+        for offset, record in journal.read(self.path / ANSWERS, _Seen):
+            offsets[record.key] = offset
+            statuses[record.key] = record.status
+        return offsets, statuses
+
+    def records_at(self, offsets: list[int]) -> list[Record]:
+        """The records at these offsets."""
+        return journal.read_at(self.path / ANSWERS, offsets, Record)
+
+    def records(self) -> Iterator[Record]:
+        """Every record in the order in which they were made, failures that were replaced later included."""
+        for _, record in journal.read(self.path / ANSWERS, Record):
+            yield record
+
+    def conversations(self) -> Iterator[ConversationRecord]:
+        """How each conversation began."""
+        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord):
+            yield conversation
+
+    def introduction(self, digest: str) -> list[Message]:
+        """The messages stored under a digest."""
+        path = self.path / "introductions" / f"{digest}.json"
+        try:
+            stored = msgspec.json.decode(path.read_bytes(), type=list[_StoredMessage])
+        except (OSError, msgspec.DecodeError) as error:
+            raise DataError(path, f"can't be read ({error}).") from None
+        return [
+            Message(
+                role="user" if m.role == "user" else "assistant",
+                content=m.content,
+                purpose=m.purpose,  # type: ignore[arg-type] - written by keep_introduction
+                carries=m.content[slice(*m.carries)] if m.carries else "",
+                breakpoint=m.breakpoint,
+            )
+            for m in stored
+        ]
+
+
+def _span(message: Message) -> tuple[int, int] | None:
+    """Where in the content the carried text stands, so that it is stored once."""
+    if not message.carries:
+        return None
+    start = message.content.find(message.carries)
+    return (start, start + len(message.carries)) if start >= 0 else None
+
+
+def now() -> str:
+    """This moment in UTC, to the millisecond, ISO 8601."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def list_runs(workspace: Workspace) -> list[RunFolder]:
+    """The runs of a workspace, oldest first."""
+    return [RunFolder(p.parent) for p in sorted(workspace.runs.glob(f"*/{MANIFEST}"))]
+
+
+def find_run(workspace: Workspace, name: str) -> RunFolder:
+    """The run of that name, path, or unambiguous part of a name; `latest` is the newest."""
+    direct = workspace.home / name
+    for path in (direct, workspace.runs / name):
+        if (path / MANIFEST).is_file():
+            return RunFolder(path)
+    runs = list_runs(workspace)
+    if name == "latest" and runs:
+        return runs[-1]
+    matching = [run for run in runs if name in run.name]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise RunError(f"'{name}' could be any of: {', '.join(run.name for run in matching)}; write more of the name.")
+    raise UnknownNameError("run", name, [run.name for run in runs])

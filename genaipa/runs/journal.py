@@ -1,0 +1,134 @@
+"""An append-only file of JSON lines that survives a crash.
+
+Each line is on disk before `append` returns. Lines that arrive together are written and synced together, so that
+durability costs one sync for many answers, not one each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from genaipa.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+T = TypeVar("T")
+_encoder = msgspec.json.Encoder()
+
+
+def heal(path: Path) -> str:
+    """Take a half-written last line away; a sentence about it, empty if there was none.
+
+    A process that dies while it writes leaves at most one line without its end. What it held was never reported as
+    kept, so it is asked again.
+    """
+    if not path.exists():
+        return ""
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        end = size
+        while end:
+            start = max(0, end - 65536)
+            file.seek(start)
+            newline = file.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        if end == size:
+            return ""
+        file.truncate(end)
+        os.fsync(file.fileno())
+    return f"{path.name}: the last line was cut off ({size - end} bytes); it is taken away and will be asked again."
+
+
+def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
+    """(byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
+
+    A kind with fewer fields than the lines hold reads faster: the rest is skipped.
+    """
+    if not path.exists():
+        return
+    decode = msgspec.json.Decoder(kind).decode
+    offset = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.endswith(b"\n"):
+                try:
+                    yield offset, decode(line)
+                except msgspec.DecodeError as error:
+                    raise RunError(
+                        f"{path}: line {number} is not a record ({error}); restore the file, or delete that line to have it asked again."
+                    ) from None
+            offset += len(line)
+
+
+def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
+    """The records at these byte offsets."""
+    decode = msgspec.json.Decoder(kind).decode
+    with path.open("rb") as file:
+        found = []
+        for offset in offsets:
+            file.seek(offset)
+            found.append(decode(file.readline()))
+    return found
+
+
+class Journal:
+    """The writing end of one file. Use it from one event loop."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def append(self, record: msgspec.Struct) -> None:
+        """Returns once the record is on disk; a RunError if it can't be written (nothing half-written stays)."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((_encoder.encode(record) + b"\n", done))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_waiting())
+        # Shielded: a record that is paid for is written even if whoever waits for it is cancelled.
+        await asyncio.shield(done)
+
+    async def _write_waiting(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
+            except OSError as error:
+                failure = RunError(
+                    f"{self.path} can't be written ({error.strerror}); everything before is kept. Make room and run the same command again."
+                )
+                for _, done in batch:
+                    if not done.done():
+                        done.set_exception(failure)
+            else:
+                for _, done in batch:
+                    if not done.done():
+                        done.set_result(None)
+        self._writing = None
+
+    def _write(self, lines: bytes) -> None:
+        before = os.fstat(self._descriptor).st_size
+        try:
+            view = memoryview(lines)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+            os.fsync(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, before)
+            raise
+
+    async def close(self) -> None:
+        """Wait for what is being written, then close the file."""
+        while self._writing is not None:
+            await asyncio.gather(self._writing, return_exceptions=True)
+        os.close(self._descriptor)

@@ -1,0 +1,193 @@
+"""What a run is made of: the spec that it follows and the records that it leaves.
+
+Everything here is plain data, and stands in the run folder as JSON under the same names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal, get_args
+
+import msgspec
+
+from genaipa.questions import Wording
+
+Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
+INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
+"""The four ways of paper, Appendix A, Algorithm 1, in its order."""
+
+ConversationMode = Literal["shared", "independent"]
+Kind = Literal["answer", "summary", "acknowledgement"]
+Status = Literal["answered", "refused", "truncated", "failed"]
+RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "waiting"]
+
+FORMAT = 1
+"""Version of the run folder's format."""
+
+
+class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that decides which messages are sent. Two runs of one spec ask the same things in the same order.
+
+    `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
+    first question is 1) of each shuffled set. `temperature`, `max_tokens` and `sampling_seed` are None where the
+    choice is the system's.
+    """
+
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    questions: dict[str, str]
+    initializations: tuple[Initialization, ...]
+    wordings: tuple[Wording, ...] = ("original",)
+    repetitions: int = 1
+    conversation: ConversationMode = "shared"
+    acknowledge: bool = False
+    part_tokens: int | None = None
+    summary_words: int = 400
+    seed: int = 0
+    limit: tuple[int, int] | None = None
+    experiment: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    sampling_seed: int | None = None
+
+
+class TokenCount(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens in one normalised form: `input` includes `cached` and `cache_write`; `output` includes `reasoning`."""
+
+    input: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+
+class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why there is no reply. `kind` is one word (`timeout`, `overload`, …), `status` the HTTP status if there was one."""
+
+    kind: str
+    message: str
+    status: int | None = None
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of `answers.jsonl`: a reply, or the failure to get one.
+
+    A later record of the same key replaces a failed one. `turn` counts the user's messages in the conversation from
+    1. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is then a step
+    in parentheses. `digest` identifies the answer by its content: what was asked about which document and what came
+    back, so that a score can't slide onto another text.
+    """
+
+    key: str
+    status: Status
+    conversation: str
+    kind: Kind
+    system: str
+    document: str
+    initialization: Initialization
+    wording: Wording
+    repetition: int
+    question: str
+    turn: int
+    asked: str
+    reply: str | None
+    started: str
+    seconds: float
+    attempts: int = 1
+    finish: str = ""
+    model: str | None = None
+    usage: TokenCount | None = None
+    cost: float | None = None
+    sent: dict[str, object] = {}
+    error: Trouble | None = None
+    digest: str = ""
+
+
+class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of `conversations.jsonl`: how a conversation began, and in which order it was questioned.
+
+    `introduction` is the digest under which `introductions/` holds the messages that came before the first question.
+    """
+
+    id: str
+    system: str
+    document: str
+    document_digest: str
+    initialization: Initialization
+    wording: Wording
+    repetition: int
+    mode: ConversationMode
+    introduction: str
+    order: tuple[str, ...]
+
+
+class SystemFacts(msgspec.Struct, omit_defaults=True):
+    """What is known about one system of a run."""
+
+    model: str
+    counter: str = ""
+    context: int | None = None
+    part_tokens: int | None = None
+    served: list[str] = []
+    sent: dict[str, object] = {}
+    notes: list[str] = []
+    price: str = ""
+
+
+class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which text was used under a document's name."""
+
+    digest: str
+    company: str
+    kind: str
+    title: str = ""
+    source: str = ""
+    date: str = ""
+    license: str = ""
+    layer: str = ""
+
+
+class Digests(msgspec.Struct, frozen=True):
+    """SHA-256 of everything that the messages are made of: name → digest."""
+
+    prompts: dict[str, str]
+    documents: dict[str, str]
+    questions: dict[str, str]
+    annotations: dict[str, str]
+
+
+class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts of a run: records by status (the latest of each key), what is still to be asked, tokens and money."""
+
+    planned: int = 0
+    answered: int = 0
+    refused: int = 0
+    truncated: int = 0
+    failed: int = 0
+    usage: TokenCount | None = None
+    cost: float | None = None
+    seconds: float = 0.0
+
+
+class Manifest(msgspec.Struct, omit_defaults=True):
+    """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is."""
+
+    format: int
+    name: str
+    status: RunStatus
+    created: str
+    updated: str
+    spec: RunSpec
+    digests: Digests
+    documents: dict[str, DocumentFacts]
+    systems: dict[str, SystemFacts]
+    orders: dict[str, tuple[str, ...]]
+    versions: dict[str, str]
+    commit: str | None = None
+    dirty: bool | None = None
+    totals: Totals = Totals()
+
+
+def answer_digest(document_digest: str, asked: str, reply: str) -> str:
+    """The identity of an answer by its content."""
+    return hashlib.sha256("\0".join((document_digest, asked, reply)).encode()).hexdigest()
