@@ -1,4 +1,7 @@
-"""Read the YAML files that people write, strictly: a typo names the file, the entry, the key and the nearest right one."""
+"""Read the YAML files that people write, strictly.
+
+A typo names the file, the entry, the key and the nearest right one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ T = TypeVar("T")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _StrictLoader(_Loader):  # type: ignore[misc] - the base is chosen at run time
+class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run time
     """YAML without its two silent surprises: a key given twice, and a bare date turned into an object."""
 
 
@@ -30,10 +33,9 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         if key in found:
-            line = key_node.start_mark.line + 1
             raise yaml.constructor.ConstructorError(
-                None, None, f"the key '{key}' stands twice", key_node.start_mark
-            ) from (ValueError(line))
+                problem=f"the key '{key}' stands twice", problem_mark=key_node.start_mark
+            )
         found[key] = loader.construct_object(value_node, deep=True)
     return found
 

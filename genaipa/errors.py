@@ -67,7 +67,10 @@ class NoReplyError(GenaipaError):
 
 
 class TransientError(NoReplyError):
-    """Worth another try. `retry_after` is the wait in seconds that the server asked for; `overload` asks for fewer calls."""
+    """Worth another try.
+
+    `retry_after` is the wait in seconds that the server asked for; `overload` asks for fewer calls at once.
+    """
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """The messages that a system is sent, as Jinja templates in `prompts/NAME.jinja`.
 
-A workspace's template overrides the shipped one of the same name, and may extend it: `{% extends "shipped/part.jinja" %}`.
+A workspace's template overrides the shipped one of the same name, and may extend it:
+`{% extends "shipped/part.jinja" %}`.
 Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMPLATES lists what else.
 """
 

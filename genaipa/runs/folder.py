@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError
 from genaipa.runs import journal
 from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record, Status
-from genaipa.systems.base import Message
+from genaipa.systems.base import Message, Purpose, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,9 +47,9 @@ class _Seen(msgspec.Struct):
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
-    role: str
+    role: Role
     content: str
-    purpose: str = "question"
+    purpose: Purpose = "question"
     carries: tuple[int, int] | None = None
     breakpoint: bool = False
 
@@ -205,9 +205,9 @@ class RunFolder:
             raise DataError(path, f"can't be read ({error}).") from None
         return [
             Message(
-                role="user" if m.role == "user" else "assistant",
+                role=m.role,
                 content=m.content,
-                purpose=m.purpose,  # type: ignore[arg-type] - written by keep_introduction
+                purpose=m.purpose,
                 carries=m.content[slice(*m.carries)] if m.carries else "",
                 breakpoint=m.breakpoint,
             )

@@ -64,7 +64,8 @@ def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
                     yield offset, decode(line)
                 except msgspec.DecodeError as error:
                     raise RunError(
-                        f"{path}: line {number} is not a record ({error}); restore the file, or delete that line to have it asked again."
+                        f"{path}: line {number} is not a record ({error}); restore the file, "
+                        "or delete that line to have it asked again."
                     ) from None
             offset += len(line)
 
@@ -105,7 +106,8 @@ class Journal:
                 await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
             except OSError as error:
                 failure = RunError(
-                    f"{self.path} can't be written ({error.strerror}); everything before is kept. Make room and run the same command again."
+                    f"{self.path} can't be written ({error.strerror}); everything before is kept. "
+                    "Make room and run the same command again."
                 )
                 for _, done in batch:
                     if not done.done():

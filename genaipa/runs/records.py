@@ -62,7 +62,7 @@ class TokenCount(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why there is no reply. `kind` is one word (`timeout`, `overload`, …), `status` the HTTP status if there was one."""
+    """Why there is no reply: `kind` is one word (`timeout`, `overload`, …), `status` the HTTP status if any."""
 
     kind: str
     message: str
@@ -190,4 +190,4 @@ class Manifest(msgspec.Struct, omit_defaults=True):
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:
     """The identity of an answer by its content."""
-    return hashlib.sha256("\0".join((document_digest, asked, reply)).encode()).hexdigest()
+    return hashlib.sha256(f"{document_digest}\0{asked}\0{reply}".encode()).hexdigest()
