@@ -53,12 +53,13 @@ class DataError(UsageError):
 
 
 class NoReplyError(GenaipaError):
-    """A system gave no reply. `signature` is equal for failures that have the same cause."""
+    """A system gave no reply: `kind` in a word, the HTTP `status` if there was one, after how many `attempts`."""
 
     def __init__(self, message: str, *, kind: str = "error", status: int | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = status
+        self.attempts = 1
 
     @property
     def signature(self) -> tuple[str, int | None, str]:

@@ -24,7 +24,8 @@ from filelock import FileLock, Timeout
 
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError
 from genaipa.runs import journal
-from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record, Status
+from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record
+from genaipa.runs.tally import Seen, Tally
 from genaipa.systems.base import Message, Purpose, Role
 
 if TYPE_CHECKING:
@@ -36,14 +37,6 @@ if TYPE_CHECKING:
 ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
-
-
-class _Seen(msgspec.Struct):
-    """As much of a record as resuming needs."""
-
-    key: str
-    status: Status
-    conversation: str
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
@@ -173,14 +166,13 @@ class RunFolder:
 
     # -- reading --
 
-    def seen(self) -> tuple[dict[str, int], dict[str, Status]]:
-        """Key → byte offset of its latest record, and key → its status. Reads no texts."""
-        offsets: dict[str, int] = {}
-        statuses: dict[str, Status] = {}
-        for offset, record in journal.read(self.path / ANSWERS, _Seen):
+    def seen(self) -> tuple[Tally, dict[str, int]]:
+        """The counts so far, and the byte offset of each key's latest record. Reads no texts."""
+        tally, offsets = Tally(), dict[str, int]()
+        for offset, record in journal.read(self.path / ANSWERS, Seen):
+            tally.add(record)
             offsets[record.key] = offset
-            statuses[record.key] = record.status
-        return offsets, statuses
+        return tally, offsets
 
     def records_at(self, offsets: list[int]) -> list[Record]:
         """The records at these offsets."""

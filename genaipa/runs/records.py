@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import msgspec
 
 from genaipa.questions import Wording
+from genaipa.systems.base import Usage
 
 Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
 INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
@@ -51,16 +52,6 @@ class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sampling_seed: int | None = None
 
 
-class TokenCount(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Tokens in one normalised form: `input` includes `cached` and `cache_write`; `output` includes `reasoning`."""
-
-    input: int = 0
-    cached: int = 0
-    cache_write: int = 0
-    output: int = 0
-    reasoning: int = 0
-
-
 class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why there is no reply: `kind` is one word (`timeout`, `overload`, …), `status` the HTTP status if any."""
 
@@ -96,7 +87,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     attempts: int = 1
     finish: str = ""
     model: str | None = None
-    usage: TokenCount | None = None
+    usage: Usage | None = None
     cost: float | None = None
     sent: dict[str, object] = {}
     error: Trouble | None = None
@@ -164,7 +155,7 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
     refused: int = 0
     truncated: int = 0
     failed: int = 0
-    usage: TokenCount | None = None
+    usage: Usage | None = None
     cost: float | None = None
     seconds: float = 0.0
 

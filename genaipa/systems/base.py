@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -55,16 +57,18 @@ class Settings:
     """Equal for requests that share a prefix: some providers route by it."""
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Tokens of one call, normalised over providers: `input` includes `cached` (read from a cache) and `cache_write`."""
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one or more calls, normalised over providers.
+
+    `input` includes `cached` (read from a cache) and `cache_write` (written to one); `output` includes `reasoning`,
+    which was spent on thinking, where the provider tells.
+    """
 
     input: int = 0
     cached: int = 0
     cache_write: int = 0
     output: int = 0
     reasoning: int = 0
-    """Part of `output` that was spent on thinking, where the provider tells."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -1,0 +1,49 @@
+# `make test` and `make demo` need Python 3.11 or newer and make, nothing else; both set up .venv first where it is missing.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help test demo format wheel benchmark clean
+
+help:
+	@echo "make test       lint, type-check, guard the imports, run the tests"
+	@echo "make demo       a whole study in a minute, without a key or a network"
+	@echo "make format     format the code and mend what ruff can mend"
+	@echo "make wheel      build the wheel into dist/"
+	@echo "make benchmark  measure genaipa's own speed"
+	@echo "make clean      remove .venv and dist/"
+
+test: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto
+
+demo: $(READY)
+	$(BIN)/genaipa demo
+
+format: $(READY)
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+wheel: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --wheel --no-isolation
+
+benchmark: $(READY)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv dist
+
+# pip is renewed first: the one that comes with Python may be too old for --group and --build-constraint.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "genaipa needs Python 3.11 or newer and $(PYTHON) is %d.%d; name a newer one, for example: make PYTHON=python3.12 $(MAKECMDGOALS)" % sys.version_info[:2] or 0)'
+	@echo "Setting up .venv (a minute or two)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --constraint constraints.txt pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--build-constraint constraints.txt --editable '.[all]' --group dev
+	@touch $@

@@ -1,0 +1,215 @@
+"""Everything that can be known, checked or refused before the first call.
+
+Resolves names, loads and checks data, makes the systems ready, chooses a token counter, cuts documents into parts and
+refuses a document that does not fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from genaipa.annotations import Annotations, load_annotations
+from genaipa.errors import NotReadyError, UsageError, nearest
+from genaipa.policies.document import Document, load_document
+from genaipa.policies.parts import split_parts
+from genaipa.prompts import Prompts, load_prompts
+from genaipa.protocol import Script, check_wordings
+from genaipa.questions import QuestionSet, load_questions
+from genaipa.runs.records import Digests, RunSpec
+from genaipa.systems import tokens
+from genaipa.systems.base import Readiness
+from genaipa.systems.catalog import HOSTED, KEYLESS, Resolved, resolve
+from genaipa.systems.prices import FREE, Tariff, find_tariff, known_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.systems.base import System
+    from genaipa.workspace import Workspace
+
+PART_TOKENS = 2000
+"""Default size of a part: about what the paper's segments of the same policies came to."""
+REPLY_TOKENS = 300
+"""What a reply is taken to come to when nothing sets a limit."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """The data of a study, loaded and checked."""
+
+    documents: dict[str, Document]
+    questions: dict[str, QuestionSet]
+    prompts: Prompts
+    annotations: dict[str, Annotations]
+    digests: Digests
+
+
+@dataclass
+class Ready:
+    """A system that can be asked, and what is needed to ask it about each document."""
+
+    resolved: Resolved
+    system: System | None
+    """None for a web chat driven by hand, and where nothing will be asked (`--dry-run`, `--estimate`)."""
+    readiness: Readiness
+    tariff: Tariff | None
+    context: int | None
+    counters: dict[str, tokens.Counter] = field(default_factory=dict)
+    scripts: dict[str, Script] = field(default_factory=dict)
+    part_tokens: int = PART_TOKENS
+    notes: list[str] = field(default_factory=list)
+
+
+def load_material(spec: RunSpec, workspace: Workspace) -> Material:
+    """Load what a spec names; the errors of the loaders."""
+    import hashlib
+
+    from genaipa.datafiles import read_text
+
+    documents = {name: load_document(workspace, name) for name in spec.documents}
+    sets = {name: load_questions(workspace, name) for name in set(spec.questions.values())}
+    questions = {document: sets[name] for document, name in spec.questions.items()}
+    check_wordings(spec, questions)
+    prompts = load_prompts(workspace)
+    annotated = workspace.names("annotations", (".yaml",))
+    annotations = {name: load_annotations(workspace, name) for name in spec.documents if name in annotated}
+    files = workspace.names("questions", (".yaml",))
+    digests = Digests(
+        prompts=prompts.digests,
+        documents={name: document.digest for name, document in documents.items()},
+        questions={name: hashlib.sha256(read_text(files[name][1]).encode()).hexdigest() for name in sorted(sets)},
+        annotations={name: found.digest for name, found in annotations.items()},
+    )
+    return Material(documents, questions, prompts, annotations, digests)
+
+
+async def make_ready(
+    name: str,
+    spec: RunSpec,
+    material: Material,
+    workspace: Workspace,
+    *,
+    offline: bool,
+    start: bool,
+    say: Callable[[str], None],
+) -> Ready:
+    """One system, resolved, started unless `start` is False, with its parts cut and its limits checked."""
+    resolved = resolve(name, workspace)
+    if resolved.name != resolved.asked:
+        say(f"{resolved.asked} is {resolved.name}")
+    system = resolved.make() if start and not resolved.manual else None
+    readiness = await system.start() if system else Readiness()
+    try:
+        ready = Ready(
+            resolved=resolved,
+            system=system,
+            readiness=readiness,
+            tariff=_tariff(resolved),
+            context=resolved.entry.context or readiness.context or _known_context(resolved),
+        )
+        ready.notes = _notes(ready)
+        for note in ready.notes:
+            say(note)
+        await _cut(ready, spec, material, offline=offline)
+        check_fit(ready, spec)
+    except BaseException:
+        if system:
+            await system.close()
+        raise
+    return ready
+
+
+def _tariff(resolved: Resolved) -> Tariff | None:
+    if resolved.manual or resolved.provider in (*KEYLESS, "vllm"):
+        return FREE
+    return find_tariff(resolved.provider, resolved.model, resolved.entry.price)
+
+
+def _known_context(resolved: Resolved) -> int | None:
+    return known_context(resolved.provider, resolved.model) if resolved.provider in HOSTED else None
+
+
+def _notes(ready: Ready) -> list[str]:
+    """What the user should know about a system before the run; a NotReadyError if the server has it no more."""
+    entry, name, listed = ready.resolved.entry, ready.resolved.asked, ready.readiness.models
+    notes = list(ready.readiness.notes)
+    gone = listed is not None and ready.resolved.model not in listed
+    instead = f"; use {entry.use} instead" if entry.use else ""
+    if entry.retired and gone:
+        raise NotReadyError(f"{name} was retired on {entry.retired} and the server no longer lists it{instead}.")
+    if entry.retired:
+        still = ", but the server still lists it" if listed is not None else ""
+        notes.append(f"{name} was announced to retire on {entry.retired}{still}{instead}.")
+    elif gone:
+        # Lists leave aliases out, so the first call decides; a wrong name then stops the system.
+        notes.append(
+            f"the server does not list the model '{ready.resolved.model}'{nearest(ready.resolved.model, listed or ())}"
+        )
+    if ready.readiness.shutdown:
+        notes.append(f"{name}: the provider ends this model on {ready.readiness.shutdown}{instead}.")
+    if entry.note:
+        notes.append(f"{name}: {entry.note}")
+    return notes
+
+
+async def _cut(ready: Ready, spec: RunSpec, material: Material, *, offline: bool) -> None:
+    """Choose a counter for each document, and cut it into the parts that suit the system."""
+    ready.part_tokens = spec.part_tokens or ready.resolved.entry.part_tokens or PART_TOKENS
+    for name, document in material.documents.items():
+        counter = ready.counters[name] = await _counter(ready, document.text, offline=offline)
+        parts = tuple(split_parts(document, ready.part_tokens, counter.count))
+        ready.scripts[name] = Script(document, parts, material.questions[name], material.prompts, spec.summary_words)
+    labels = sorted({counter.label for counter in ready.counters.values() if counter.label.startswith("estimate")})
+    if labels and ready.resolved.provider not in KEYLESS:
+        ready.notes.append(f"{ready.resolved.asked}: tokens can't be counted here ({labels[0]}).")
+
+
+async def _counter(ready: Ready, text: str, *, offline: bool) -> tokens.Counter:
+    counted = await ready.system.count_tokens(text) if ready.system else None
+    if counted is not None:
+        return tokens.measured(counted, len(text), f"{ready.resolved.provider}'s own count")
+    if ready.resolved.provider == "openai":
+        counter = tokens.tiktoken_counter(ready.resolved.model, offline=offline)
+        if counter is not None:
+            return counter
+    return tokens.estimated()
+
+
+def check_fit(ready: Ready, spec: RunSpec) -> None:
+    """A UsageError, naming the numbers and the ways out, if a document with its questions exceeds the context."""
+    if ready.context is None:
+        return
+    for name, script in ready.scripts.items():
+        if not {"document", "summary-of-document"} & set(spec.initializations):
+            continue
+        need = context_need(ready, spec, name)
+        if need > ready.context:
+            part = f"{len(script.parts)} part{'s' if len(script.parts) > 1 else ''}"
+            ways = ["choose a system with a larger context"]
+            if spec.conversation == "shared":
+                ways.insert(0, "ask with --conversation independent")
+            raise UsageError(
+                f"{name} does not fit {ready.resolved.asked}: with its questions and replies it needs about {need:,} "
+                f"tokens ({part}; {ready.counters[name].label}), and the context holds {ready.context:,}. "
+                f"{' or '.join(ways).capitalize()}, or leave the document out: --initialization company-name."
+            )
+
+
+def context_need(ready: Ready, spec: RunSpec, document: str) -> int:
+    """Tokens of the longest request about a document, its reply included."""
+    script, count = ready.scripts[document], ready.counters[document].count
+    introduction = sum(
+        count(s.message.content) + count(s.acknowledgement.content) for s in script.introduction("document")
+    )
+    reply = spec.max_tokens or REPLY_TOKENS
+    asked = [
+        count(script.question(question.id, wording).content)
+        for question in script.questions.questions
+        for wording in spec.wordings
+    ]
+    if spec.conversation == "independent":
+        return introduction + max(asked) + reply
+    first, last = spec.limit or (1, len(script.questions.questions))
+    turns = min(last, len(script.questions.questions)) - first + 1
+    return introduction + turns * (max(asked) + min(reply, REPLY_TOKENS)) + max(0, reply - REPLY_TOKENS)

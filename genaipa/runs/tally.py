@@ -1,0 +1,107 @@
+"""Count a run: answers, refusals, failures, tokens and money, per system and initialization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.runs.records import Initialization, Status, Totals
+from genaipa.systems.base import Usage
+
+if TYPE_CHECKING:
+    from genaipa.runs.records import Record
+
+
+class Seen(msgspec.Struct):
+    """As much of a record as counting and resuming need; the texts are skipped when it is read."""
+
+    key: str
+    status: Status
+    kind: str
+    system: str
+    initialization: Initialization
+    seconds: float
+    usage: Usage | None = None
+    cost: float | None = None
+
+
+@dataclass
+class Count:
+    """One row of the closing table. Tokens, money and seconds include steps, and tries that a later one replaced."""
+
+    planned: int = 0
+    status: dict[Status, int] = field(
+        default_factory=lambda: {"answered": 0, "refused": 0, "truncated": 0, "failed": 0}
+    )
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    priced: bool = False
+    seconds: float = 0.0
+
+    @property
+    def kept(self) -> int:
+        """Answers that need not be asked again."""
+        return self.status["answered"] + self.status["refused"] + self.status["truncated"]
+
+    @property
+    def missing(self) -> int:
+        """Answers still to be had."""
+        return max(0, self.planned - self.kept)
+
+    def spend(self, record: Seen | Record) -> None:
+        """Add a record's tokens, money and time."""
+        self.seconds += record.seconds
+        if record.usage is not None:
+            self.usage = self.usage + record.usage
+        if record.cost is not None:
+            self.cost += record.cost
+            self.priced = True
+
+
+@dataclass
+class Tally:
+    """All counts of a run, kept up to date as records arrive."""
+
+    rows: dict[tuple[str, str], Count] = field(default_factory=dict)
+    statuses: dict[str, Status] = field(default_factory=dict)
+
+    def row(self, system: str, initialization: str) -> Count:
+        """The count of one system and initialization."""
+        return self.rows.setdefault((system, initialization), Count())
+
+    def add(self, record: Seen | Record) -> None:
+        """Take a record into account; it replaces an earlier one of its key."""
+        row = self.row(record.system, record.initialization)
+        row.spend(record)
+        if record.kind == "answer":
+            previous = self.statuses.get(record.key)
+            if previous is not None:
+                row.status[previous] -= 1
+            row.status[record.status] += 1
+        self.statuses[record.key] = record.status
+
+    def kept(self, key: str) -> bool:
+        """Whether this answer or step need not be asked again."""
+        return self.statuses.get(key, "failed") != "failed"
+
+    @property
+    def cost(self) -> float:
+        """Money spent so far."""
+        return sum(row.cost for row in self.rows.values())
+
+    def totals(self) -> Totals:
+        """The whole run in one row."""
+        rows = self.rows.values()
+        usage = Usage()
+        for row in rows:
+            usage = usage + row.usage
+        counted = {status: sum(row.status[status] for row in rows) for status in Count().status}
+        return Totals(
+            planned=sum(row.planned for row in rows),
+            usage=usage if usage != Usage() else None,
+            cost=round(self.cost, 6) if any(row.priced for row in rows) else None,
+            seconds=round(sum(row.seconds for row in rows), 3),
+            **counted,
+        )

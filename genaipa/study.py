@@ -1,0 +1,193 @@
+"""Open a run (new, or the unfinished one of the same plan), carry it out, and leave its manifest true."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from genaipa.errors import DataError, RunError
+from genaipa.preflight import Material, Ready, make_ready
+from genaipa.protocol import order_of
+from genaipa.runner import Bounds, Observer, Runner
+from genaipa.runs import provenance
+from genaipa.runs.folder import RunFolder, list_runs, now
+from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, RunStatus, SystemFacts
+from genaipa.systems.catalog import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.runs.tally import Tally
+    from genaipa.workspace import Workspace
+
+_MESSAGE_DATA = ("documents", "questions", "prompts")
+"""What the messages of a run are made of; annotations may change without touching its answers."""
+
+
+@dataclass
+class Outcome:
+    """How a run ended."""
+
+    status: RunStatus
+    tally: Tally
+    stopped: dict[str, str] = field(default_factory=dict)
+    """System → why it was asked no more."""
+    capped: str = ""
+
+
+def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
+    """The manifest of a new run, before anything is asked."""
+    commit, dirty = provenance.commit()
+    orders = {
+        f"{document}|{repetition}": order_of(spec, document, repetition, material.questions[document])
+        for document in spec.documents
+        for repetition in range(1, spec.repetitions + 1)
+    }
+    return Manifest(
+        format=FORMAT,
+        name=name,
+        status="running",
+        created=now(),
+        updated=now(),
+        spec=spec,
+        digests=material.digests,
+        documents={
+            key: DocumentFacts(
+                digest=d.digest,
+                company=d.company,
+                kind=d.kind,
+                title=d.about.title,
+                source=d.about.source,
+                date=d.about.date,
+                license=d.about.license,
+                layer=d.layer,
+            )
+            for key, d in material.documents.items()
+        },
+        systems={},
+        orders=orders,
+        versions=provenance.versions(),
+        commit=commit,
+        dirty=dirty,
+    )
+
+
+def same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str | None) -> RunFolder | None:
+    """The newest run of this very plan and data (and name, if one is given); None if there is none."""
+    for folder in reversed(list_runs(workspace)):
+        try:
+            manifest = folder.manifest()
+        except DataError:
+            # A damaged run is named by `genaipa runs` and `validate`; it must not stand in the way of another.
+            continue
+        same_data = all(getattr(manifest.digests, kind) == getattr(digests, kind) for kind in _MESSAGE_DATA)
+        if manifest.spec == spec and same_data and name in (None, manifest.name):
+            return folder
+    return None
+
+
+def check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -> None:
+    """A RunError naming what a run was begun with that has changed since: its answers would not be comparable."""
+    for kind in _MESSAGE_DATA:
+        before, after = getattr(manifest.digests, kind), getattr(material.digests, kind)
+        changed = sorted(name for name in before if before[name] != after.get(name))
+        if changed:
+            raise RunError(
+                f"{folder.name} can't go on: {kind.rstrip('s')} '{changed[0]}' has changed since it was begun. "
+                f"Put it back, or start afresh with: genaipa run … --new"
+            )
+
+
+def store_inputs(folder: RunFolder, material: Material, workspace: Workspace) -> None:
+    """Keep in the run folder every file that its messages were made of, and the annotated answers beside them."""
+    for document in material.documents.values():
+        folder.write_file(f"documents/{document.digest}.txt", document.text.encode())
+    for name, source in material.prompts.sources.items():
+        folder.write_file(f"prompts/{name}.jinja", source.encode())
+    for kind in ("questions", "annotations"):
+        files = workspace.names(kind, (".yaml",))
+        for name in getattr(material.digests, kind):
+            folder.write_file(f"{kind}/{name}.yaml", files[name][1].read_bytes())
+
+
+async def carry_out(
+    folder: RunFolder,
+    manifest: Manifest,
+    material: Material,
+    systems: list[Ready],
+    bounds: Bounds,
+    observer: Observer,
+) -> Outcome:
+    """Ask what is missing, and write into the manifest how far it came, however it ends. Hold `writing()` around it."""
+    runner = Runner(folder, manifest.spec, material, bounds, observer)
+    _note_systems(manifest, systems)
+    manifest.status = "running"
+    folder.write_manifest(manifest)
+    status: RunStatus = "interrupted"
+    try:
+        await runner.run([ready for ready in systems if not ready.resolved.manual])
+        status = _status(runner, systems)
+    finally:
+        for ready in systems:
+            facts = manifest.systems[ready.resolved.asked]
+            facts.served = sorted({*facts.served, *runner.served.get(ready.resolved.asked, ())})
+            facts.sent = runner.sent.get(ready.resolved.asked, facts.sent)
+        manifest.status = status
+        manifest.totals = runner.tally.totals()
+        folder.write_manifest(manifest)
+    return Outcome(status, runner.tally, runner.stopped, runner.capped)
+
+
+def _status(runner: Runner, systems: list[Ready]) -> RunStatus:
+    missing = {system for (system, _), row in runner.tally.rows.items() if row.missing}
+    if not missing:
+        return "complete"
+    if runner.capped:
+        return "capped"
+    by_hand = {ready.resolved.asked for ready in systems if ready.resolved.manual}
+    return "waiting" if missing <= by_hand else "partial"
+
+
+def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
+    for ready in systems:
+        name = ready.resolved.asked
+        known = manifest.systems.get(name)
+        if known is not None and known.model != ready.resolved.name:
+            raise RunError(
+                f"this run was begun when '{name}' was {known.model}; now it is {ready.resolved.name}. "
+                f"Name the model in full, or start afresh with --new."
+            )
+        manifest.systems[name] = SystemFacts(
+            model=ready.resolved.name,
+            counter="; ".join(sorted({counter.label for counter in ready.counters.values()})),
+            context=ready.context,
+            part_tokens=ready.part_tokens,
+            served=known.served if known else [],
+            sent=known.sent if known else {},
+            notes=ready.notes,
+            price=ready.tariff.label if ready.tariff else "",
+        )
+
+
+async def ready_systems(
+    spec: RunSpec, material: Material, workspace: Workspace, *, offline: bool, start: bool, say: Callable[[str], None]
+) -> list[Ready]:
+    """Every system of a spec, made ready; whatever was started is stopped again if one of them can't be."""
+    ready: list[Ready] = []
+    try:
+        for name in spec.systems:
+            resolve(name, workspace)
+        for name in spec.systems:
+            ready.append(  # noqa: PERF401 - those before a failing one have to be closed
+                await make_ready(name, spec, material, workspace, offline=offline, start=start, say=say)
+            )
+    except BaseException:
+        await close_systems(ready)
+        raise
+    return ready
+
+
+async def close_systems(systems: list[Ready]) -> None:
+    """Let go of every system that was started."""
+    await asyncio.gather(*(ready.system.close() for ready in systems if ready.system), return_exceptions=True)

@@ -1,0 +1,238 @@
+"""Anthropic's models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import NotReadyError
+from genaipa.systems.base import Finish, Readiness, Reply, Usage
+from genaipa.systems.endpoint import (
+    LISTS_NOTHING,
+    LOOK_UP_SECONDS,
+    Endpoint,
+    missing_key,
+    missing_sdk,
+    read_variable,
+    retry_after,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import anthropic
+    from anthropic.types import Message as AnthropicMessage
+    from anthropic.types import ModelInfo
+
+    from genaipa.errors import NoReplyError
+    from genaipa.systems.base import Message, Settings
+
+_FINISH: dict[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+_MAX_TOKENS = 4096
+"""What a reply may take where nobody says: the protocol has no default, and 4096 is allowed by every model."""
+_MOST_BREAKPOINTS = 4
+
+
+class AnthropicSystem:
+    """`anthropic/MODEL`: key in ANTHROPIC_API_KEY, another address in ANTHROPIC_BASE_URL.
+
+    `accepts` are the settings (temperature, max_tokens) that the model takes; others are not sent.
+    """
+
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
+        self.name = name
+        self.model = model
+        self.accepts = accepts
+        self._client: anthropic.AsyncAnthropic | None = None
+        self._endpoint = Endpoint(name, "", "", "")
+
+    async def start(self) -> Readiness:
+        """Import the SDK, find the key, ask which models there are."""
+        try:
+            import anthropic
+        except ImportError:
+            raise missing_sdk(self.name, "anthropic", "anthropic") from None
+        key = read_variable("ANTHROPIC_API_KEY")
+        if key is None:
+            raise missing_key(self.name, "ANTHROPIC_API_KEY")
+        # The SDK adds the version itself, but other tools want it in the same variable.
+        address = (read_variable("ANTHROPIC_BASE_URL") or "https://api.anthropic.com").rstrip("/").removesuffix("/v1")
+        self._endpoint = Endpoint(self.name, address, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", key)
+        self._client = anthropic.AsyncAnthropic(api_key=key, base_url=address, max_retries=0)
+        try:
+            return await self._look_up_model(self._client)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _look_up_model(self, client: anthropic.AsyncAnthropic) -> Readiness:
+        import anthropic
+
+        try:
+            page = await client.models.list(limit=1000, timeout=LOOK_UP_SECONDS)
+        except anthropic.APIConnectionError as error:
+            raise self._endpoint.unreachable(error.__cause__ or error) from None
+        except anthropic.APIStatusError as error:
+            if error.status_code == 401:  # noqa: PLR2004 - Unauthorized
+                raise self._endpoint.unauthorised(401, error.body) from None
+            notes = () if error.status_code in LISTS_NOTHING else (self._endpoint.unlisted(error.status_code),)
+            return Readiness(notes=notes)
+        except (anthropic.APIError, ValueError):
+            return Readiness(notes=(self._endpoint.unlisted("its list can't be read"),))
+        listed: list[ModelInfo] = getattr(page, "data", None) or []
+        models = tuple(sorted(entry.id for entry in listed))
+        entry = next((entry for entry in listed if entry.id == self.model), None)
+        if entry is None and models:
+            entry = await self._retrieve_model(client, models)
+            if entry is None:
+                return Readiness(models=models, notes=(self._endpoint.unlisted_model(self.model, models),))
+        return _readiness(entry, models)
+
+    async def _retrieve_model(self, client: anthropic.AsyncAnthropic, models: tuple[str, ...]) -> ModelInfo | None:
+        """An alias's entry (aliases aren't listed); NotReadyError if there is no such model."""
+        import anthropic
+
+        try:
+            return await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)
+        except anthropic.NotFoundError as error:
+            # A gateway without this route says 404 too, but not in Anthropic's form.
+            if error.type == "not_found_error":
+                raise self._endpoint.unknown_model(self.model, models) from None
+            return None
+        except (anthropic.APIError, ValueError):
+            return None
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """One message. Its body is joined from what each message keeps encoded, and handed to the SDK as bytes."""
+        import anthropic
+        from anthropic.types import Message as AnthropicMessage
+
+        if self._client is None:
+            raise NotReadyError(f"{self.name} was asked before it was started.")
+        body, sent = self._body(messages, settings)
+        try:
+            async with asyncio.timeout(settings.timeout):
+                message = await self._client.post(
+                    "/v1/messages",
+                    cast_to=AnthropicMessage,
+                    content=body,
+                    options={"headers": {"Content-Type": "application/json"}, "timeout": settings.timeout},
+                )
+        except (TimeoutError, anthropic.APITimeoutError):
+            raise self._endpoint.timed_out(settings.timeout) from None
+        except anthropic.APIError as error:
+            raise self._failure(error) from None
+        except ValueError:
+            raise self._endpoint.malformed("an answer that is not JSON") from None
+        return self._read(message, sent)
+
+    def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+        """The request as JSON, and the settings in it under the names of `Settings`."""
+        sent: dict[str, Any] = {"max_tokens": _MAX_TOKENS if settings.max_tokens is None else settings.max_tokens}
+        if settings.temperature is not None and "temperature" in self.accepts:
+            sent["temperature"] = settings.temperature
+        marked = set(_breakpoints(messages))
+        turns = b",".join(_turn(message, marked=index in marked) for index, message in enumerate(messages))
+        fields = json.dumps({"model": self.model, **sent}).encode()
+        return b'%s,"messages":[%s]}' % (fields[:-1], turns), sent
+
+    def _failure(self, error: anthropic.APIError) -> NoReplyError:
+        """Anthropic's errors, translated."""
+        import anthropic
+
+        if isinstance(error, anthropic.APIStatusError):
+            # An account without credit is told with the status of a bad request.
+            if "credit balance" in (error.api_message or ""):
+                return self._endpoint.out_of_quota(error.status_code, error.body)
+            return self._endpoint.refused(error.status_code, error.body, retry_after(error.response.headers))
+        if isinstance(error, anthropic.APIConnectionError):
+            return self._endpoint.disconnected(error.__cause__ or error)
+        return self._endpoint.malformed("an answer that can't be read")
+
+    def _read(self, message: AnthropicMessage, sent: dict[str, Any]) -> Reply:
+        # The SDK doesn't validate what it parses: anything may be missing, and a body of text comes as a string.
+        content: Any = getattr(message, "content", None)
+        if not isinstance(content, list):
+            raise self._endpoint.malformed("an answer without a reply in it")
+        text = "".join(block.text for block in content if block.type == "text")
+        finish_detail = str(message.stop_reason or "")
+        finish = _FINISH.get(finish_detail, "stop")
+        if not text.strip() and finish == "stop":
+            raise self._endpoint.empty()
+        return Reply(
+            text=text,
+            finish=finish,
+            usage=_usage(message),
+            model=message.model,
+            sent=sent,
+            finish_detail=finish_detail,
+        )
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Anthropic's own count, from a call that costs nothing."""
+        import anthropic
+
+        if self._client is None:
+            return None
+        try:
+            counted = await self._client.messages.count_tokens(
+                model=self.model, messages=[{"role": "user", "content": text}], timeout=LOOK_UP_SECONDS
+            )
+        except (anthropic.APIError, ValueError):
+            return None
+        return getattr(counted, "input_tokens", None)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+
+def _breakpoints(messages: Sequence[Message]) -> list[int]:
+    """Where the cache is to end: at the messages that are marked, and at the last one if the next turn will read it.
+
+    It will in a conversation that goes on after the shared prefix. Where every question starts from the prefix
+    anew, a breakpoint at the question would be written each time and never read.
+    """
+    ends = [index for index, message in enumerate(messages) if message.breakpoint]
+    if ends and sum(message.role == "user" for message in messages[ends[-1] + 1 :]) > 1:
+        ends.append(len(messages) - 1)
+    return ends[-_MOST_BREAKPOINTS:]
+
+
+def _turn(message: Message, *, marked: bool) -> bytes:
+    """One message as JSON; `marked` makes its end a cache breakpoint."""
+    content = message.content_json
+    if marked:
+        content = b'[{"type":"text","text":%s,"cache_control":{"type":"ephemeral"}}]' % content
+    return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
+
+
+def _readiness(entry: ModelInfo | None, models: tuple[str, ...]) -> Readiness:
+    retires = getattr(entry, "retires_at", None)
+    return Readiness(
+        context=getattr(entry, "max_input_tokens", None),
+        models=models or None,
+        shutdown=retires.date().isoformat() if retires is not None else None,
+    )
+
+
+def _usage(message: AnthropicMessage) -> Usage | None:
+    """Anthropic counts cached tokens beside the input, we count them inside it."""
+    usage: Any = getattr(message, "usage", None)
+    if usage is None:
+        return None
+    cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    return Usage(
+        input=(usage.input_tokens or 0) + cached + written,
+        cached=cached,
+        cache_write=written,
+        output=usage.output_tokens or 0,
+        reasoning=getattr(usage.output_tokens_details, "thinking_tokens", None) or 0,
+    )

@@ -1,0 +1,164 @@
+"""From a name on the command line to a system: `provider/model`, a short name, or a user's own `module:Class`.
+
+    extractive, scripted[/FILE]        nothing needed
+    manual/NAME                        a web chat driven by hand
+    openai/M  anthropic/M  google/M    the provider's SDK
+    openai-api/NAME/M                  any compatible endpoint: NAME_BASE_URL, NAME_API_KEY
+    vllm/M                             VLLM_BASE_URL, or a server started here
+    module:Class                       your own, importable from the working folder
+    NAME                               a short name (catalog), or an entry point in the group genaipa.systems
+
+Adapters and their SDKs are imported when a system of theirs is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from genaipa.datafiles import read_yaml
+from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.systems.prices import Price
+
+if TYPE_CHECKING:
+    from genaipa.systems.base import System
+    from genaipa.workspace import Workspace
+
+Setting = Literal["temperature", "seed", "max_tokens"]
+ALL_SETTINGS: frozenset[str] = frozenset(("temperature", "seed", "max_tokens"))
+ENTRY_POINTS = "genaipa.systems"
+
+# Provider → adapter. A vendor that speaks a known protocol is a line here and an overridden method there.
+ADAPTERS: dict[str, str] = {
+    "openai": "genaipa.systems.openai:OpenAISystem",
+    "openai-api": "genaipa.systems.openai:CompatibleSystem",
+    "vllm": "genaipa.systems.vllm:VllmSystem",
+    "anthropic": "genaipa.systems.anthropic:AnthropicSystem",
+    "google": "genaipa.systems.google:GoogleSystem",
+    "extractive": "genaipa.systems.extractive:ExtractiveSystem",
+    "scripted": "genaipa.systems.scripted:ScriptedSystem",
+}
+KEYLESS = ("extractive", "scripted")
+MANUAL = "manual"
+HOSTED = ("openai", "anthropic", "google")
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the catalog says of a system (see the head of catalog.yaml)."""
+
+    system: str
+    context: int | None = None
+    settings: frozenset[Setting] | None = None
+    part_tokens: int | None = None
+    retired: str = ""
+    use: str = ""
+    note: str = ""
+    price: Price | None = None
+    explicit_cache: bool = False
+
+
+class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    systems: dict[str, Entry]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A system by name, not yet made: `name` in full form, what the catalog adds, and how it was found."""
+
+    asked: str
+    name: str
+    provider: str
+    model: str
+    entry: Entry
+
+    @property
+    def manual(self) -> bool:
+        """Whether a person carries the messages."""
+        return self.provider == MANUAL
+
+    def make(self) -> System:
+        """The system; a UsageError if the user's own class can't be had."""
+        if ":" in self.provider:
+            return _own(self.provider)
+        if self.provider in KEYLESS:
+            keyless: System = _load(ADAPTERS[self.provider])(name=self.name)
+            return keyless
+        arguments: dict[str, Any] = {"accepts": ALL_SETTINGS if self.entry.settings is None else self.entry.settings}
+        if self.provider == "openai":
+            arguments["explicit_cache"] = self.entry.explicit_cache
+        adapter: System = _load(ADAPTERS[self.provider])(name=self.name, model=self.model, **arguments)
+        return adapter
+
+
+def load_catalog(workspace: Workspace) -> dict[str, Entry]:
+    """Short name → entry, the user's over the shipped ones."""
+    entries = dict(read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems)
+    if workspace.systems_file.is_file():
+        own = read_yaml(workspace.systems_file, _CatalogFile).systems
+        for name, entry in own.items():
+            if "/" not in entry.system and ":" not in entry.system and entry.system not in KEYLESS:
+                raise DataError(workspace.systems_file, f"'{entry.system}' is not provider/model.", f"systems.{name}")
+        entries.update(own)
+    return entries
+
+
+def resolve(name: str, workspace: Workspace) -> Resolved:
+    """What a name on the command line stands for; a UsageError with the nearest name if for nothing."""
+    catalog = load_catalog(workspace)
+    entry = catalog.get(name)
+    if entry is None and name not in KEYLESS and name in _plugins():
+        return Resolved(name, name, _plugins()[name], name, Entry(system=name))
+    full = entry.system if entry else name
+    if entry is None:
+        # A full name gets what the catalog knows about the same model under its short name.
+        entry = next((e for e in catalog.values() if e.system == full), Entry(system=full))
+    if ":" in full and "/" not in full.partition(":")[0]:
+        return Resolved(name, full, full, full, entry)
+    provider, _, model = full.partition("/")
+    if provider in KEYLESS:
+        return Resolved(name, full, provider, full, entry)
+    known = [*catalog, *KEYLESS, *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
+    if provider not in (*ADAPTERS, MANUAL):
+        raise UnknownNameError("system", name, known, "See: genaipa systems")
+    if not model or (provider == "openai-api" and not model.partition("/")[2]):
+        form = (
+            "openai-api/NAME/MODEL"
+            if provider == "openai-api"
+            else f"{provider}/{'NAME' if provider == MANUAL else 'MODEL'}"
+        )
+        raise UsageError(f"'{name}' names no model; the form is {form}.")
+    return Resolved(name, full, provider, model, entry)
+
+
+def _plugins() -> dict[str, str]:
+    """Name → module:Class of the systems that installed packages bring."""
+    return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
+
+
+def _load(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _own(target: str) -> System:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        made: System = _load(target)()
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{target}: there is no module '{error.name}' here or installed.") from None
+    except AttributeError:
+        raise UsageError(f"{target}: the module has no '{target.partition(':')[2]}'.") from None
+    except TypeError as error:
+        raise UsageError(f"{target}: it can't be made without arguments ({error}).") from None
+    missing = [method for method in ("start", "reply", "count_tokens", "close") if not hasattr(made, method)]
+    if missing:
+        raise UsageError(f"{target}: it has no '{missing[0]}'; see genaipa/systems/base.py for what a system is.")
+    return made

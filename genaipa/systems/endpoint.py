@@ -1,0 +1,209 @@
+"""Where a hosted system is reached, and how its failures are told: one wording and one table for every adapter.
+
+| what happened | error | kind |
+|---|---|---|
+| 401, 403 | PermanentError, fatal | authentication |
+| 402, or a quota that is used up | PermanentError, fatal | quota |
+| 404 | PermanentError, fatal | not-found |
+| 429 | TransientError, overload | rate-limit |
+| 503, 529 | TransientError, overload | overload |
+| 408, 409, 425 and the other 5xx (but 501, 505) | TransientError | server |
+| a time-out, a broken connection | TransientError | timeout, connection |
+| no text, or a body that can't be read | TransientError | empty-reply, malformed-reply |
+| any other status | PermanentError | context-length, bad-request |
+
+An adapter only says which row applies. A message is one line of at most 300 characters and holds no key.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import ipaddress
+import math
+import os
+import re
+import urllib.parse
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from genaipa.errors import NotReadyError, PermanentError, TransientError, nearest
+from genaipa.systems.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LONGEST_MESSAGE = 300
+LOOK_UP_SECONDS = 10.0
+"""How long the questions asked before a run (which models are there?) may take."""
+LISTS_NOTHING = frozenset({403, 404, 405, 501})
+"""What servers answer that list no models, or not for this key."""
+
+_OVERLOAD = {429: "rate-limit", 503: "overload", 529: "overload"}
+_FATAL = {402: "quota", 404: "not-found"}  # no credit; the address or the model is wrong
+_TRY_AGAIN = frozenset({408, 409, 425})
+_NEVER = frozenset({501, 505})
+_UNAUTHORISED = frozenset({401, 403})
+_TOO_LONG = re.compile(r"context.length|maximum context|prompt is too long|maximum number of tokens", re.IGNORECASE)
+# Differ between two calls that fail for the same reason, so they would hide that the reason is the same.
+_REQUEST_ID = re.compile(r"\breq(?:uest)?_\w{6,}")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One system's address and key, with the environment variables that set them."""
+
+    system: str
+    address: str
+    address_variable: str
+    key_variable: str
+    key: str | None = field(default=None, repr=False)
+
+    def one_line(self, text: str) -> str:
+        """The text on one line, without keys and request ids, cut to what a terminal can show."""
+        line = " ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split())
+        return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
+
+    def refused(self, status: int, body: object, retry_after: float | None = None) -> TransientError | PermanentError:
+        """The error for an answer with that HTTP status; `body` is the answer as JSON or text."""
+        said = words_of(body)
+        if status in _UNAUTHORISED:
+            return self.key_refused(status, body)
+        message = self.one_line(f"{self.system} answered {status}: {said}")
+        if status in _FATAL:
+            return PermanentError(message, kind=_FATAL[status], status=status, fatal=True)
+        if status in _OVERLOAD:
+            return TransientError(
+                message, kind=_OVERLOAD[status], status=status, retry_after=retry_after, overload=True
+            )
+        if status in _TRY_AGAIN or (500 <= status < 600 and status not in _NEVER):  # noqa: PLR2004 - server errors
+            return TransientError(message, kind="server", status=status, retry_after=retry_after)
+        kind = "context-length" if _TOO_LONG.search(said) else "bad-request"
+        return PermanentError(message, kind=kind, status=status)
+
+    def out_of_quota(self, status: int, body: object) -> PermanentError:
+        """The account has nothing left to spend: every request would fail."""
+        message = self.one_line(
+            f"{self.system}: the quota of the key in {self.key_variable} is used up: {words_of(body)}"
+        )
+        return PermanentError(message, kind="quota", status=status, fatal=True)
+
+    def key_refused(self, status: int, body: object) -> PermanentError:
+        """The key is refused, with whatever status the provider has for it."""
+        message = self.one_line(f"{self.system} refused the key in {self.key_variable} ({status}): {words_of(body)}")
+        return PermanentError(message, kind="authentication", status=status, fatal=True)
+
+    def timed_out(self, seconds: float) -> TransientError:
+        """No answer within the time allowed."""
+        return TransientError(f"{self.system} gave no answer within {seconds:g} s.", kind="timeout")
+
+    def disconnected(self, cause: object) -> TransientError:
+        """The connection failed or broke off."""
+        return TransientError(
+            self.one_line(f"{self.system}: the connection to {self.address} failed ({cause})."), kind="connection"
+        )
+
+    def malformed(self, what: str) -> TransientError:
+        """An answer that isn't what the protocol promises."""
+        return TransientError(self.one_line(f"{self.system} sent {what}."), kind="malformed-reply")
+
+    def empty(self) -> TransientError:
+        """An answer without text that claims to be complete."""
+        return TransientError(f"{self.system} sent an empty reply.", kind="empty-reply")
+
+    def unreachable(self, cause: object) -> NotReadyError:
+        """Nothing answers before the run."""
+        return NotReadyError(
+            self.one_line(
+                f"{self.system}: nothing answers at {self.address} ({cause}); "
+                f"is the address right? {self.address_variable} sets it."
+            ),
+            kind="connection",
+        )
+
+    def unauthorised(self, status: int, body: object) -> NotReadyError:
+        """The key is refused before the run."""
+        return NotReadyError(
+            self.one_line(
+                f"{self.system}: {self.address} refuses the key in {self.key_variable} ({status}): {words_of(body)}"
+            ),
+            kind="authentication",
+            status=status,
+        )
+
+    def unknown_model(self, model: str, models: Iterable[str]) -> NotReadyError:
+        """The server says that it has no such model."""
+        return NotReadyError(
+            self.one_line(f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"),
+            kind="not-found",
+            status=404,
+        )
+
+    def unlisted_model(self, model: str, models: Iterable[str]) -> str:
+        """A note: the server doesn't list the model, and doesn't say that it has none either."""
+        return self.one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
+
+    def unlisted(self, why: object) -> str:
+        """A note: the server's models can't be listed."""
+        return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
+
+
+def missing_sdk(system: str, package: str, extra: str) -> NotReadyError:
+    """The SDK that an adapter needs is not installed."""
+    return NotReadyError(f"{system} needs the package '{package}': pip install 'genaipa[{extra}]'", kind="missing-sdk")
+
+
+def missing_key(system: str, variable: str) -> NotReadyError:
+    """No key is set."""
+    return NotReadyError(
+        f"{system} needs a key: set {variable} in the environment or in a file .env.", kind="missing-key"
+    )
+
+
+def read_variable(name: str) -> str | None:
+    """An environment variable's value, None where it is unset or blank."""
+    return os.environ.get(name, "").strip() or None
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a URL leads to this very machine."""
+    host = urllib.parse.urlsplit(address).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The wait in seconds that an answer's headers ask for (milliseconds, seconds or a date); None if they don't."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def words_of(body: object) -> str:
+    """The sentence inside an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
+    if isinstance(body, dict):
+        for name in ("error", "message", "detail"):
+            if body.get(name):
+                return words_of(body[name])
+        return "no reason given"
+    if isinstance(body, list):
+        first = body[0] if body else None
+        return words_of(first.get("msg", first) if isinstance(first, dict) else first)
+    text = str(body or "").strip()
+    if text[:1] == "<":
+        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        text = title.group(1).strip() if title else ""
+    return text or "no reason given"

@@ -1,0 +1,325 @@
+"""A baseline that needs no key, no network and no model: it answers by quoting the document.
+
+A question is answered with the sentences that match its words best (BM25), each with the section that it stands in;
+where even the best matches little of the question, the reply is that the document does not say. A summary is made of
+central sentences from all over the document. It has only what it was shown, so of a company that it knows by name
+alone it knows nothing. It is the floor to compare other systems with: whoever reads should beat whoever looks up words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from genaipa.policies.sections import find_sections
+from genaipa.systems.base import Readiness, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.systems.base import Message, Settings
+
+MODEL = "extractive/1"
+"""Counts up whenever the same messages would get another reply than before."""
+
+READY = "Ready."
+SILENT = "The document does not say."
+UNKNOWN = "I know nothing of this company's policy, since I have only what I am given, and I was given no document."
+NO_SUMMARY = "I cannot summarise what I was not given."
+
+QUOTES = 3
+"""Sentences in an answer at most."""
+NEAR_BEST = 0.6
+"""Share of the best sentence's score that a further sentence needs to be quoted beside it."""
+PASSAGE_WEIGHT = 0.6
+"""What the sentences around count, against the sentence itself."""
+NEIGHBOURS = 4
+"""Sentences on either side that belong to a sentence's passage, as far as its section reaches."""
+SHARE_NEEDED = 0.22
+"""Share of the question's words, weighted by rarity, that a quoted sentence must have, or the document is silent."""
+SUMMARY_WORDS = 350
+
+# A sentence ends with its mark (and closing quotes) before white space and something that can begin one. A bracket
+# can't: "[Section 2]" behind a sentence belongs to it.
+_END = re.compile(r"[.!?][\"”’')]*(?=\s+[\"“‘'(]?[A-Z0-9])")  # noqa: RUF001 - typographic quotes are meant
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|incl|Inc|Ltd|Corp|Co|Nos?|Arts?|Secs?|para|Mr|Mrs|Ms|Dr|St|[A-Z]"
+    r"|(?:[A-Za-z]\.)+[A-Za-z])\.$"
+)
+_BULLET = re.compile(r"\s*(?:[-*+•–]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")  # noqa: RUF001 - so is the dash
+_NAME = re.compile(r"\w*[A-Z]\w*")
+_WORD = re.compile(r"[^\W_]{2,}")
+
+# Beside English stop words: what questions about any document are made of, and says nothing about where to look.
+_ASKING = re.compile(
+    r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?|shall|sorts?|types?|us|use[ds]?"
+    r"|users?|using|well|whether|would"
+)
+# Cut off where four letters are left before it, a plural's "s" where three are.
+_ENDING = re.compile(
+    r"(?<=\w{4})(?:i[sz](?:ations?|ed?|es|ing)|ations?|ements?|iances?|iant|ions?|ings?|it(?:y|ies)|ous(?:ly)?|i?ally|al"
+    r"|ely|(?<!p)ly|ers?|ie[ds]|e[ds]?|y)$"
+    r"|(?<=\w\w[^su])s$"
+)
+# Policies use these for one another all the time: without them "my data" would miss "information about you".
+_SAME = {
+    "inform": "data",
+    "disclos": "shar",
+    "stor": "keep",
+    "storag": "keep",
+    "retain": "keep",
+    "retent": "keep",
+    "kept": "keep",
+    "eras": "delet",
+    "erasur": "delet",
+}
+
+
+class ExtractiveSystem:
+    """The baseline as a system under test. It keeps nothing between calls but the indexes of recent documents."""
+
+    def __init__(self, *, name: str = "extractive") -> None:
+        self.name = name
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+        """Quote, summarise or acknowledge, as the last message asks; equal messages get equal replies."""
+        last = messages[-1]
+        if last.purpose in {"introduction", "part"}:
+            return _said(READY)
+        shown = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
+        if last.purpose == "summary-request":
+            return _said(summarise(shown))
+        return _said(answer(shown, _without_names(last.carries or last.content, messages)))
+
+    async def start(self) -> Readiness:
+        """Nothing is needed."""
+        return Readiness()
+
+    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
+        """It has no tokens."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _said(text: str) -> Reply:
+    return Reply(text, model=MODEL)
+
+
+def _without_names(question: str, messages: Sequence[Message]) -> str:
+    """The question without the names that introduced the document ("Does ACME …", "… the GDPR fines").
+
+    They say whose document it is, not what is asked about it, and where the document says "we" they would outweigh
+    every other word.
+    """
+    introduced = [message for message in messages if message.purpose == "introduction"]
+    own_words = " ".join(message.content.replace(message.carries or "\0", " ") for message in introduced)
+    names = set(_NAME.findall(own_words))
+    return _NAME.sub(lambda name: "" if name.group() in names else name.group(), question)
+
+
+def answer(document: str, question: str) -> str:
+    """The sentences of the document that match the question best, quoted, or that there are none."""
+    if not document.strip():
+        return UNKNOWN
+    if document.strip() == NO_SUMMARY:
+        return SILENT
+    lines, lead = [], ""
+    for sentence in _index(document).best(question):
+        before = f'"{sentence.lead}" ' if sentence.lead not in {"", lead} else ""
+        lines.append(f'{before}"{sentence.text}"{_in_brackets(sentence.label, "()")}')
+        lead = sentence.lead
+    return "\n".join(lines) or SILENT
+
+
+def summarise(document: str) -> str:
+    """About 350 words in the document's own sentences, in its order, as a list, each with its section."""
+    if not document.strip():
+        return NO_SUMMARY
+    chosen = _index(document).central(SUMMARY_WORDS)
+    return "\n".join(f"- {sentence.text}{_in_brackets(sentence.label, '[]')}" for sentence in chosen) or NO_SUMMARY
+
+
+def _in_brackets(label: str, brackets: str) -> str:
+    return f" {brackets[0]}{label}{brackets[1]}" if label else ""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence or list item as it stands in the document, and the section it stands in, if one is known."""
+
+    text: str
+    label: str
+    title: str
+    section: int
+    """Position of the section in the document, -1 before the first."""
+    lead: str
+    """Of a list item, what stands before the list: "We keep:"."""
+
+
+def split_sentences(document: str) -> list[Sentence]:
+    """The sentences of a document in order. Headings are none, nor are the words that lead in a list."""
+    sections = find_sections(document)
+    starts = [section.start for section in sections]
+    found: list[Sentence] = []
+    lead = ""
+    for start, end, is_item in _blocks(document, set(starts)):
+        lead = lead if is_item else ""
+        for first, last in _sentence_bounds(document, start, end):
+            at = bisect_right(starts, first) - 1
+            label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
+            found.append(Sentence(document[first:last], label, title, at, lead))
+        if not is_item and found and found[-1].text.endswith(":"):
+            lead = found.pop().text
+    return found
+
+
+def _blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, bool]]:
+    """Start and end of every paragraph and list item, and whether it is an item; bullets and headings left out."""
+    blocks: list[tuple[int, int, bool]] = []
+    goes_on = False
+    for line in re.finditer(r".*", document, re.MULTILINE):
+        text, bullet = line.group(), _BULLET.match(line.group())
+        end = line.start() + len(text.rstrip())
+        heading = text.startswith("#") or (line.start() in heading_starts and not _END.search(text))
+        if heading or not _WORD.search(text):
+            goes_on = False
+        elif goes_on and not bullet:
+            blocks[-1] = (blocks[-1][0], end, blocks[-1][2])
+        else:
+            lead = bullet.end() if bullet else len(text) - len(text.lstrip())
+            blocks.append((line.start() + lead, end, bool(bullet)))
+            goes_on = True
+    return blocks
+
+
+def _sentence_bounds(document: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+    ends = [
+        mark.end()
+        for mark in _END.finditer(document, start, end)
+        if mark.group()[0] != "."
+        or not _ABBREVIATION.search(document[max(start, mark.start() - 12) : mark.start() + 1])
+    ]
+    for before, after in pairwise([start, *ends, end]):
+        text = document[before:after]
+        if _WORD.search(text):
+            yield before + len(text) - len(text.lstrip()), after
+
+
+def words_of(text: str) -> list[str]:
+    """The content words of a text, lower case, without stop words and endings."""
+    stop_words = _stop_words()
+    return [
+        _stem(word) for word in _WORD.findall(text.lower()) if word not in stop_words and not _ASKING.fullmatch(word)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _stop_words() -> frozenset[str]:
+    from bm25s.stopwords import STOPWORDS_EN_PLUS
+
+    return frozenset(STOPWORDS_EN_PLUS)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    """The word without its ending: "encryption", "encrypted" and "encrypts" are one word to the index."""
+    stem = _ENDING.sub("", word)
+    return _SAME.get(stem, stem)
+
+
+@lru_cache(maxsize=16)
+def _index(document: str) -> Index:
+    """The index of a document; kept, since many questions are asked about few documents."""
+    return Index(document)
+
+
+class Index:
+    """The sentences of one document, ready to be searched."""
+
+    def __init__(self, document: str) -> None:
+        # One or two words ("Overview.", "crash logs") answer nothing, but score high for being short.
+        self.sentences = [one for one in split_sentences(document) if len(one.text.split()) > 2 and words_of(one.text)]  # noqa: PLR2004
+        self._words = [words_of(sentence.text) for sentence in self.sentences]
+        self._context = [words_of(f"{sentence.title} {sentence.lead}") for sentence in self.sentences]
+        self._told = [{*words, *context} for words, context in zip(self._words, self._context, strict=True)]
+        self._sentences_with = Counter(word for told in self._told for word in told)
+
+    @cached_property
+    def _by_sentence(self) -> Any:
+        return _bm25(self._words)
+
+    @cached_property
+    def _by_passage(self) -> Any:
+        return _bm25([self._passage(position) for position in range(len(self.sentences))])
+
+    def _passage(self, position: int) -> list[str]:
+        """The words of a sentence, of its section's title and list's lead-in, and of its neighbours in that section."""
+        section = self.sentences[position].section
+        around = range(max(0, position - NEIGHBOURS), min(len(self.sentences), position + NEIGHBOURS + 1))
+        words = [word for near in around if self.sentences[near].section == section for word in self._words[near]]
+        return self._context[position] + words
+
+    def best(self, question: str) -> list[Sentence]:
+        """Up to three sentences that answer the question, in the document's order; none if it seems silent."""
+        asked = list(dict.fromkeys(words_of(question)))
+        if not asked or not self.sentences:
+            return []
+        scores = (self._by_sentence.get_scores(asked) + PASSAGE_WEIGHT * self._by_passage.get_scores(asked)).tolist()
+        ranked = sorted(range(len(scores)), key=lambda position: -scores[position])
+        chosen = [position for position in ranked[:QUOTES] if scores[position] >= NEAR_BEST * scores[ranked[0]]]
+        if max(self._share(asked, position) for position in chosen) < SHARE_NEEDED:
+            return []
+        return [self.sentences[position] for position in sorted(chosen)]
+
+    def _share(self, asked: list[str], position: int) -> float:
+        """How much of the question a sentence has, with title and lead-in: 0 to 1, rare words counting more."""
+        return sum(self._rarity(word) for word in asked if word in self._told[position]) / sum(map(self._rarity, asked))
+
+    def _rarity(self, word: str) -> float:
+        having = self._sentences_with[word]
+        return math.log(1 + (len(self.sentences) - having + 0.5) / (having + 0.5))
+
+    def central(self, budget: int) -> list[Sentence]:
+        """Sentences of about `budget` words in all: from each stretch of the document the most central one.
+
+        Central is the sentence whose words are the most frequent ones on average (SumBasic, Nenkova and Vanderwende
+        2005); a word that was chosen counts for less afterwards, so that the next sentence says something else.
+        """
+        candidates = [at for at, sentence in enumerate(self.sentences) if _is_statement(sentence.text)]
+        candidates = candidates or list(range(len(self.sentences)))
+        lengths = [len(self.sentences[at].text.split()) for at in candidates]
+        stretches = max(1, min(len(candidates), round(budget * len(candidates) / max(1, sum(lengths)))))
+        total = self._sentences_with.total()
+        weight = {word: count / total for word, count in self._sentences_with.items()}
+        chosen = []
+        for number in range(stretches):
+            stretch = candidates[number * len(candidates) // stretches : (number + 1) * len(candidates) // stretches]
+            best = max(stretch, key=lambda at: sum(weight[word] for word in self._words[at]) / len(self._words[at]))
+            for word in self._words[best]:
+                weight[word] **= 2
+            chosen.append(self.sentences[best])
+        return chosen
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
+    return text[-1] in ".!" and text[0].isupper() and 8 <= len(text.split()) <= 50  # noqa: PLR2004 - words, by eye
+
+
+def _bm25(texts: list[list[str]]) -> Any:
+    import bm25s
+
+    numbers: dict[str, int] = {}
+    # Numbered here, in the order of the text: bm25s would number a set, in another order in every process.
+    numbered = [[numbers.setdefault(word, len(numbers)) for word in text] for text in texts]
+    index = bm25s.BM25(backend="numpy")
+    index.index((numbered, numbers), show_progress=False)
+    return index

@@ -1,0 +1,272 @@
+"""Google's Gemini models."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import NotReadyError
+from genaipa.systems.base import Finish, Readiness, Reply, Usage
+from genaipa.systems.endpoint import (
+    LISTS_NOTHING,
+    LOOK_UP_SECONDS,
+    Endpoint,
+    missing_key,
+    missing_sdk,
+    read_variable,
+    retry_after,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import httpx2
+    from google import genai
+    from google.genai import errors, types
+
+    from genaipa.errors import NoReplyError
+    from genaipa.systems.base import Message, Settings
+
+_KEY_VARIABLE = "GOOGLE_API_KEY or GEMINI_API_KEY"
+_ROLES = {"user": "user", "assistant": "model"}
+_REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"})
+_FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS, "refusal")}
+
+
+class GoogleSystem:
+    """`google/MODEL`: key in GOOGLE_API_KEY or GEMINI_API_KEY, another address in GOOGLE_GEMINI_BASE_URL.
+
+    `accepts` are the settings (temperature, seed, max_tokens) that the model takes; others are not sent.
+    """
+
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
+        self.name = name
+        self.model = model
+        self.accepts = accepts
+        self._client: genai.Client | None = None
+        self._connections: httpx2.AsyncClient | None = None
+        self._endpoint = Endpoint(name, "", "", "")
+
+    async def start(self) -> Readiness:
+        """Import the SDK, find the key, ask which models there are."""
+        try:
+            import httpx2
+            from google import genai
+        except ImportError:
+            raise missing_sdk(self.name, "google-genai", "google") from None
+        key = read_variable("GOOGLE_API_KEY") or read_variable("GEMINI_API_KEY")
+        if key is None:
+            raise missing_key(self.name, _KEY_VARIABLE)
+        address = read_variable("GOOGLE_GEMINI_BASE_URL") or "https://generativelanguage.googleapis.com"
+        self._endpoint = Endpoint(self.name, address.rstrip("/"), "GOOGLE_GEMINI_BASE_URL", _KEY_VARIABLE, key)
+        # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
+        # up to ten seconds and ask again without a word.
+        self._connections = httpx2.AsyncClient(
+            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100), follow_redirects=True
+        )
+        self._client = genai.Client(
+            vertexai=False,
+            api_key=key,
+            http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._connections),
+        )
+        try:
+            return await self._look_up_model(self._client)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _look_up_model(self, client: genai.Client) -> Readiness:
+        import httpx2
+        from google.genai import errors
+
+        options: Any = {"page_size": 1000, "http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        try:
+            listed = (await client.aio.models.list(config=options)).page
+        except httpx2.TransportError as error:
+            raise self._endpoint.unreachable(error or type(error).__name__) from None
+        except errors.APIError as error:
+            if error.code == 401 or _key_invalid(error):  # noqa: PLR2004 - Unauthorized
+                raise self._endpoint.unauthorised(error.code, error.details) from None
+            notes = () if error.code in LISTS_NOTHING else (self._endpoint.unlisted(error.code),)
+            return Readiness(notes=notes)
+        except ValueError:
+            return Readiness(notes=(self._endpoint.unlisted("its list can't be read"),))
+        models = tuple(sorted(_short(entry) for entry in listed))
+        entry = next((entry for entry in listed if _short(entry) == self.model), None)
+        if entry is None and models:
+            entry = await self._retrieve_model(client, models)
+            if entry is None:
+                return Readiness(models=models, notes=(self._endpoint.unlisted_model(self.model, models),))
+        return Readiness(context=getattr(entry, "input_token_limit", None), models=models or None)
+
+    async def _retrieve_model(self, client: genai.Client, models: tuple[str, ...]) -> types.Model | None:
+        """The entry of a model that isn't listed; NotReadyError if there is no such model."""
+        import httpx2
+        from google.genai import errors
+
+        options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        try:
+            return await client.aio.models.get(model=self.model, config=options)
+        except errors.APIError as error:
+            if error.status == "NOT_FOUND":
+                raise self._endpoint.unknown_model(self.model, models) from None
+            return None
+        except (httpx2.TransportError, ValueError):
+            return None
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """One generateContent.
+
+        The conversation goes into the SDK's `extra_body`, which replaces `contents`: given as its own types, the SDK
+        would validate, walk and copy the whole document again for every question.
+        """
+        if self._client is None:
+            raise NotReadyError(f"{self.name} was asked before it was started.")
+        config, sent = self._config(messages, settings)
+        with self._translated(settings.timeout):
+            async with asyncio.timeout(settings.timeout):
+                response = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
+        return self._read(response, sent)
+
+    def _config(
+        self, messages: Sequence[Message], settings: Settings
+    ) -> tuple[types.GenerateContentConfig, dict[str, Any]]:
+        """The request as the SDK wants it, and the settings in it under the names of `Settings`."""
+        from google.genai import types
+
+        asked = {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": settings.max_tokens}
+        sent: dict[str, Any] = {
+            name: value for name, value in asked.items() if value is not None and name in self.accepts
+        }
+        contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
+        config = types.GenerateContentConfig(
+            temperature=sent.get("temperature"),
+            seed=sent.get("seed"),
+            max_output_tokens=sent.get("max_tokens"),
+            # Each of these two may make further calls that nobody sees or counts.
+            automatic_continuation=False,
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            http_options=types.HttpOptions(
+                timeout=max(1, int(settings.timeout * 1000)), extra_body={"contents": contents}
+            ),
+        )
+        return config, sent
+
+    @contextlib.contextmanager
+    def _translated(self, seconds: float) -> Iterator[None]:
+        """Google's errors and those of its transport, which the SDK passes on as they are, translated."""
+        import httpx2
+        from google.genai import errors
+
+        try:
+            yield
+        except (TimeoutError, httpx2.TimeoutException):
+            raise self._endpoint.timed_out(seconds) from None
+        except httpx2.TransportError as error:
+            raise self._endpoint.disconnected(str(error) or type(error).__name__) from None
+        except errors.APIError as error:
+            raise self._failure(error) from None
+        except (errors.UnknownApiResponseError, httpx2.HTTPError, ValueError):
+            raise self._endpoint.malformed("an answer that can't be read") from None
+
+    def _failure(self, error: errors.APIError) -> NoReplyError:
+        if _key_invalid(error):
+            return self._endpoint.key_refused(error.code, error.details)
+        return self._endpoint.refused(error.code, error.details, _retry_after(error))
+
+    def _read(self, response: types.GenerateContentResponse, sent: dict[str, Any]) -> Reply:
+        feedback = response.prompt_feedback
+        blocked = _word(feedback.block_reason) if feedback is not None else ""
+        candidate = response.candidates[0] if response.candidates else None
+        if candidate is None and not blocked:
+            raise self._endpoint.malformed("an answer without a reply in it")
+        finish_detail = _word(candidate.finish_reason) if candidate is not None else blocked
+        finish: Finish = _FINISH.get(finish_detail, "stop") if candidate is not None else "refusal"
+        parts = (candidate.content.parts if candidate is not None and candidate.content is not None else None) or []
+        text = "".join(part.text for part in parts if part.text and not part.thought)
+        if not text.strip() and finish == "stop":
+            raise self._endpoint.empty()
+        return Reply(
+            text=text,
+            finish=finish,
+            usage=_usage(response.usage_metadata),
+            model=response.model_version,
+            sent=sent,
+            finish_detail=finish_detail,
+        )
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Google's own count, from a call that costs nothing."""
+        import httpx2
+        from google.genai import errors
+
+        if self._client is None:
+            return None
+        options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        try:
+            counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
+        except (errors.APIError, httpx2.HTTPError, ValueError):
+            return None
+        return counted.total_tokens
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._client is not None:
+            await self._client.aio.aclose()
+            self._client.close()
+            self._client = None
+        if self._connections is not None:
+            await self._connections.aclose()
+            self._connections = None
+
+
+def _short(entry: types.Model) -> str:
+    """`models/gemini-2.5-pro` → `gemini-2.5-pro`."""
+    return (entry.name or "").removeprefix("models/")
+
+
+def _word(value: Any) -> str:
+    """An enumeration's word, also one that the SDK doesn't know yet."""
+    return str(getattr(value, "value", value) or "")
+
+
+def _details(error: errors.APIError) -> list[dict[str, Any]]:
+    """Google's machine-readable details of an error."""
+    body: Any = error.details
+    inner: Any = body.get("error", body) if isinstance(body, dict) else {}
+    details: Any = inner.get("details") if isinstance(inner, dict) else None
+    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+
+
+def _key_invalid(error: errors.APIError) -> bool:
+    """A wrong key is told with the status of a bad request."""
+    reasons = {detail.get("reason") for detail in _details(error)}
+    return "API_KEY_INVALID" in reasons or "API key not valid" in words_of(error.details)
+
+
+def _retry_after(error: errors.APIError) -> float | None:
+    """The wait in seconds from the headers, or from `RetryInfo` ("17.5s") in the details."""
+    headers: Any = getattr(error.response, "headers", None) or {}
+    seconds = retry_after(headers)
+    if seconds is not None:
+        return seconds
+    for detail in _details(error):
+        if str(detail.get("@type", "")).endswith("RetryInfo"):
+            with contextlib.suppress(ValueError):
+                return float(str(detail.get("retryDelay", "")).removesuffix("s"))
+    return None
+
+
+def _usage(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
+    """Google counts thinking beside the reply, we count it inside."""
+    if usage is None:
+        return None
+    reasoning = usage.thoughts_token_count or 0
+    return Usage(
+        input=usage.prompt_token_count or 0,
+        cached=usage.cached_content_token_count or 0,
+        output=(usage.candidates_token_count or 0) + reasoning,
+        reasoning=reasoning,
+    )

@@ -1,0 +1,214 @@
+"""Concurrency, waiting, retries and the spending cap, for all systems alike.
+
+Adapters ask once and classify what went wrong; everything about asking again is here, bounded and visible.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
+from genaipa.systems.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from genaipa.systems.base import Message, Reply, Settings, System
+
+FIRST_WAIT = 0.5
+"""Seconds (before jitter) until the second try; doubled each time."""
+LONGEST_WAIT = 60.0
+"""Seconds at most between two tries when the server names no time."""
+LONGEST_RETRY_AFTER = 600.0
+"""Seconds at most that a server may ask us to wait; a longer wish ends the question for now."""
+
+_DUST = 1e-9
+
+# Causes that come and go with load or the network, however equal they look. Any other failure that repeats word for
+# word would go on repeating.
+_PASSING = frozenset({"overload", "timeout", "connection"})
+
+
+class Gate:
+    """How many calls to one system may be under way: at most `most`, halved on overload, regrown one by one."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.limit = most
+        self.busy = 0
+        self._open_at = 0.0
+        self._successes = 0
+        self._epoch = 0
+        self._changed = asyncio.Condition()
+
+    @contextlib.asynccontextmanager
+    async def slot(self) -> AsyncIterator[int]:
+        """Hold one of the places; gives the epoch to report an overload with."""
+        async with self._changed:
+            while self.busy >= self.limit:
+                await self._changed.wait()
+            self.busy += 1
+        try:
+            # A pause that the server asked for holds for everyone, also for whoever already has a place.
+            await self._pause()
+            yield self._epoch
+        finally:
+            self.busy -= 1
+            async with self._changed:
+                self._changed.notify()
+
+    async def _pause(self) -> None:
+        now = asyncio.get_running_loop().time
+        while now() < self._open_at:  # noqa: ASYNC110 - the pause may have grown meanwhile; there is no event
+            await asyncio.sleep(self._open_at - now())
+
+    def overloaded(self, epoch: int, retry_after: float | None) -> None:
+        """Halve, once for all the calls that were under way together; pause as long as the server asks."""
+        if epoch == self._epoch:
+            self._epoch += 1
+            self.limit = max(1, self.limit // 2)
+            self._successes = 0
+        if retry_after:
+            self._open_at = max(self._open_at, asyncio.get_running_loop().time() + retry_after)
+
+    async def succeeded(self) -> None:
+        """After as many good calls as there are places, allow one more."""
+        self._successes += 1
+        if self.limit < self.most and self._successes >= self.limit:
+            self._successes = 0
+            self.limit += 1
+            async with self._changed:
+                self._changed.notify()
+
+
+class Budget:
+    """The spending cap in US dollars over a whole run; without a cap it only adds up."""
+
+    def __init__(self, cap: float | None = None, spent: float = 0.0) -> None:
+        self.cap = cap
+        self.spent = spent
+        self.reserved = 0.0
+        self._settled = asyncio.Condition()
+
+    async def reserve(self, estimate: float) -> None:
+        """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more."""
+        async with self._settled:
+            # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
+            while not self._affordable(estimate) and self.reserved > 0:
+                await self._settled.wait()
+            if not self._affordable(estimate):
+                raise SpendingCapError(
+                    f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the cap of ${self.cap:.2f} is spent"
+                )
+            self.reserved += estimate
+
+    def _affordable(self, estimate: float) -> bool:
+        return self.cap is None or self.spent + self.reserved + estimate <= self.cap
+
+    async def settle(self, estimate: float, cost: float) -> None:
+        """Replace what was set aside by what it cost."""
+        async with self._settled:
+            # Rounding must not leave a trace that looks like a call under way.
+            self.reserved = max(0.0, self.reserved - estimate) if self.reserved - estimate > _DUST else 0.0
+            self.spent += cost
+            self._settled.notify_all()
+
+
+@dataclass
+class Breaker:
+    """Stops a system whose every call fails the same way, instead of learning it from each question anew."""
+
+    tolerance: int = 2
+    reason: str = ""
+    _last: object = None
+    _count: int = 0
+
+    def failed(self, error: NoReplyError) -> None:
+        """Take note of a failure that no retry mended."""
+        self._count = self._count + 1 if error.signature == self._last else 1
+        self._last = error.signature
+        if not isinstance(error, PermanentError):
+            return
+        if error.fatal:
+            self.reason = str(error)
+        elif self._count >= self.tolerance:
+            self.reason = f"{error} (the same answer {self._count} times)"
+
+    def succeeded(self) -> None:
+        """Forget earlier failures."""
+        self._last = None
+        self._count = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether the system is to be asked no more."""
+        return bool(self.reason)
+
+
+@dataclass
+class Limits:
+    """What one system is held to during a run."""
+
+    gate: Gate
+    retries: int = 5
+    breaker: Breaker = field(default_factory=Breaker)
+    waiting: Callable[[str], None] = lambda _reason: None
+    """Told, in a few words, what a call waits for before it is tried again."""
+
+
+@dataclass
+class Attempt:
+    """A reply and how many tries it took."""
+
+    reply: Reply
+    attempts: int
+
+
+async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: Limits) -> Attempt:
+    """Ask until there is a reply or no point in asking on; raises the last NoReplyError, with `attempts` set on it."""
+    previous: object = None
+    for attempt in range(1, limits.retries + 2):
+        try:
+            async with limits.gate.slot() as epoch:
+                try:
+                    async with asyncio.timeout(settings.timeout + 5):
+                        reply = await system.reply(messages, settings)
+                except TimeoutError:
+                    raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
+                except TransientError as error:
+                    if error.overload:
+                        limits.gate.overloaded(epoch, error.retry_after)
+                    raise
+        except TransientError as error:
+            error.attempts = attempt
+            repeated = error.kind not in _PASSING and not error.overload and error.signature == previous
+            previous = error.signature
+            wait = _wait(attempt, error.retry_after)
+            if repeated or attempt > limits.retries or wait is None:
+                raise
+            limits.waiting(f"{error}; trying again in {wait:.1f} s ({attempt} of {limits.retries})")
+            await asyncio.sleep(wait)
+        except NoReplyError as error:
+            error.attempts = attempt
+            raise
+        except Exception as error:
+            # A user's own assistant may raise anything; it is a failure of the system, not of the run.
+            raise PermanentError(redact(f"{type(error).__name__}: {error}"), kind="exception") from error
+        else:
+            await limits.gate.succeeded()
+            limits.breaker.succeeded()
+            return Attempt(reply, attempt)
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _wait(attempt: int, retry_after: float | None) -> float | None:
+    """Seconds before the next try; None if the server asks for more patience than we have."""
+    if retry_after is not None:
+        # A little jitter, so that all who were told the same moment don't come back in it.
+        return retry_after + random.uniform(0, 0.1) if retry_after <= LONGEST_RETRY_AFTER else None  # noqa: S311
+    grown: float = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
+    return grown * random.uniform(0.5, 1.0)  # noqa: S311

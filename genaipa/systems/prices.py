@@ -1,0 +1,82 @@
+"""What calls cost, in US dollars: the user's catalog first, then the price tables of genai-prices."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from genaipa.systems.base import Usage
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Dollars per million tokens, and since when they hold (ISO date)."""
+
+    input: float
+    output: float
+    as_of: str
+    cached: float | None = None
+    cache_write: float | None = None
+
+
+@dataclass(frozen=True)
+class Tariff:
+    """How to price the calls of one model."""
+
+    label: str
+    """Where the prices come from, and their date."""
+    price: Price | None = None
+    provider: str = ""
+    model: str = ""
+
+    def cost(self, usage: Usage) -> float:
+        """Dollars for one call (or for a sum of calls that lie within the model's base tier)."""
+        if self.price is not None:
+            cached = self.price.input if self.price.cached is None else self.price.cached
+            written = self.price.input if self.price.cache_write is None else self.price.cache_write
+            fresh = usage.input - usage.cached - usage.cache_write
+            dollars = fresh * self.price.input + usage.cached * cached + usage.cache_write * written
+            return (dollars + usage.output * self.price.output) / 1e6
+        from genai_prices import Usage as Priced
+        from genai_prices import calc_price
+
+        priced = Priced(
+            input_tokens=usage.input,
+            cache_read_tokens=usage.cached,
+            cache_write_tokens=usage.cache_write,
+            output_tokens=usage.output,
+        )
+        return float(calc_price(priced, self.model, provider_id=self.provider).total_price)
+
+
+FREE = Tariff(label="free", price=Price(input=0, output=0, as_of=""))
+
+
+def find_tariff(provider: str, model: str, own: Price | None = None) -> Tariff | None:
+    """The tariff of a model, None where its price is not known."""
+    if own is not None:
+        return Tariff(label=f"catalog, {own.as_of}", price=own)
+    from genai_prices import Usage as Priced
+    from genai_prices import calc_price
+
+    try:
+        calc_price(Priced(input_tokens=1, output_tokens=1), model, provider_id=provider)
+    except LookupError:
+        return None
+    today = dt.datetime.now(dt.UTC).date()
+    return Tariff(label=f"genai-prices {version('genai-prices')}, for {today}", provider=provider, model=model)
+
+
+def known_context(provider: str, model: str) -> int | None:
+    """The model's context in tokens as the price tables know it."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+    except LookupError:
+        return None
+    return found.context_window

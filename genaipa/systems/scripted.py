@@ -1,0 +1,150 @@
+"""A system that says what a file tells it to: for trying genaipa without a key, and for tests.
+
+`scripted` alone repeats the first words that it is asked. `scripted/PATH.yaml` (from the working folder, or absolute)
+follows a file:
+
+    rules:                       # the first that matches is used; where none does, `default`
+      - match: (?i)encrypt       # a regular expression, searched in the last message
+        reply: Yes, in transit (Section 10.2).
+        finish: stop             # or length, refusal
+        delay: 0.2               # seconds until the reply (or the failure); over the time-out it is one
+        usage: {input: 900, cached: 800, output: 12}
+      - match: government
+        fail: overload           # instead of a reply: transient, permanent or overload
+        times: 2                 # used twice, then passed over; without it, for ever
+      - match: ""                # matches everything
+        reply: "no"
+    default: I have no line for that.
+
+Calls are counted as they arrive, before any delay: the same calls in the same order get the same replies, however many
+are under way at once. A transient failure with `times` says which of them it is, so it passes for one that comes
+and goes; without, it is the same each time, as that of a server with a fault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+
+from genaipa.datafiles import read_yaml
+from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
+from genaipa.systems.base import Finish, Readiness, Reply, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.systems.base import Message, Settings
+
+MODEL = "scripted"
+ECHOED = 8
+"""Words of the question that the reply repeats when nothing else was scripted."""
+
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Tokens = Annotated[int, msgspec.Meta(ge=0)]
+Times = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The tokens that a reply claims to have used; `input` includes `cached`."""
+
+    input: Tokens = 0
+    cached: Tokens = 0
+    output: Tokens = 0
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to do with a message that matches: a `reply` or a way to `fail`."""
+
+    match: str
+    reply: str | None = None
+    finish: Finish = "stop"
+    delay: Seconds = 0.0
+    fail: Literal["transient", "permanent", "overload"] | None = None
+    times: Times | None = None
+    usage: Counts | None = None
+
+
+class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands in the file."""
+
+    rules: tuple[Rule, ...] = ()
+    default: str | None = None
+
+
+class ScriptedSystem:
+    """The script as a system under test. A DataError if the file can't be used."""
+
+    def __init__(self, *, name: str = "scripted") -> None:
+        self.name = name
+        _, _, path = name.partition("/")
+        self._script = _read_script(Path(path)) if path else Script()
+        self._patterns = [re.compile(rule.match) for rule in self._script.rules]
+        self._used = [0] * len(self._patterns)
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """What the first rule says that matches the last message and isn't used up."""
+        asked = messages[-1].content
+        number = self._next_rule(asked)
+        if number is None:
+            return Reply(_echo(asked) if self._script.default is None else self._script.default, model=MODEL)
+        rule, used = self._script.rules[number], self._used[number]
+        await asyncio.sleep(min(rule.delay, settings.timeout))
+        if rule.delay > settings.timeout:
+            raise TransientError(f"no reply within {settings.timeout:g} s (rules[{number}])", kind="timeout")
+        if rule.reply is None:
+            raise _failure(rule, number, used)
+        counts = rule.usage
+        usage = Usage(input=counts.input, cached=counts.cached, output=counts.output) if counts else None
+        return Reply(rule.reply, rule.finish, usage, MODEL)
+
+    def _next_rule(self, asked: str) -> int | None:
+        """The rule's number, counted as used; None for the default."""
+        for number, (rule, pattern) in enumerate(zip(self._script.rules, self._patterns, strict=True)):
+            if (rule.times is None or self._used[number] < rule.times) and pattern.search(asked):
+                self._used[number] += 1
+                return number
+        return None
+
+    async def start(self) -> Readiness:
+        """Nothing more is needed."""
+        return Readiness()
+
+    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
+        """It has no tokens but those that the script claims."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _read_script(path: Path) -> Script:
+    script = read_yaml(path, Script)
+    for number, rule in enumerate(script.rules):
+        entry = f"rules[{number}]"
+        try:
+            re.compile(rule.match)
+        except re.error as error:
+            raise DataError(path, f"'{rule.match}' is not a regular expression ({error}).", f"{entry}.match") from None
+        if (rule.reply is None) == (rule.fail is None):
+            raise DataError(path, "needs either 'reply' or 'fail'.", entry)
+        if rule.usage and rule.usage.cached > rule.usage.input:
+            raise DataError(path, "'cached' is a part of 'input', so it can't be more.", f"{entry}.usage")
+    return script
+
+
+def _failure(rule: Rule, number: int, used: int) -> NoReplyError:
+    said = f"the script fails here (rules[{number}]: {rule.fail})"
+    if rule.fail == "permanent":
+        return PermanentError(said, kind="scripted")
+    if rule.times:
+        said += f", {used} of {rule.times}"
+    return TransientError(said, kind="scripted", overload=rule.fail == "overload")
+
+
+def _echo(asked: str) -> str:
+    words = asked.split()
+    return f'You said: "{" ".join(words[:ECHOED])}{" …" if len(words) > ECHOED else ""}"'

@@ -1,0 +1,85 @@
+"""Count tokens as a system counts them: exactly where that can be had, else by an estimate that says so."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHARACTERS_PER_TOKEN = 4.0
+"""English prose in the tokenizers of the large providers lies between 4 and 5; the lower end leaves room."""
+_VOCABULARY_TIMEOUT = 15.0
+_VOCABULARIES = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counts tokens of a text; `label` says how, for the user and the manifest."""
+
+    label: str
+    count: Callable[[str], int]
+    exact: bool
+
+
+def estimated(characters_per_token: float = CHARACTERS_PER_TOKEN, label: str = "") -> Counter:
+    """A counter that goes by length."""
+    return Counter(
+        label=label or f"estimate: {characters_per_token:g} characters a token",
+        count=lambda text: math.ceil(len(text) / characters_per_token),
+        exact=False,
+    )
+
+
+def measured(tokens: int, characters: int, by: str) -> Counter:
+    """A counter that goes by length at the rate that the system itself measured on this document."""
+    rate = characters / max(1, tokens)
+    return estimated(rate, f"{by}, {rate:.2f} characters a token on this document")
+
+
+def tiktoken_counter(model: str, *, offline: bool) -> Counter | None:
+    """OpenAI's own tokenizer; None where the SDK's extra isn't installed or its vocabulary can't be had."""
+    try:
+        import tiktoken
+        from tiktoken.model import encoding_name_for_model
+    except ImportError:
+        return None
+    try:
+        name = encoding_name_for_model(model)
+    except KeyError:
+        name = "o200k_base"
+    if offline and not _vocabulary_is_cached(name):
+        return None
+    # tiktoken downloads without a time-out of its own; a daemon thread may be left behind, a join can't hang.
+    loaded: list[tiktoken.Encoding] = []
+    thread = threading.Thread(target=_load, args=(name, loaded), daemon=True)
+    thread.start()
+    thread.join(_VOCABULARY_TIMEOUT)
+    if not loaded:
+        return None
+    encoding = loaded[0]
+    return Counter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)), exact=True)
+
+
+def _load(name: str, into: list[object]) -> None:
+    import tiktoken
+
+    try:
+        into.append(tiktoken.get_encoding(name))
+    except Exception:  # noqa: BLE001 - offline, blocked, damaged: whatever it is, the estimate takes over
+        return
+
+
+def _vocabulary_is_cached(name: str) -> bool:
+    """Whether tiktoken would find the vocabulary on disk (its own rule: SHA-1 of the address)."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    here = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
+    address = _VOCABULARIES.format(name)
+    return (here / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()).is_file()

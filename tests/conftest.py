@@ -1,0 +1,112 @@
+"""Every test starts alone: without a network, without the user's home folder, keys and settings, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+CLOSED_NETWORK = Path(__file__).parent / "closed_network"
+
+# Whatever could lead a test to a person's files, keys, servers or terminal.
+PERSONAL = re.compile(
+    r"(OPENAI|ANTHROPIC|GOOGLE|GEMINI|VLLM|HF|GENAIPA|XDG|LANGSMITH|LANGCHAIN)_.*"
+    r"|.*_(API_KEY|AUTH_TOKEN|BASE_URL)|(.*_)?PROXY|(CLI)?COLOR.*|FORCE_COLOR|.*TTY_COMPATIBLE|GITHUB_ACTIONS|PY_COLORS",
+    re.IGNORECASE,
+)
+# Set where the published research data has to be there (CI): a test that skips for want of it fails instead.
+REQUIRE_SHARED = os.environ.get("GENAIPA_REQUIRE_SHARED") == "1"
+
+runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Close the home folder, the environment and the network, for the test and for the processes that it starts."""
+    for name in list(os.environ):
+        if PERSONAL.fullmatch(name):
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
+    monkeypatch.setenv("PYTHONPATH", str(CLOSED_NETWORK))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left behind: its exit code, and what it wrote to standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def genaipa() -> Callable[..., Finished]:
+    """Run the command line in a process of its own: `genaipa("run", "--system", "extractive")`."""
+
+    def run(*args: str | Path, stdin: str = "", timeout: float = 120.0) -> Finished:
+        command = [sys.executable, "-m", "genaipa", *map(str, args)]
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, text=True, encoding="utf-8", timeout=timeout, check=False
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with published research data beside the checkout; it is never part of the repository."""
+    if not SHARED.is_dir():
+        pytest.skip(f"needs the shared research data in {SHARED}")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def tracked() -> tuple[Path, ...]:
+    """The files that git tracks, relative to the repository's root."""
+    # The repository may belong to another user than the one who runs the tests, which git would mind.
+    command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "ls-files", "-z"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("is not a git checkout")
+    return tuple(Path(name) for name in listed.stdout.split("\0") if name and (ROOT / name).is_file())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where the shared data is required, a test that skips for want of it has failed."""
+    report = yield
+    _fail_if_required(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Hold a file that skips as a whole to the same rule."""
+    report = yield
+    _fail_if_required(report)
+    return report
+
+
+def _fail_if_required(report: pytest.TestReport | pytest.CollectReport) -> None:
+    # The report of a skip is (file, line, reason).
+    if REQUIRE_SHARED and report.skipped and isinstance(report.longrepr, tuple) and "shared" in report.longrepr[2]:
+        report.outcome = "failed"
+        report.longrepr = f"GENAIPA_REQUIRE_SHARED=1, and yet: {report.longrepr[2]}"

@@ -1,0 +1,280 @@
+"""Pulling GenAIPABench: what is fetched, checked, kept and said when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
+
+from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
+from genaipa.importers.genaipabench.files import COMMIT as PINNED
+from genaipa.importers.genaipabench.files import published
+from genaipa.importers.genaipabench.pull import available, pull, would_provide
+from genaipa.policies.document import load_document
+from genaipa.workspace import find_workspace
+
+FILES = repository()
+TREE = tree_of(FILES)
+QUESTIONS = "Questions/Privacy Policy Questions/Questions.csv"
+PULL = """
+import json, sys
+from genaipa.importers.genaipabench.files import Tree
+from genaipa.importers.genaipabench.pull import pull
+origin, commit, blobs = json.load(sys.stdin)
+pull(origin=origin, tree=Tree(commit, blobs))
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of this test's own."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def checkout(folder: Path, files: dict[str, bytes] = FILES) -> Path:
+    """The files in a folder."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+def start_pull(origin: str) -> subprocess.Popen[str]:
+    """A process that pulls."""
+    process = subprocess.Popen([sys.executable, "-c", PULL], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps([origin, COMMIT, dict(TREE.blobs)]))
+    process.stdin.close()
+    process.stdin = None
+    return process
+
+
+def kept() -> set[str]:
+    """The files that are in the cache; fails if one is there under its name with something else in it."""
+    here = {path for path in TREE.blobs if (TREE.folder / path).exists()}
+    assert all((TREE.folder / path).read_bytes() == FILES[path] for path in here)
+    return here
+
+
+def test_the_pinned_tree_has_every_published_file() -> None:
+    """The list that ships names all 111 files of the pinned commit, 86 of them in the groups that are pulled now."""
+    tree = published()
+    assert tree.commit == PINNED
+    assert len(tree.blobs) == 111
+    assert all(len(blob) == 40 and int(blob, 16) for blob in tree.blobs.values())
+    counts = [len(tree.paths([group])) for group in ("documents", "annotations", "questions")]
+    assert counts == [20 + 49 + 7, 7, 3]
+
+
+def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
+    """Every file arrives, spaces and '&' in its path included, and the documents can be loaded."""
+    with TreeServer(FILES) as server:
+        result = pull(origin=server.url + "/", tree=TREE)
+    assert (result.fetched, result.kept) == (len(FILES), 0)
+    assert kept() == set(FILES)
+    assert load_document(find_workspace(), "uber").company == "Uber"
+    assert available(TREE)
+    assert not list(cache.rglob("*.part"))
+
+
+def test_a_second_pull_asks_for_nothing() -> None:
+    """What is here and right is never fetched again."""
+    with TreeServer(FILES) as server:
+        pull(origin=server.url, tree=TREE)
+        again = pull(origin=server.url, tree=TREE)
+    assert (again.fetched, again.kept) == (0, len(FILES))
+    assert server.asked.total() == len(FILES)
+
+
+def test_the_environment_names_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
+    """GENAIPA_MIRROR stands in for the repository, and an explicit origin for both."""
+    with TreeServer(FILES) as server, TreeServer(FILES) as other:
+        monkeypatch.setenv("GENAIPA_MIRROR", server.url)
+        pull(["questions"], tree=TREE)
+        pull(["annotations"], origin=other.url, tree=TREE)
+    assert set(server.asked) == set(TREE.paths(["questions"]))
+    assert set(other.asked) == set(TREE.paths(["annotations"]))
+
+
+def test_groups_are_pulled_on_their_own() -> None:
+    """One group brings its files alone; the conversion waits for the last; an unknown group is named."""
+    with TreeServer(FILES) as server:
+        pull(["documents"], origin=server.url, tree=TREE)
+        assert kept() == set(TREE.paths(["documents"]))
+        assert not available(TREE)
+        pull(["annotations", "questions"], origin=server.url, tree=TREE)
+    assert available(TREE)
+    with pytest.raises(UnknownNameError, match=r"'question'.*did you mean 'questions'"):
+        pull(["question"], tree=TREE)
+
+
+def test_goes_on_after_a_kill() -> None:
+    """A pull that is killed leaves whole files only, and the next one doesn't ask for them again."""
+    with TreeServer(FILES, stall_after=20) as server:
+        process = start_pull(server.url)
+        assert server.stalling.wait(60)
+        process.kill()
+        process.communicate()
+        before = kept()
+        assert 0 < len(before) <= 20
+        asked = server.asked.copy()
+        server.release.set()
+        result = pull(origin=server.url, tree=TREE)
+    assert result.kept == len(before)
+    assert all(server.asked[path] == asked[path] for path in before)
+    assert kept() == set(FILES)
+
+
+def test_a_damaged_file_is_refused() -> None:
+    """The error names file, both hashes and the remedy; good files stay and the damaged one is not among them."""
+    damaged = FILES[QUESTIONS] + b"?"
+    with TreeServer(FILES | {QUESTIONS: damaged}) as server:
+        with pytest.raises(DataError) as error:
+            pull(origin=server.url, tree=TREE)
+        here = kept()
+        assert QUESTIONS not in here
+        server.files[QUESTIONS] = FILES[QUESTIONS]
+        assert pull(origin=server.url, tree=TREE).kept == len(here)
+    for part in (QUESTIONS, git_hash(damaged), git_hash(FILES[QUESTIONS]), "127.0.0.1", "another origin"):
+        assert part in str(error.value)
+
+
+def test_a_file_damaged_in_the_cache_is_fetched_again() -> None:
+    """The cache is believed by its hashes, not by its names."""
+    with TreeServer(FILES) as server:
+        pull(origin=server.url, tree=TREE)
+        (TREE.folder / QUESTIONS).write_bytes(b"half a fi")
+        assert pull(origin=server.url, tree=TREE).fetched == 1
+    assert kept() == set(FILES)
+
+
+def test_a_file_that_the_mirror_lacks_is_named_at_once() -> None:
+    """404 is not tried again."""
+    with TreeServer(FILES) as server:
+        del server.files[QUESTIONS]
+        with pytest.raises(DataError, match=r"Questions\.csv: 127\.0\.0\.1 does not have it \(status 404\)"):
+            pull(["questions"], origin=server.url, tree=TREE)
+    assert server.asked[QUESTIONS] == 1
+
+
+def test_trouble_that_passes_is_waited_out() -> None:
+    """A server that is busy once is asked again."""
+    with TreeServer(FILES) as server:
+        server.statuses[QUESTIONS] = [503]
+        pull(["questions"], origin=server.url, tree=TREE)
+    assert server.asked[QUESTIONS] == 2
+    assert QUESTIONS in kept()
+
+
+def test_trouble_that_stays_ends_after_three_attempts() -> None:
+    """Attempts are bounded; the sentence names host, file and how to go on."""
+    with TreeServer(FILES) as server:
+        server.statuses[QUESTIONS] = [503] * 9
+        with pytest.raises(GenaipaError) as error:
+            pull(["questions"], origin=server.url, tree=TREE)
+    assert server.asked[QUESTIONS] == 3
+    assert error.value.exit_code == 1
+    for part in ("127.0.0.1", QUESTIONS, "status 503", "genaipa pull genaipabench"):
+        assert part in str(error.value)
+
+
+def test_a_server_that_is_not_there() -> None:
+    """The sentence names the host, and not the password in the mirror's URL."""
+    with TreeServer(FILES) as server:
+        origin = server.url.replace("http://", "http://reader:hunter2@")
+    with pytest.raises(GenaipaError, match=r"127\.0\.0\.1 did not give 'Questions/.*goes on from there") as error:
+        pull(["questions"], origin=origin, tree=TREE)
+    assert "hunter2" not in str(error.value)
+
+
+def test_offline_names_what_is_missing() -> None:
+    """Nothing is asked for; the sentence names the command to run with a network."""
+    with TreeServer(FILES) as server:
+        with pytest.raises(UsageError, match=r"Questions.*and 1 more.*genaipa pull genaipabench"):
+            pull(["questions"], origin=server.url, offline=True, tree=TREE)
+        assert not server.asked
+        pull(origin=server.url, tree=TREE)
+    assert pull(offline=True, tree=TREE).kept == len(FILES)
+
+
+def test_pulls_from_a_folder(tmp_path: Path) -> None:
+    """A checkout is an origin, offline too."""
+    result = pull(origin=str(checkout(tmp_path / "checkout")), offline=True, tree=TREE)
+    assert result.fetched == len(FILES)
+    assert available(TREE)
+
+
+def test_a_folder_without_a_file(tmp_path: Path) -> None:
+    """The missing file is named with its folder and the commit to check out."""
+    folder = checkout(tmp_path / "checkout")
+    (folder / QUESTIONS).unlink()
+    with pytest.raises(DataError, match=rf"checkout/{QUESTIONS}: can't be read \(No such file.*{PINNED[:10]}"):
+        pull(origin=str(folder), tree=TREE)
+
+
+def test_a_checkout_with_other_line_ends(tmp_path: Path) -> None:
+    """Bytes are compared as they are, and the remedy names git's setting."""
+    folder = checkout(tmp_path / "checkout")
+    (folder / QUESTIONS).write_bytes(FILES[QUESTIONS].replace(b"\r\n", b"\n"))
+    with pytest.raises(DataError, match=r"Questions\.csv: is not the published file.*autocrlf=false"):
+        pull(origin=str(folder), tree=TREE)
+
+
+@pytest.mark.parametrize("origin", ["nowhere", "https://", "ftp://127.0.0.1/tree"])
+def test_an_origin_that_is_none(origin: str) -> None:
+    """What is neither a folder nor a URL is a mistake of the command line."""
+    with pytest.raises(UsageError, match="to pull GenAIPABench from"):
+        pull(origin=origin, tree=TREE)
+
+
+def test_a_cache_that_cannot_be_written(cache: Path, tmp_path: Path) -> None:
+    """The sentence names the variable that moves the cache."""
+    cache.write_text("a file where the folder should be")
+    with pytest.raises(UsageError, match=r"can't be written.*GENAIPA_CACHE"):
+        pull(origin=str(checkout(tmp_path / "checkout")), tree=TREE)
+
+
+def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
+    """Counts rise by one to the number of files that were missing."""
+    told: list[tuple[int, int, str]] = []
+    origin = str(checkout(tmp_path / "checkout"))
+    pull(["questions"], origin=origin, tree=TREE)
+    pull(origin=origin, progress=lambda done, total, path: told.append((done, total, path)), tree=TREE)
+    missing = len(FILES) - 2
+    assert [count for count, _, _ in told] == list(range(1, missing + 1))
+    assert {total for _, total, _ in told} == {missing}
+    assert {path for _, _, path in told} == set(FILES) - set(TREE.paths(["questions"]))
+
+
+def test_two_processes_pull_at_once(cache: Path) -> None:
+    """Both end well, and every file is whole."""
+    with TreeServer(FILES) as server:
+        processes = [start_pull(server.url) for _ in range(2)]
+        errors = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], errors
+    assert kept() == set(FILES)
+    assert available(TREE)
+    assert not list(cache.rglob("*.part"))
+
+
+def test_two_threads_pull_at_once() -> None:
+    """Both end well, and every file is whole."""
+    with TreeServer(FILES) as server, ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda _: pull(origin=server.url, tree=TREE), range(2)))
+    assert all(result.fetched + result.kept == len(FILES) for result in results)
+    assert kept() == set(FILES)
+
+
+def test_would_provide_what_is_not_here_yet(shared: Path) -> None:
+    """The seven documents are on offer until they are here; other names never are."""
+    assert would_provide("uber")
+    assert would_provide("ccpa")
+    assert not would_provide("brindlecart")
+    pull(origin=str(shared / "data" / "genaipabench"))
+    assert not would_provide("uber")

@@ -1,0 +1,105 @@
+"""The house rules that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import re
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAX_LINES = 600
+
+# The patterns are written so that this file doesn't match them itself.
+STRAY = {
+    "a path of one machine": re.compile(r"(?<![\w.~])/(?:root|work|(?:home|Users)/\w+)/\w|\b[A-Z]:\\Users\\"),
+    "a package registry's host": re.compile(r"\b(?:pypi|pythonhosted|npmjs|anaconda)\.(?:org|com)\b"),
+}
+PROMISE = re.compile(r"\b(?:TOD[O]|FIXM[E])\b")
+VAGUE = re.compile(r"(?:^|_)(?:utils?|helpers?|common|misc|manager)(?:$|_)")
+
+
+def _python(tracked: tuple[Path, ...]) -> list[Path]:
+    return [path for path in tracked if path.suffix == ".py"]
+
+
+def _lines_with(pattern: re.Pattern[str], paths: list[Path] | tuple[Path, ...]) -> list[str]:
+    """`file:line: match` for every match, so that a failure says where to look."""
+    found = []
+    for path in paths:
+        for number, line in enumerate((ROOT / path).read_text(encoding="utf-8", errors="ignore").splitlines(), start=1):
+            hit = pattern.search(line)
+            if hit:
+                found.append(f"{path}:{number}: {hit.group()}")
+    return found
+
+
+@pytest.mark.parametrize("what", STRAY)
+def test_nothing_stray(tracked: tuple[Path, ...], what: str) -> None:
+    """No file names a folder of the machine it was written on, or where that machine got its packages."""
+    assert _lines_with(STRAY[what], tracked) == []
+
+
+def test_no_promises(tracked: tuple[Path, ...]) -> None:
+    """Code that lands is finished; what is left to do belongs into an issue."""
+    assert _lines_with(PROMISE, _python(tracked)) == []
+
+
+def test_every_test_says_what_it_shows(tracked: tuple[Path, ...]) -> None:
+    """Every test function has a docstring."""
+    silent = []
+    for path in _python(tracked):
+        if path.parts[0] == "tests":
+            for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                    silent += [] if ast.get_docstring(node) else [f"{path}: {node.name}"]
+    assert silent == []
+
+
+def test_files_stay_short(tracked: tuple[Path, ...]) -> None:
+    """A Python file that no longer fits in a head holds more than one concept."""
+    lengths = {str(path): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in _python(tracked)}
+    assert {path: lines for path, lines in lengths.items() if lines >= MAX_LINES} == {}
+
+
+def test_names_say_something(tracked: tuple[Path, ...]) -> None:
+    """A module that wants to be called utils lacks its noun."""
+    assert [
+        str(path) for path in _python(tracked) if any(VAGUE.search(part) for part in path.with_suffix("").parts)
+    ] == []
+
+
+def test_every_dependency_is_pinned() -> None:
+    """constraints.txt is sorted, holds plain pins only, and pins everything that `make` installs by name."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[a-z0-9-]+==[\w.]+", line)] == []
+    assert lines == sorted(set(lines))
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = pyproject["project"]["optional-dependencies"]
+    wanted = [*pyproject["build-system"]["requires"], *pyproject["project"]["dependencies"]]
+    wanted += [*pyproject["dependency-groups"]["dev"], *(name for extra in extras.values() for name in extra)]
+    names = {re.split(r"[<>=\[]", requirement)[0] for requirement in wanted}
+    # vLLM is larger than all else together and is installed by those who start a server; `all` refers to genaipa.
+    assert names - {"vllm", "genaipa"} - {line.partition("==")[0] for line in lines} == set()
+
+
+@pytest.mark.parametrize("host", ["example.com", "192.0.2.1"])
+def test_network_is_closed(host: str) -> None:
+    """A test that would reach another machine is refused, in this process and in those it starts."""
+    with pytest.raises(OSError, match=f"this one tried {host}"):
+        socket.create_connection((host, 80), timeout=5)
+    probe = f"import socket; socket.create_connection(({host!r}, 80), timeout=5)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
+    assert f"this one tried {host}" in done.stderr
+
+
+def test_loopback_is_open() -> None:
+    """A server on this machine can be reached by name and by address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for host in ("localhost", "127.0.0.1"):
+            socket.create_connection((host, server.getsockname()[1]), timeout=5).close()

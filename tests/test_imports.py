@@ -1,0 +1,34 @@
+"""Who may import whom, and what a start of the command line may cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+# Each of these takes longer to import than everything else that `genaipa --help` does, or is an SDK.
+TOO_HEAVY = {
+    *("openai", "anthropic", "google", "tiktoken", "httpx", "httpx2", "requests"),
+    *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s"),
+    *("jinja2", "yaml", "msgspec", "pydantic"),
+    *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "pypdf", "genai_prices"),
+}
+
+
+def test_rooms_are_kept() -> None:
+    """The contracts in pyproject.toml hold: a room imports the rooms below it, never above."""
+    lint_imports = Path(sys.executable).with_name("lint-imports")
+    command = [str(lint_imports), "--no-cache", "--config", str(ROOT / "pyproject.toml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_start_is_light() -> None:
+    """Importing the command line imports no SDK and no heavy library; what needs one imports it on use."""
+    probe = "import sys, genaipa.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "genaipa" in done.stdout.split()
+    assert set(done.stdout.split()) & TOO_HEAVY == set()

@@ -1,0 +1,49 @@
+"""The wheel holds what git tracks: every data file, every file of the package, the licences, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DATA_FOLDERS = ("prompts", "questions", "policies", "annotations")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
+    """The names of the files in a freshly built wheel."""
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    (built,) = out.glob("*.whl")
+    return frozenset(zipfile.ZipFile(built).namelist())
+
+
+@pytest.mark.parametrize("kind", DATA_FOLDERS)
+def test_data_files_ship(wheel: frozenset[str], tracked: tuple[Path, ...], kind: str) -> None:
+    """A data folder ships as genaipa/_data/<kind>: no file is missing, none is there that git doesn't know."""
+    expected = {f"genaipa/_data/{path.as_posix()}" for path in tracked if path.parts[0] == kind}
+    assert expected, f"git tracks no file in {kind}/"
+    assert {name for name in wheel if name.startswith(f"genaipa/_data/{kind}/")} == expected
+
+
+def test_package_ships(wheel: frozenset[str], tracked: tuple[Path, ...]) -> None:
+    """The package ships whole, its own data files (catalog, templates, lists) and its type marker with it."""
+    expected = {path.as_posix() for path in tracked if path.parts[0] == "genaipa"}
+    assert "genaipa/py.typed" in expected
+    assert {name for name in wheel if name.startswith("genaipa/") and "/_data/" not in name} == expected
+
+
+def test_licences_ship(wheel: frozenset[str]) -> None:
+    """Whoever gets the wheel gets the licence and the attribution of the paper's questions."""
+    licences = {Path(name).name for name in wheel if ".dist-info/licenses/" in name}
+    assert licences == {"LICENSE", "NOTICE"}
+
+
+def test_nothing_else_ships(wheel: frozenset[str]) -> None:
+    """A wheel that carries tests or docs would put them into everybody's site-packages."""
+    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"genaipa"}
