@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datafiles import read_text
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.protocol import SUMMARY, Conversation, opening, plan
+from genaipa.protocol import SUMMARY, Conversation, opening, orders, plan, planned
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, answer_digest
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from genaipa.preflight import Material, Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Kind, RunSpec
-    from genaipa.runs.tally import Tally
     from genaipa.systems.base import Message
 
 _MARK = "#####"
@@ -72,9 +71,8 @@ class ByHand:
         self.material = material
         self.systems = [ready for ready in systems if ready.resolved.manual]
         self.tally, self._offsets = folder.seen()
-        for system in self.systems:
-            for conversation in plan(spec, material.questions, system.resolved.asked):
-                self.tally.row(conversation.system, conversation.initialization).planned += len(conversation.order)
+        self._planned = planned(spec, orders(spec, material.questions))
+        self.tally.plan(self._planned)
 
     def sheets(self) -> Iterator[Sheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
@@ -145,8 +143,10 @@ class ByHand:
     def _replies(self, sheet: Sheet) -> str:
         lines = [
             f"{_MARK} conversation: {sheet.name}",
-            f"{_MARK} Paste each reply under its line; leave what you don't have yet empty. "
-            f"Then: genaipa collect {self.folder.name}",
+            (
+                f"{_MARK} Paste each reply under its line; leave what you don't have yet empty. "
+                f"Then: genaipa collect {self.folder.name}"
+            ),
         ]
         for turn in sheet.turns:
             asked = " ".join(turn.message.content.split())
@@ -196,7 +196,8 @@ class ByHand:
                     result.taken += 1
         finally:
             await self.folder.close_journals()
-        self.tally, self._offsets = self._recount()
+        self.tally, self._offsets = self.folder.seen()
+        self.tally.plan(self._planned)
         return result
 
     async def _keep(self, sheet: Sheet, turn: Turn, text: str) -> None:
@@ -243,13 +244,6 @@ class ByHand:
                 digest=answer_digest(document, turn.message.content, text),
             )
         )
-
-    def _recount(self) -> tuple[Tally, dict[str, int]]:
-        planned = {key: row.planned for key, row in self.tally.rows.items()}
-        tally, offsets = self.folder.seen()
-        for key, count in planned.items():
-            tally.row(*key).planned = count
-        return tally, offsets
 
     def _reply(self, key: str) -> str | None:
         if not self.tally.kept(key):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
-from genaipa.protocol import SUMMARY, Conversation, Script, opening, plan
+from genaipa.protocol import SUMMARY, Conversation, Script, opening, orders, plan, planned
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
 from genaipa.systems.base import Message, Settings, Usage
@@ -107,17 +107,9 @@ class Runner:
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
 
-    def count_planned(self) -> None:
-        """Put the plan's size into the tally."""
-        for row in self.tally.rows.values():
-            row.planned = 0
-        for system in self.spec.systems:
-            for conversation in plan(self.spec, self.material.questions, system):
-                self.tally.row(system, conversation.initialization).planned += len(conversation.order)
-
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only what stops the whole run is raised."""
-        self.count_planned()
+        self.tally.plan(planned(self.spec, orders(self.spec, self.material.questions)))
         self.folder.open_journals()
         self.observer.begun(self.tally)
         try:

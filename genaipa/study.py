@@ -6,9 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from genaipa.byhand import ByHand
 from genaipa.errors import DataError, RunError
 from genaipa.preflight import Material, Ready, make_ready
-from genaipa.protocol import order_of
+from genaipa.protocol import orders
 from genaipa.runner import Bounds, Observer, Runner
 from genaipa.runs import provenance
 from genaipa.runs.folder import RunFolder, list_runs, now
@@ -16,7 +17,7 @@ from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSp
 from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from genaipa.runs.tally import Tally
     from genaipa.workspace import Workspace
@@ -39,11 +40,6 @@ class Outcome:
 def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
     """The manifest of a new run, before anything is asked."""
     commit, dirty = provenance.commit()
-    orders = {
-        f"{document}|{repetition}": order_of(spec, document, repetition, material.questions[document])
-        for document in spec.documents
-        for repetition in range(1, spec.repetitions + 1)
-    }
     return Manifest(
         format=FORMAT,
         name=name,
@@ -66,7 +62,7 @@ def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
             for key, d in material.documents.items()
         },
         systems={},
-        orders=orders,
+        orders=orders(spec, material.questions),
         versions=provenance.versions(),
         commit=commit,
         dirty=dirty,
@@ -127,7 +123,7 @@ async def carry_out(
     status: RunStatus = "interrupted"
     try:
         await runner.run([ready for ready in systems if not ready.resolved.manual])
-        status = _status(runner, systems)
+        status = _status(runner.tally, systems, capped=bool(runner.capped))
     finally:
         for ready in systems:
             facts = manifest.systems[ready.resolved.asked]
@@ -139,14 +135,33 @@ async def carry_out(
     return Outcome(status, runner.tally, runner.stopped, runner.capped)
 
 
-def _status(runner: Runner, systems: list[Ready]) -> RunStatus:
-    missing = {system for (system, _), row in runner.tally.rows.items() if row.missing}
+def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:
+    missing = {system for (system, _), row in tally.rows.items() if row.missing}
     if not missing:
         return "complete"
-    if runner.capped:
+    if capped:
         return "capped"
     by_hand = {ready.resolved.asked for ready in systems if ready.resolved.manual}
     return "waiting" if missing <= by_hand else "partial"
+
+
+async def by_hand(folder: RunFolder, spec: RunSpec, material: Material, workspace: Workspace) -> ByHand:
+    """The by-hand side of a run; a RunError if it has none."""
+    systems = await ready_systems(spec, material, workspace, offline=True, start=False, say=lambda _text: None)
+    if not any(ready.resolved.manual for ready in systems):
+        raise RunError(
+            f"{folder.name} has no system that is driven by hand; go on with: genaipa run --resume {folder.name}"
+        )
+    return ByHand(folder, spec, material, systems)
+
+
+def settle_by_hand(folder: RunFolder, byhand: ByHand) -> Outcome:
+    """Write into the manifest how far a run by hand is."""
+    manifest = folder.manifest()
+    manifest.status = _status(byhand.tally, byhand.systems)
+    manifest.totals = byhand.tally.totals()
+    folder.write_manifest(manifest)
+    return Outcome(manifest.status, byhand.tally)
 
 
 def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:

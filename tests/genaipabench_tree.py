@@ -80,7 +80,7 @@ def git_hash(content: bytes) -> str:
 
 
 class TreeServer:
-    """Serves the files; counts what is asked for, and can be told to fail or to wait.
+    """Serves the files; counts what is asked for (`targets` as sent), and can be told to fail or to wait.
 
     `statuses[path]` are answered first, in order; from request number `stall_after` on nothing is answered until
     `release` is set.
@@ -90,6 +90,7 @@ class TreeServer:
         self.files = dict(files)
         self.statuses: dict[str, list[int]] = {}
         self.asked: Counter[str] = Counter()
+        self.targets: list[str] = []
         self.stalling = threading.Event()
         self.release = threading.Event()
         self._stall_after = stall_after
@@ -98,6 +99,7 @@ class TreeServer:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                server.targets.append(self.path)
                 status, body = server.answer(unquote(self.path).removeprefix("/tree/"))
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))

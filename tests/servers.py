@@ -136,7 +136,7 @@ def tokens(text: str) -> int:
 
 
 class LoopbackServer:
-    """What the providers' servers have in common. `key` is the only one accepted, None accepts any and none."""
+    """What the providers' servers have in common. `only` is the one key accepted, None accepts any and none."""
 
     models: tuple[str, ...] = ()
     only_marked = False
@@ -147,18 +147,24 @@ class LoopbackServer:
         script: Script = (),
         *,
         models: Sequence[str] | None = None,
-        key: str | None = None,
+        only: str | None = None,
         latency: float = 0.0,
         listing: Behaviour | None = None,
+        entry: Behaviour | None = None,
+        counting: Behaviour | None = None,
         shutdown: dict[str, str] | None = None,
         context: int | None = None,
     ) -> None:
         self.script = script
         self.models = tuple(models) if models is not None else self.models
-        self.key = key
+        self.only = only
         self.latency = latency
         self.listing = listing
         """What happens to a request for the list of models, None to list them."""
+        self.entry = entry
+        """What happens to a request for one model, None to tell about it."""
+        self.counting = counting
+        """What happens to a request to count tokens, None to count."""
         self.shutdown = shutdown or {}
         """Model → the day on which it ends."""
         self.context = context
@@ -245,7 +251,7 @@ class LoopbackServer:
 
     async def _answer(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
         """Status, headers and body; None to break the connection."""
-        if self.key is not None and self.sent_key(request.headers) != self.key:
+        if self.only is not None and self.sent_key(request.headers) != self.only:
             return self._failed(self.wrong_key(self.sent_key(request.headers)))
         if not self.is_call(request):
             self.lookups.append(request)
@@ -280,8 +286,13 @@ class LoopbackServer:
         return 200, behaviour.headers, json.dumps(self.completion(request, text, behaviour.finish, counts)).encode()
 
     async def _looked_up(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
-        if self.listing is not None and "model" in request.path:
-            return await self._called(request, self.listing)
+        behaviour = self.entry
+        if request.path.endswith("/models"):
+            behaviour = self.listing
+        elif request.method == "POST":
+            behaviour = self.counting
+        if behaviour is not None:
+            return await self._called(request, behaviour)
         found = self.look_up(request)
         if found is None:
             model = request.path.rsplit("/", 1)[-1]

@@ -77,6 +77,7 @@ def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
     with TreeServer(FILES) as server:
         result = pull(origin=server.url + "/", tree=TREE)
     assert (result.fetched, result.kept) == (len(FILES), 0)
+    assert not any(character in target for target in server.targets for character in " &")
     assert kept() == set(FILES)
     assert load_document(find_workspace(), "uber").company == "Uber"
     assert available(TREE)
@@ -238,6 +239,14 @@ def test_a_cache_that_cannot_be_written(cache: Path, tmp_path: Path) -> None:
     cache.write_text("a file where the folder should be")
     with pytest.raises(UsageError, match=r"can't be written.*GENAIPA_CACHE"):
         pull(origin=str(checkout(tmp_path / "checkout")), tree=TREE)
+
+
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing(cache: Path, tmp_path: Path) -> None:
+    """What was written beside it until then is removed."""
+    (TREE.folder / QUESTIONS / "in the way").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"Questions\.csv can't be written"):
+        pull(["questions"], origin=str(checkout(tmp_path / "checkout")), tree=TREE)
+    assert not list(cache.rglob("*.part"))
 
 
 def test_progress_is_told_after_each_file(tmp_path: Path) -> None:

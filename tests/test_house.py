@@ -88,6 +88,16 @@ def test_every_dependency_is_pinned() -> None:
     assert names - {"vllm", "genaipa"} - {line.partition("==")[0] for line in lines} == set()
 
 
+def test_floor_plan_is_whole() -> None:
+    """Every room of the import contract stands in CONTRIBUTING.md's table, in the contract's order."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = pyproject["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = [layer.rpartition(".")[2] for row in layers for layer in row.split(" | ")]
+    rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    shown = [name.strip("`/").rpartition("/")[2] for row in rows for name in row.split(", ")]
+    assert shown == rooms
+
+
 @pytest.mark.parametrize("host", ["example.com", "192.0.2.1"])
 def test_network_is_closed(host: str) -> None:
     """A test that would reach another machine is refused, in this process and in those it starts."""

@@ -1,5 +1,51 @@
-"""The command line."""
+"""The command line: options in, one function of the package called, its result printed.
+
+One command, one file. Nothing but typer is imported until a command runs, so that `genaipa --help` stays fast.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from genaipa import __version__
+from genaipa.errors import GenaipaError
+
+app = typer.Typer(
+    name="genaipa",
+    help="Measure how well AI assistants answer people's questions about privacy policies and data-protection law.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None if "NO_COLOR" in __import__("os").environ else "rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"genaipa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(  # noqa: ARG001 - handled by its callback
+        False, "--version", help="Say the version and leave.", callback=_version, is_eager=True
+    ),
+) -> None:
+    from genaipa.cli.environment import load_dotenv
+
+    load_dotenv()
 
 
 def main() -> None:
-    """Run it."""
+    """Run the command line; an error is one sentence on stderr and its exit code."""
+    from genaipa.cli import commands
+
+    commands.register(app)
+    try:
+        app()
+    except GenaipaError as error:
+        typer.echo(f"genaipa: {error}", err=True)
+        sys.exit(error.exit_code)

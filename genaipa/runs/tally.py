@@ -71,6 +71,13 @@ class Tally:
         """The count of one system and initialization."""
         return self.rows.setdefault((system, initialization), Count())
 
+    def plan(self, planned: dict[tuple[str, str], int]) -> None:
+        """Set how many answers are wanted in each row."""
+        for row in self.rows.values():
+            row.planned = 0
+        for (system, initialization), count in planned.items():
+            self.row(system, initialization).planned = count
+
     def add(self, record: Seen | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
         row = self.row(record.system, record.initialization)

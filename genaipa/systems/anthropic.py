@@ -13,17 +13,17 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     missing_key,
-    missing_sdk,
+    models_in,
+    need_sdk,
     read_variable,
     retry_after,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import anthropic
     from anthropic.types import Message as AnthropicMessage
-    from anthropic.types import ModelInfo
 
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message, Settings
@@ -53,10 +53,9 @@ class AnthropicSystem:
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask which models there are."""
-        try:
-            import anthropic
-        except ImportError:
-            raise missing_sdk(self.name, "anthropic", "anthropic") from None
+        need_sdk(self.name, "anthropic", "anthropic")
+        import anthropic
+
         key = read_variable("ANTHROPIC_API_KEY")
         if key is None:
             raise missing_key(self.name, "ANTHROPIC_API_KEY")
@@ -74,7 +73,9 @@ class AnthropicSystem:
         import anthropic
 
         try:
-            page = await client.models.list(limit=1000, timeout=LOOK_UP_SECONDS)
+            listing = await client.get(
+                "/v1/models", cast_to=object, options={"params": {"limit": 1000}, "timeout": LOOK_UP_SECONDS}
+            )
         except anthropic.APIConnectionError as error:
             raise self._endpoint.unreachable(error.__cause__ or error) from None
         except anthropic.APIStatusError as error:
@@ -83,22 +84,30 @@ class AnthropicSystem:
             notes = () if error.status_code in LISTS_NOTHING else (self._endpoint.unlisted(error.status_code),)
             return Readiness(notes=notes)
         except (anthropic.APIError, ValueError):
-            return Readiness(notes=(self._endpoint.unlisted("its list can't be read"),))
-        listed: list[ModelInfo] = getattr(page, "data", None) or []
-        models = tuple(sorted(entry.id for entry in listed))
-        entry = next((entry for entry in listed if entry.id == self.model), None)
+            listing = None
+        models = models_in(listing)
+        if models is None:
+            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
+        entry = models.get(self.model)
         if entry is None and models:
             entry = await self._retrieve_model(client, models)
             if entry is None:
-                return Readiness(models=models, notes=(self._endpoint.unlisted_model(self.model, models),))
-        return _readiness(entry, models)
+                note = self._endpoint.unlisted_model(self.model, models)
+                return Readiness(models=tuple(sorted(models)), notes=(note,))
+        entry = entry or {}
+        return Readiness(
+            context=entry.get("max_input_tokens"),
+            models=tuple(sorted(models)) or None,
+            # The day of "2026-10-23T00:00:00Z".
+            shutdown=str(entry.get("retires_at") or "")[:10] or None,
+        )
 
-    async def _retrieve_model(self, client: anthropic.AsyncAnthropic, models: tuple[str, ...]) -> ModelInfo | None:
+    async def _retrieve_model(self, client: anthropic.AsyncAnthropic, models: Iterable[str]) -> dict[str, Any] | None:
         """An alias's entry (aliases aren't listed); NotReadyError if there is no such model."""
         import anthropic
 
         try:
-            return await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)
+            return (await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)).to_dict()
         except anthropic.NotFoundError as error:
             # A gateway without this route says 404 too, but not in Anthropic's form.
             if error.type == "not_found_error":
@@ -212,15 +221,6 @@ def _turn(message: Message, *, marked: bool) -> bytes:
     if marked:
         content = b'[{"type":"text","text":%s,"cache_control":{"type":"ephemeral"}}]' % content
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
-
-
-def _readiness(entry: ModelInfo | None, models: tuple[str, ...]) -> Readiness:
-    retires = getattr(entry, "retires_at", None)
-    return Readiness(
-        context=getattr(entry, "max_input_tokens", None),
-        models=models or None,
-        shutdown=retires.date().isoformat() if retires is not None else None,
-    )
 
 
 def _usage(message: AnthropicMessage) -> Usage | None:

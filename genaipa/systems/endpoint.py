@@ -18,6 +18,7 @@ An adapter only says which row applies. A message is one line of at most 300 cha
 from __future__ import annotations
 
 import email.utils
+import importlib
 import ipaddress
 import math
 import os
@@ -25,7 +26,7 @@ import re
 import urllib.parse
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, nearest
 from genaipa.systems.redaction import redact
@@ -148,9 +149,14 @@ class Endpoint:
         return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
 
 
-def missing_sdk(system: str, package: str, extra: str) -> NotReadyError:
-    """The SDK that an adapter needs is not installed."""
-    return NotReadyError(f"{system} needs the package '{package}': pip install 'genaipa[{extra}]'", kind="missing-sdk")
+def need_sdk(system: str, module: str, extra: str) -> None:
+    """NotReadyError, naming the extra to install, if the SDK that an adapter needs is not there."""
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        raise NotReadyError(
+            f"{system} needs the package '{module}': pip install 'genaipa[{extra}]'", kind="missing-sdk"
+        ) from None
 
 
 def missing_key(system: str, variable: str) -> NotReadyError:
@@ -190,6 +196,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         return None
     return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def models_in(listing: object) -> dict[str, dict[str, Any]] | None:
+    """Id → entry of a list of models, in the form that OpenAI and Anthropic share; None for anything else.
+
+    A wrong address often answers with a web page, over which the SDKs' own lists stumble.
+    """
+    entries = listing.get("data") if isinstance(listing, dict) else None
+    if not isinstance(entries, list):
+        return None
+    return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and entry.get("id")}
 
 
 def words_of(body: object) -> str:

@@ -8,6 +8,7 @@ alone it knows nothing. It is the floor to compare other systems with: whoever r
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from bisect import bisect_right
@@ -30,7 +31,7 @@ MODEL = "extractive/1"
 
 READY = "Ready."
 SILENT = "The document does not say."
-UNKNOWN = "I know nothing of this company's policy, since I have only what I am given, and I was given no document."
+UNKNOWN = "I know nothing of this document, since I have only what I am given, and I was given none of it."
 NO_SUMMARY = "I cannot summarise what I was not given."
 
 QUOTES = 3
@@ -169,33 +170,35 @@ def split_sentences(document: str) -> list[Sentence]:
     sections = find_sections(document)
     starts = [section.start for section in sections]
     found: list[Sentence] = []
-    lead = ""
-    for start, end, is_item in _blocks(document, set(starts)):
-        lead = lead if is_item else ""
+    lead, led_by, before = "", "", ""
+    for start, end, mark in _blocks(document, set(starts)):
+        if mark != before and found and found[-1].text.endswith(":"):
+            lead, led_by = found.pop().text, before
+        elif mark in {"", led_by}:
+            lead = ""
+        before = mark
         for first, last in _sentence_bounds(document, start, end):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
             found.append(Sentence(document[first:last], label, title, at, lead))
-        if not is_item and found and found[-1].text.endswith(":"):
-            lead = found.pop().text
     return found
 
 
-def _blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, bool]]:
-    """Start and end of every paragraph and list item, and whether it is an item; bullets and headings left out."""
-    blocks: list[tuple[int, int, bool]] = []
+def _blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
+    """Start, end and kind of mark ("-", "1.", "(a)", none) of every paragraph and list item; headings left out."""
+    blocks: list[tuple[int, int, str]] = []
     goes_on = False
-    for line in re.finditer(r".*", document, re.MULTILINE):
+    for line in re.finditer(r"^.*$", document, re.MULTILINE):
         text, bullet = line.group(), _BULLET.match(line.group())
-        end = line.start() + len(text.rstrip())
-        heading = text.startswith("#") or (line.start() in heading_starts and not _END.search(text))
+        start, end = line.start(), line.start() + len(text.rstrip())
+        heading = text.startswith("#") or (start in heading_starts and not _END.search(text))
         if heading or not _WORD.search(text):
             goes_on = False
         elif goes_on and not bullet:
             blocks[-1] = (blocks[-1][0], end, blocks[-1][2])
         else:
-            lead = bullet.end() if bullet else len(text) - len(text.lstrip())
-            blocks.append((line.start() + lead, end, bool(bullet)))
+            mark = re.sub("[a-z]+", "a", re.sub("[0-9]+", "1", bullet.group().strip())) if bullet else ""
+            blocks.append((start + (bullet.end() if bullet else len(text) - len(text.lstrip())), end, mark))
             goes_on = True
     return blocks
 
@@ -248,24 +251,24 @@ class Index:
         # One or two words ("Overview.", "crash logs") answer nothing, but score high for being short.
         self.sentences = [one for one in split_sentences(document) if len(one.text.split()) > 2 and words_of(one.text)]  # noqa: PLR2004
         self._words = [words_of(sentence.text) for sentence in self.sentences]
-        self._context = [words_of(f"{sentence.title} {sentence.lead}") for sentence in self.sentences]
-        self._told = [{*words, *context} for words, context in zip(self._words, self._context, strict=True)]
-        self._sentences_with = Counter(word for told in self._told for word in told)
+        # A sentence is found by the words of its section's title, and of its list's lead-in, as well as by its own.
+        self._found_by = [words_of(f"{one.text} {one.title} {one.lead}") for one in self.sentences]
+        self._sentences_with = Counter(word for words in self._found_by for word in set(words))
 
     @cached_property
     def _by_sentence(self) -> Any:
-        return _bm25(self._words)
+        return _bm25(self._found_by)
 
     @cached_property
     def _by_passage(self) -> Any:
         return _bm25([self._passage(position) for position in range(len(self.sentences))])
 
     def _passage(self, position: int) -> list[str]:
-        """The words of a sentence, of its section's title and list's lead-in, and of its neighbours in that section."""
+        """The words by which a sentence is found, and those of its neighbours in the same section."""
         section = self.sentences[position].section
         around = range(max(0, position - NEIGHBOURS), min(len(self.sentences), position + NEIGHBOURS + 1))
-        words = [word for near in around if self.sentences[near].section == section for word in self._words[near]]
-        return self._context[position] + words
+        neighbours = [near for near in around if near != position and self.sentences[near].section == section]
+        return self._found_by[position] + [word for near in neighbours for word in self._words[near]]
 
     def best(self, question: str) -> list[Sentence]:
         """Up to three sentences that answer the question, in the document's order; none if it seems silent."""
@@ -280,8 +283,9 @@ class Index:
         return [self.sentences[position] for position in sorted(chosen)]
 
     def _share(self, asked: list[str], position: int) -> float:
-        """How much of the question a sentence has, with title and lead-in: 0 to 1, rare words counting more."""
-        return sum(self._rarity(word) for word in asked if word in self._told[position]) / sum(map(self._rarity, asked))
+        """How much of the question a sentence has: 0 to 1, rare words counting more."""
+        found = sum(self._rarity(word) for word in asked if word in self._found_by[position])
+        return found / sum(map(self._rarity, asked))
 
     def _rarity(self, word: str) -> float:
         having = self._sentences_with[word]
@@ -296,10 +300,10 @@ class Index:
         candidates = [at for at, sentence in enumerate(self.sentences) if _is_statement(sentence.text)]
         candidates = candidates or list(range(len(self.sentences)))
         lengths = [len(self.sentences[at].text.split()) for at in candidates]
-        stretches = max(1, min(len(candidates), round(budget * len(candidates) / max(1, sum(lengths)))))
+        stretches = min(len(candidates), max(1, round(budget * len(candidates) / max(1, sum(lengths)))))
         total = self._sentences_with.total()
         weight = {word: count / total for word, count in self._sentences_with.items()}
-        chosen = []
+        chosen: list[Sentence] = []
         for number in range(stretches):
             stretch = candidates[number * len(candidates) // stretches : (number + 1) * len(candidates) // stretches]
             best = max(stretch, key=lambda at: sum(weight[word] for word in self._words[at]) / len(self._words[at]))
@@ -317,6 +321,8 @@ def _is_statement(text: str) -> bool:
 def _bm25(texts: list[list[str]]) -> Any:
     import bm25s
 
+    # It sets its logger to DEBUG, and so would speak through whatever handler an application has.
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
     numbers: dict[str, int] = {}
     # Numbered here, in the order of the text: bm25s would number a set, in another order in every process.
     numbered = [[numbers.setdefault(word, len(numbers)) for word in text] for text in texts]

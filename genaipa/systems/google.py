@@ -13,7 +13,7 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     missing_key,
-    missing_sdk,
+    need_sdk,
     read_variable,
     retry_after,
     words_of,
@@ -51,11 +51,10 @@ class GoogleSystem:
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask which models there are."""
-        try:
-            import httpx2
-            from google import genai
-        except ImportError:
-            raise missing_sdk(self.name, "google-genai", "google") from None
+        need_sdk(self.name, "google.genai", "google")
+        import httpx2
+        from google import genai
+
         key = read_variable("GOOGLE_API_KEY") or read_variable("GEMINI_API_KEY")
         if key is None:
             raise missing_key(self.name, _KEY_VARIABLE)
@@ -92,7 +91,7 @@ class GoogleSystem:
             notes = () if error.code in LISTS_NOTHING else (self._endpoint.unlisted(error.code),)
             return Readiness(notes=notes)
         except ValueError:
-            return Readiness(notes=(self._endpoint.unlisted("its list can't be read"),))
+            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
         models = tuple(sorted(_short(entry) for entry in listed))
         entry = next((entry for entry in listed if _short(entry) == self.model), None)
         if entry is None and models:

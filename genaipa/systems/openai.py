@@ -14,16 +14,18 @@ from genaipa.systems.endpoint import (
     Endpoint,
     is_loopback,
     missing_key,
-    missing_sdk,
+    models_in,
+    need_sdk,
     read_variable,
     retry_after,
+    words_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import openai
-    from openai.types import CompletionUsage, Model
+    from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion
 
     from genaipa.errors import NoReplyError
@@ -69,10 +71,9 @@ class OpenAISystem:
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask the server which models it has."""
-        try:
-            import openai
-        except ImportError:
-            raise missing_sdk(self.name, "openai", "openai") from None
+        need_sdk(self.name, "openai", "openai")
+        import openai
+
         self._endpoint = self.find_endpoint()
         self._client = openai.AsyncOpenAI(
             # A server on loopback needs no key, but the SDK does.
@@ -90,7 +91,7 @@ class OpenAISystem:
         import openai
 
         try:
-            page = await client.models.list(timeout=LOOK_UP_SECONDS)
+            listing = await client.get("/models", cast_to=object, options={"timeout": LOOK_UP_SECONDS})
         except openai.APIConnectionError as error:
             raise self._endpoint.unreachable(error.__cause__ or error) from None
         except openai.APIStatusError as error:
@@ -99,27 +100,33 @@ class OpenAISystem:
             notes = () if error.status_code in LISTS_NOTHING else (self._endpoint.unlisted(error.status_code),)
             return Readiness(notes=notes)
         except (openai.APIError, ValueError):
-            return Readiness(notes=(self._endpoint.unlisted("its list can't be read"),))
-        listed: list[Model] = getattr(page, "data", None) or []
-        models = tuple(sorted(entry.id for entry in listed))
-        entry = next((entry for entry in listed if entry.id == self.model), None)
+            listing = None
+        models = models_in(listing)
+        if models is None:
+            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
+        entry = models.get(self.model)
         if entry is None and models:
             if self.lists_all_models:
                 raise self._endpoint.unknown_model(self.model, models)
             entry = await self._retrieve_model(client, models)
             if entry is None:
-                return Readiness(models=models, notes=(self._endpoint.unlisted_model(self.model, models),))
-        return Readiness(context=_context(entry), models=models or None, shutdown=getattr(entry, "shutdown_date", None))
+                note = self._endpoint.unlisted_model(self.model, models)
+                return Readiness(models=tuple(sorted(models)), notes=(note,))
+        return Readiness(
+            context=_context(entry or {}),
+            models=tuple(sorted(models)) or None,
+            shutdown=(entry or {}).get("shutdown_date"),
+        )
 
-    async def _retrieve_model(self, client: openai.AsyncOpenAI, models: tuple[str, ...]) -> Model | None:
+    async def _retrieve_model(self, client: openai.AsyncOpenAI, models: Iterable[str]) -> dict[str, Any] | None:
         """The model's own entry, for one that isn't listed; NotReadyError only if the server knows it doesn't exist."""
         import openai
 
         try:
-            return await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)
+            return (await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)).to_dict()
         except openai.NotFoundError as error:
             # A server without this route says 404 too, but nothing about a model.
-            if error.code == "model_not_found" or "model" in str(error.message).lower():
+            if error.code == "model_not_found" or "model" in words_of(error.body).lower():
                 raise self._endpoint.unknown_model(self.model, models) from None
             return None
         except (openai.APIError, ValueError):
@@ -248,9 +255,9 @@ def _turn(message: Message, *, marked: bool) -> bytes:
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def _context(entry: Model | None) -> int | None:
+def _context(entry: dict[str, Any]) -> int | None:
     """Tokens that fit in one request, from the fields that servers add to OpenAI's."""
-    values = (getattr(entry, name, None) for name in _CONTEXT_FIELDS)
+    values = (entry.get(name) for name in _CONTEXT_FIELDS)
     return next((value for value in values if isinstance(value, int) and value > 0), None)
 
 

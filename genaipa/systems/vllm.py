@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, read_variable
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, need_sdk, read_variable
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.redaction import redact
 
@@ -77,7 +77,7 @@ class VllmServer:
     def story(self) -> str:
         """The end of the log, for a message."""
         with self.log.open("rb") as log:
-            log.seek(max(0, self.log.stat().st_size - 200 * _LOG_LINES))
+            log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
             lines = log.read().decode(errors="replace").splitlines()[-_LOG_LINES:]
         last = "\n".join(f"    {redact(line)}" for line in lines)
         return f"the whole log is {self.log}" + (f", its end:\n{last}" if last else " (empty)")
@@ -144,6 +144,7 @@ class VllmSystem(CompatibleSystem):
     async def start(self) -> Readiness:
         """Attach to the server, or start one and wait until it has loaded the model."""
         self._started = False
+        need_sdk(self.name, "openai", "openai")
         if read_variable("VLLM_BASE_URL") is None:
             limit = _start_limit()
             self._server = VllmServer(
@@ -162,9 +163,10 @@ class VllmSystem(CompatibleSystem):
         """One chat completion; PermanentError with the log's end once a server that was started here is dead."""
         try:
             return await super().reply(messages, settings)
-        except TransientError:
+        except TransientError as error:
             # A dying server breaks its connections a moment before it is gone.
-            if self._server is None or not await asyncio.to_thread(self._server.ended, 1.0):
+            moment = 1.0 if error.kind == "connection" else 0.0
+            if self._server is None or not await asyncio.to_thread(self._server.ended, moment):
                 raise
             raise PermanentError(
                 f"{self.name}: the vLLM server ended during the run; {self._server.story()}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,9 +11,6 @@ from genaipa.annotations import AnnotatedAnswer, Annotations
 from genaipa.importers.genaipabench.documents import DOCUMENTS, document_text
 from genaipa.importers.genaipabench.files import LICENSE, Tree, read_table, source_url
 from genaipa.importers.genaipabench.questions import POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _COLUMNS = {
     "id": ("question id", "id_question"),
@@ -27,10 +23,7 @@ _COLUMNS = {
 _NOT_SILENT: dict[tuple[str, str], str] = {
     ("airbnb", "RC_f1"): "the answer says what the policy promises about changes",
     ("spotify", "DM_f1"): "the answer says what the policy states about retention",
-    (
-        "spotify",
-        "AEE_f1",
-    ): "the answer says that the policy doesn't mention it, but the study doesn't count it as lacking",
+    ("spotify", "AEE_f1"): "the study doesn't count it as lacking, though the answer finds no mention",
 }
 
 _SILENT = re.compile(r"\bN/A\b")
@@ -111,12 +104,12 @@ def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str])
         if not answer.silent:
             same[answer.answer].append(question)
     for text, sharing in same.items():
-        rightful = max(sharing, key=lambda question: len(_words([questions[question]]) & _words([text])))
+        rightful = max(sharing, key=lambda question: len(_words(questions[question]) & _words(text)))
         for question in sharing:
             if question != rightful:
                 note = f"{answers[question].note} The published text is a copy of the answer to {rightful}.".strip()
                 answers[question] = msgspec.structs.replace(answers[question], note=note)
 
 
-def _words(texts: Iterable[str]) -> set[str]:
-    return {word for text in texts for word in re.findall(r"\w+", text.lower())}
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))

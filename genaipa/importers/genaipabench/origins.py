@@ -115,7 +115,7 @@ class Server:
         import httpx2
 
         try:
-            response = self._client.get(f"{self._base}/{path}")
+            response = self._client.get(f"{self._base}/{quote(path)}")
         except httpx2.TransportError as error:
             return None, str(error) or type(error).__name__
         if response.status_code in _WORTH_ANOTHER_TRY:

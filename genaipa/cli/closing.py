@@ -1,0 +1,91 @@
+"""The closing table of a run, and the next step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.cli.progress import cached_share, dollars, tokens
+from genaipa.cli.screen import print_json, printable, show, table
+
+if TYPE_CHECKING:
+    from genaipa.cli.planning import Job
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.tally import Count, Tally
+    from genaipa.study import Outcome
+
+
+def already_complete(job: Job, *, json: bool) -> int:
+    """Say that there is nothing left to ask; the exit code."""
+    from genaipa.protocol import planned
+
+    assert job.folder is not None, "only a run that exists is complete"
+    tally, _ = job.folder.seen()
+    tally.plan(planned(job.spec, job.folder.manifest().orders))
+    if json:
+        print_json(_summary(job.folder, "complete", tally))
+    else:
+        print_tally(tally)
+        show(f"{job.folder.name} is complete; nothing was asked. Look at it with: genaipa show {job.folder.name}")
+    return 0
+
+
+def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
+    """What came of a run, where it lies and what to do next."""
+    if json:
+        print_json({**_summary(folder, outcome.status, outcome.tally), "stopped": outcome.stopped})
+        return
+    print_tally(outcome.tally)
+    show(f"Run folder: {folder.path}")
+    for system, reason in outcome.stopped.items():
+        show(f"{system} was asked no more: {printable(reason)}")
+    if outcome.capped:
+        show(f"Stopped by --max-cost: {outcome.capped}.")
+    show(next_step(folder, outcome))
+
+
+def next_step(folder: RunFolder, outcome: Outcome) -> str:
+    """The sentence that a run ends with."""
+    if outcome.status == "complete":
+        return f"Complete. Read the answers: genaipa show {folder.name}"
+    missing = sum(row.missing for row in outcome.tally.rows.values())
+    if outcome.status == "waiting":
+        return (
+            f"{missing} replies are awaited by hand. Paste the messages in {folder.path / 'sheets'}, "
+            f"fill in the replies beside them, then: genaipa collect {folder.name}"
+        )
+    raised = " with a higher --max-cost" if outcome.status == "capped" else ""
+    return f"{missing} answers are missing. Ask for them again{raised}: genaipa run --resume {folder.name}"
+
+
+def print_tally(tally: Tally) -> None:
+    """One row for each system and initialization."""
+    headers = ("system", "initialization", "asked for", "answered", "refused", "cut off", "failed")
+    extra = ("tokens in", "cached", "out", "cost", "seconds")
+    metered = any(row.usage.input for row in tally.rows.values())
+    table(
+        (*headers, *extra) if metered else (*headers, "seconds"),
+        [_row(key, row, metered=metered) for key, row in tally.rows.items()],
+        right=range(2, len(headers) + len(extra)),
+    )
+
+
+def _row(key: tuple[str, str], row: Count, *, metered: bool) -> tuple[object, ...]:
+    counts = (row.planned, row.status["answered"], row.status["refused"], row.status["truncated"], row.status["failed"])
+    spent = (tokens(row.usage.input), cached_share(row), tokens(row.usage.output), dollars(row)) if metered else ()
+    return (*key, *counts, *spent, f"{row.seconds:.1f}")
+
+
+def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    rows = [
+        {
+            "system": system,
+            "initialization": initialization,
+            "planned": row.planned,
+            **row.status,
+            "missing": row.missing,
+            "usage": row.usage,
+            "cost": row.cost if row.priced else None,
+        }
+        for (system, initialization), row in tally.rows.items()
+    ]
+    return {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}

@@ -1,0 +1,101 @@
+"""`genaipa collect`: take back the replies of web chats driven by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.byhand import ByHand, Collected
+
+END = "."
+PARTIAL = 3
+
+
+def collect(
+    run: Annotated[str, typer.Argument(help="Name of the run, part of it, or latest.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Filled-in files; by default, all in the run's sheets folder.")
+    ] = None,
+    terminal: Annotated[
+        bool, option("--terminal", "-t", help="Show the missing messages one by one and take the replies here.")
+    ] = False,
+    replace: Annotated[bool, option("--replace", help="Let a changed reply take the place of the one kept.")] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Take the replies that were filled in; any number at a time, in any order.
+
+    Exit code 0 once all are in, 3 while some are missing.
+    """
+    from genaipa import study
+    from genaipa.cli.closing import print_closing
+    from genaipa.cli.planning import resumed
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    job = resumed(here, run)
+    assert job.folder is not None, "a run that is found has a folder"
+    with job.folder.writing():
+        byhand = asyncio.run(study.by_hand(job.folder, job.spec, job.material, here))
+        if terminal:
+            collected = _from_terminal(byhand)
+        else:
+            paths = files or sorted((job.folder.path / "sheets").glob("*.replies.txt"))
+            replies = {key: text for path in paths for key, text in byhand.filled(path).items()}
+            collected = asyncio.run(byhand.take(replies, replace=replace))
+        written = byhand.write_sheets()
+        outcome = study.settle_by_hand(job.folder, byhand)
+    if not json:
+        _report(collected, written)
+    print_closing(job.folder, outcome, json=json)
+    raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
+
+
+def _from_terminal(byhand: ByHand) -> Collected:
+    """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
+    from genaipa.byhand import Collected
+    from genaipa.cli.screen import printable, say
+
+    total = Collected()
+    shown: set[str] = set()
+    say(f"End each reply with a line that holds only '{END}'. An empty reply stops; what is in is kept.")
+    while (wanted := next(byhand.missing(), None)) is not None:
+        sheet, turn = wanted
+        if sheet.name not in shown:
+            shown.add(sheet.name)
+            say(f"\n===== a new chat: {sheet.name}")
+            for message in sheet.introduction:
+                say(f"\n--- paste\n{printable(message.content)}")
+        say(f"\n--- paste\n{printable(turn.message.content)}\n--- its reply:")
+        text = "\n".join(_lines()).strip()
+        if not text:
+            break
+        total.taken += asyncio.run(byhand.take({turn.key: text})).taken
+    return total
+
+
+def _lines() -> Iterator[str]:
+    for line in sys.stdin:
+        if line.rstrip("\r\n") == END:
+            return
+        yield line.rstrip("\r\n")
+
+
+def _report(collected: Collected, written: Sequence[Path]) -> None:
+    from genaipa.cli.screen import show
+
+    known = f", {collected.known} were in already" if collected.known else ""
+    show(f"{collected.taken} replies taken{known}.")
+    for key in collected.conflicts:
+        show(f"{key}: another reply is kept already; --replace puts this one in its place.")
+    for path in written:
+        show(f"new: {path}")

@@ -1,0 +1,39 @@
+"""Before money is spent: can the cap be kept, and does the person at the terminal agree."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.preflight import Ready
+    from genaipa.runs.records import RunSpec
+
+ASK_FROM = 1.0
+"""Dollars from which a person at a terminal is asked first."""
+
+
+def confirm_cost(spec: RunSpec, systems: Sequence[Ready], max_cost: float | None, *, yes: bool) -> None:
+    """Raise a UsageError for a cap that can't be kept; ask at a terminal before a run that costs money."""
+    unpriced = [ready.resolved.asked for ready in systems if ready.tariff is None]
+    if max_cost is not None and unpriced:
+        raise UsageError(
+            f"--max-cost can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
+            "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
+        )
+    if yes or max_cost is not None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    from genaipa.estimate import estimate
+
+    costs = [row.cost for ready in systems for row in estimate(spec, ready)]
+    expected = sum(cost for cost in costs if cost is not None)
+    if expected >= ASK_FROM and not typer.confirm(
+        f"This may cost up to ${expected:.2f}. Go on?", default=True, err=True
+    ):
+        raise typer.Exit(0)

@@ -1,0 +1,20 @@
+"""`.env` files: from the working folder, then its parents; the process environment wins."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def load_dotenv() -> None:
+    """Read the nearest `.env` into the environment, without replacing what is set."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        path = folder / ".env"
+        if path.is_file():
+            import dotenv
+
+            for name, value in dotenv.dotenv_values(path, encoding="utf-8").items():
+                if value is not None:
+                    os.environ.setdefault(name, value)
+            return

@@ -1,0 +1,147 @@
+"""From the options of `genaipa run` to a job: a spec and its data, for a new run or one that goes on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import UnknownNameError, UsageError
+from genaipa.preflight import Material, load_material
+from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS
+from genaipa.questions import WORDINGS
+from genaipa.runs.folder import RunFolder, find_run
+from genaipa.runs.records import INITIALIZATIONS, Manifest, RunSpec
+
+if TYPE_CHECKING:
+    from genaipa.questions import DocumentKind
+    from genaipa.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for; `options` are the fields of RunSpec that are taken as they are."""
+
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    experiment: str | None = None
+    initializations: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    conversation: str = "shared"
+    limit: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Job:
+    """What is to be carried out; `folder` is None until a new run is opened."""
+
+    spec: RunSpec
+    material: Material
+    name: str
+    folder: RunFolder | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was answered before."""
+        return self.folder is not None and self.folder.manifest().status == "complete"
+
+    def open(self, workspace: Workspace) -> tuple[RunFolder, Manifest]:
+        """The run folder, made now if the run is new."""
+        from genaipa import study
+
+        if self.folder is None:
+            self.folder = RunFolder.create(workspace.runs, study.describe(self.spec, self.material, self.name))
+            study.store_inputs(self.folder, self.material, workspace)
+        return self.folder, self.folder.manifest()
+
+
+def resumed(workspace: Workspace, name: str) -> Job:
+    """The job of a run that was begun before."""
+    from genaipa import study
+
+    folder = find_run(workspace, name)
+    manifest = folder.manifest()
+    material = load_material(manifest.spec, workspace)
+    study.check_unchanged(folder, manifest, material)
+    return Job(manifest.spec, material, manifest.name, folder)
+
+
+def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, offline: bool) -> Job:
+    """The job of this very plan: the run that was begun with it, else a new one."""
+    from genaipa import study
+    from genaipa.cli.screen import say
+
+    spec = _spec(workspace, wanted, offline=offline)
+    material = load_material(spec, workspace)
+    title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
+    folder = None if new else study.same_plan(workspace, spec, material.digests, name)
+    if folder is not None:
+        say(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
+    return Job(spec, material, title, folder)
+
+
+def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
+    from genaipa.cli.fetching import pull_missing
+    from genaipa.systems.catalog import resolve
+
+    if not wanted.systems:
+        raise UsageError("no system is named: genaipa run --system NAME --policy NAME; see: genaipa systems")
+    if not wanted.documents:
+        raise UsageError("no document is named: genaipa run --system NAME --policy NAME; see: genaipa policies")
+    for system in wanted.systems:
+        resolve(system, workspace)
+    _known("experiment", (wanted.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
+    _known("initialization", wanted.initializations, INITIALIZATIONS)
+    _known("wording", wanted.wordings, (*WORDINGS, "all"))
+    _known("kind of conversation", (wanted.conversation,), ("shared", "independent"))
+    pull_missing(workspace, wanted.documents, offline=offline)
+    experiment = EXPERIMENTS[wanted.experiment or DEFAULT_EXPERIMENT]
+    wordings = WORDINGS if "all" in wanted.wordings else wanted.wordings
+    return RunSpec(
+        systems=wanted.systems,
+        documents=wanted.documents,
+        questions=_question_sets(workspace, wanted, experiment.kind),
+        initializations=tuple(
+            i for i in INITIALIZATIONS if i in (wanted.initializations or experiment.initializations)
+        ),
+        wordings=tuple(w for w in WORDINGS if w in (wordings or experiment.wordings)),
+        conversation="independent" if wanted.conversation == "independent" else "shared",
+        limit=_limit(wanted.limit),
+        experiment=wanted.experiment or "",
+        **wanted.options,
+    )
+
+
+def _known(kind: str, names: tuple[str, ...], known: Any) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+
+
+def _question_sets(workspace: Workspace, wanted: Wanted, only: DocumentKind | None) -> dict[str, str]:
+    """Document → question set: the one named for its kind, else the one that is called like its kind."""
+    from genaipa.policies.document import load_document
+    from genaipa.questions import load_questions
+
+    named = {questions.kind: questions.name for questions in (load_questions(workspace, n) for n in wanted.questions)}
+    sets = {}
+    for name in wanted.documents:
+        kind = load_document(workspace, name).kind
+        if only not in (None, kind):
+            raise UsageError(f"the experiment '{wanted.experiment}' is about a {only}, and {name} is a {kind}.")
+        if wanted.questions and kind not in named:
+            raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
+        sets[name] = named.get(kind, kind)
+    return sets
+
+
+def _limit(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError(f"--limit {text}: wants N (the first N questions) or A-B (from the A-th to the B-th).")
+    return first, last

@@ -1,0 +1,119 @@
+"""`--dry-run` and `--estimate`: what would be sent, and what it would come to."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from genaipa.cli.progress import tokens
+from genaipa.cli.screen import print_json, printable, say, show, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.cli.planning import Job
+    from genaipa.estimate import Estimate
+    from genaipa.preflight import Ready
+    from genaipa.protocol import Conversation
+    from genaipa.systems.base import Message
+    from genaipa.workspace import Workspace
+
+PLACEHOLDER = "[the system's own summary]"
+
+
+def print_preview(job: Job, workspace: Workspace, *, offline: bool, messages: bool, json: bool) -> None:
+    """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
+    from genaipa import study
+
+    systems = asyncio.run(study.ready_systems(job.spec, job.material, workspace, offline=offline, start=False, say=say))
+    if messages:
+        _print_messages(job, systems, json=json)
+    else:
+        _print_estimate(job, systems, json=json)
+
+
+def _print_messages(job: Job, systems: list[Ready], *, json: bool) -> None:
+    from genaipa.protocol import plan
+
+    shown = []
+    for ready in systems:
+        for conversation in plan(job.spec, job.material.questions, ready.resolved.asked):
+            for title, messages in _conversations(ready, conversation):
+                if json:
+                    listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
+                    shown.append({"conversation": title, "messages": listed})
+                    continue
+                show(f"===== {title}")
+                for message in messages:
+                    show(f"\n--- {message.role} ({message.purpose})\n{printable(message.content)}")
+                show()
+    if json:
+        print_json(shown)
+
+
+def _conversations(ready: Ready, conversation: Conversation) -> Iterator[tuple[str, list[Message]]]:
+    """Each fresh conversation with all that is known of it now: a reply stands as a placeholder."""
+    from genaipa.protocol import SUMMARY, opening
+
+    script = ready.scripts[conversation.document]
+    if conversation.summarizes:
+        steps = script.summary_introduction(conversation.initialization)
+        yield conversation.key(SUMMARY), [*opening(steps), script.summary_request(conversation.initialization)]
+    introduction = script.introduction(conversation.initialization, PLACEHOLDER)
+    asked = [script.question(question, conversation.wording) for question in conversation.order]
+    yield conversation.id, [*opening(introduction), *asked]
+
+
+def _print_estimate(job: Job, systems: list[Ready], *, json: bool) -> None:
+    from genaipa.estimate import estimate
+    from genaipa.preflight import REPLY_TOKENS
+
+    rows = [row for ready in systems for row in estimate(job.spec, ready)]
+    labels = {ready.resolved.asked: _how(ready) for ready in systems}
+    if json:
+        print_json({"rows": [_as_dict(row) for row in rows], "systems": labels})
+        return
+    table(
+        ("system", "initialization", "calls", "tokens in", "repeated", "out", "cost at most", "with cache"),
+        [
+            (
+                row.system,
+                row.initialization,
+                row.calls,
+                tokens(row.usage.input),
+                tokens(row.usage.cached),
+                tokens(row.usage.output),
+                _money(row.cost),
+                _money(row.cached_cost),
+            )
+            for row in rows
+        ],
+        right=range(2, 8),
+    )
+    for label in labels.values():
+        show(label)
+    show(f"Replies are taken to come to {REPLY_TOKENS} tokens each; 'repeated' is input that a cache may serve.")
+    totals = [row.cost for row in rows if row.cost is not None]
+    cached = [row.cached_cost for row in rows if row.cached_cost is not None]
+    show(f"Altogether {sum(row.calls for row in rows):,} calls, {_money(sum(cached))} to {_money(sum(totals))}.")
+
+
+def _how(ready: Ready) -> str:
+    counted = "; ".join(sorted({counter.label for counter in ready.counters.values()}))
+    price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
+    return f"{ready.resolved.asked}: tokens by {counted}; prices: {price}."
+
+
+def _as_dict(row: Estimate) -> dict[str, object]:
+    return {
+        "system": row.system,
+        "initialization": row.initialization,
+        "calls": row.calls,
+        "usage": row.usage,
+        "cost": row.cost,
+        "cached_cost": row.cached_cost,
+    }
+
+
+def _money(value: float | None) -> str:
+    return "?" if value is None else f"${value:.2f}" if value >= 1 or value == 0 else f"${value:.4f}"

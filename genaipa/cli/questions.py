@@ -1,0 +1,122 @@
+"""`genaipa questions`: the question sets, and what they ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
+
+if TYPE_CHECKING:
+    from genaipa.questions import QuestionSet, Wording
+    from genaipa.workspace import Workspace
+
+
+def questions(
+    name: Annotated[str | None, typer.Argument(metavar="SET", help="The question set to show.")] = None,
+    wording: Annotated[
+        str, option("--wording", help="Which texts: original, paraphrase-1, paraphrase-2, paraphrase-3 or all.")
+    ] = "original",
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """List the question sets; with SET, its questions."""
+    from genaipa.errors import UnknownNameError
+    from genaipa.questions import WORDINGS, load_questions
+    from genaipa.workspace import find_workspace
+
+    if wording not in (*WORDINGS, "all"):
+        raise UnknownNameError("wording", wording, (*WORDINGS, "all"))
+    here = find_workspace(workspace)
+    if name is None:
+        _print_sets(here, json=json)
+        return
+    chosen = load_questions(here, name)
+    wordings = [known for known in WORDINGS if wording in (known, "all")]
+    if json:
+        _print_json(chosen, wordings)
+    else:
+        _print_questions(chosen, wordings)
+
+
+def _print_sets(workspace: Workspace, *, json: bool) -> None:
+    from genaipa.cli.screen import print_json, show, table
+    from genaipa.questions import load_questions
+
+    rows = []
+    for name, (layer, _) in workspace.names("questions", (".yaml",)).items():
+        found = load_questions(workspace, name)
+        wordings = 1 + min((len(question.paraphrases) for question in found.questions), default=0)
+        rows.append(
+            {
+                "name": name,
+                "kind": found.kind,
+                "questions": len(found.questions),
+                "categories": len(found.categories),
+                "wordings": wordings,
+                "layer": layer,
+                "title": found.title,
+            }
+        )
+    if json:
+        print_json(rows)
+        return
+    headers = ("name", "about a", "questions", "categories", "wordings", "from", "title")
+    table(headers, [tuple(row.values()) for row in rows], right=(2, 3, 4))
+    show("The questions of a set: genaipa questions policy")
+
+
+def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
+    from genaipa.cli.screen import print_json
+
+    print_json(
+        {
+            "name": chosen.name,
+            "title": chosen.title,
+            "kind": chosen.kind,
+            "placeholder": chosen.placeholder,
+            "source": chosen.source,
+            "license": chosen.license,
+            "categories": chosen.categories,
+            "questions": [
+                {
+                    "id": question.id,
+                    "category": question.category,
+                    "origin": question.origin,
+                    "texts": dict(_texts(chosen, question.id, wordings)),
+                }
+                for question in chosen.questions
+            ],
+        }
+    )
+
+
+def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
+    from genaipa.cli.screen import show, table
+
+    show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
+    show(f"{chosen.placeholder} becomes the document's company or short name.")
+    rows: list[tuple[str, ...]] = []
+    for category, title in chosen.categories.items():
+        rows.append(("", title if not rows else f"\n{title}"))
+        for question in chosen.questions:
+            if question.category == category:
+                texts = _texts(chosen, question.id, wordings)
+                rows += [(question.id if first else "", text) for first, text in _marked(texts)]
+    table(("id", ", ".join(wordings)), rows)
+    if wordings == ["original"]:
+        show(f"The other wordings: genaipa questions {chosen.name} --wording all")
+
+
+def _marked(texts: list[tuple[Wording, str]]) -> list[tuple[bool, str]]:
+    """The texts of one question below each other, with a dash before all but the first."""
+    return [(index == 0, text if index == 0 else f"- {text}") for index, (_, text) in enumerate(texts)]
+
+
+def _texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
+    """The question's wordings among these, as far as it has them."""
+    from genaipa.questions import WORDINGS
+
+    question = chosen[question_id]
+    return [(w, question.wording(w)) for w in wordings if WORDINGS.index(w) <= len(question.paraphrases)]

@@ -1,0 +1,174 @@
+"""`genaipa run`: ask a system everything, and keep every answer.
+
+Exit codes: 0 complete; 1 error; 2 usage; 3 partial, and resumable with the printed command; 4 stopped by the
+spending cap; 130 interrupted (resumable as well).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option, several
+
+if TYPE_CHECKING:
+    from genaipa.cli.planning import Job
+    from genaipa.runner import Bounds
+    from genaipa.study import Outcome
+    from genaipa.workspace import Workspace
+
+PARTIAL, CAPPED, INTERRUPTED = 3, 4, 130
+
+
+def _config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the file's values the defaults of this command; the command line still wins."""
+    if path is not None:
+        from genaipa.cli.config import read_config
+
+        known = {name for parameter in context.command.params for name in parameter.opts}
+        context.default_map = {**(context.default_map or {}), **read_config(path, known)}
+    return path
+
+
+def run(
+    system: Annotated[
+        list[str] | None,
+        option("--system", "-s", help="Who is asked: a short name or provider/model; several by commas or repeats."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None, option("--policy", "-p", help="The documents: privacy policies or regulations.")
+    ] = None,
+    experiment: Annotated[
+        str | None,
+        option("--experiment", "-e", help="quality, robustness, recall, regulation, summary or procedure (all four)."),
+    ] = None,
+    initialization: Annotated[
+        list[str] | None,
+        option("--initialization", "-i", help="company-name, document, summary-by-name, summary-of-document."),
+    ] = None,
+    wording: Annotated[
+        list[str] | None, option("--wording", help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.")
+    ] = None,
+    repetitions: Annotated[int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1)] = 1,
+    conversation: Annotated[
+        str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
+    ] = "shared",
+    questions: Annotated[
+        list[str] | None, option("--questions", "-q", help="Question sets instead of the ones for the document's kind.")
+    ] = None,
+    limit: Annotated[str | None, option("--limit", help="N or A-B: only these of the shuffled questions.")] = None,
+    seed: Annotated[int, option("--seed", help="Decides the shuffles.")] = 0,
+    part_tokens: Annotated[
+        int | None, option("--part-tokens", help="Size of the parts in which a document is announced.", min=50)
+    ] = None,
+    acknowledge: Annotated[
+        bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
+    ] = False,
+    temperature: Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0)] = None,
+    max_tokens: Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1)] = None,
+    sampling_seed: Annotated[int | None, option("--sampling-seed", help="Sent as seed if the model takes it.")] = None,
+    max_connections: Annotated[
+        int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1)
+    ] = 10,
+    max_retries: Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0)] = 5,
+    timeout: Annotated[float, option("--timeout", help="Seconds until a call counts as stalled.", min=0.1)] = 120.0,
+    max_cost: Annotated[
+        float | None, option("--max-cost", help="Stop before more US dollars are spent.", min=0)
+    ] = None,
+    name: Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")] = None,
+    resume: Annotated[str | None, option("--resume", help="Go on with this run (name, part of it, or latest).")] = None,
+    new: Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")] = False,
+    estimate: Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")] = False,
+    yes: Annotated[bool, option("--yes", "-y", help="Don't ask before a run that costs money.")] = False,
+    offline: OfflineOption = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    config: Annotated[  # noqa: ARG001 - read by its callback
+        Path | None,
+        option("--config", help="YAML file whose keys are these flags' names.", callback=_config, is_eager=True),
+    ] = None,
+) -> None:
+    """Introduce a system to a document, question it, and keep every answer.
+
+    The same command again, or --resume, asks only what is missing.
+    """
+    from genaipa.cli import planning
+    from genaipa.runner import Bounds
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    bounds = Bounds(max_connections, max_retries, timeout, max_cost)
+    if resume is not None:
+        job = planning.resumed(here, resume)
+    else:
+        wanted = planning.Wanted(
+            systems=several(system),
+            documents=several(policy),
+            experiment=experiment,
+            initializations=several(initialization),
+            wordings=several(wording),
+            questions=several(questions),
+            conversation=conversation,
+            limit=limit,
+            options={
+                "repetitions": repetitions,
+                "seed": seed,
+                "part_tokens": part_tokens,
+                "acknowledge": acknowledge,
+                "temperature": temperature,
+                "max_tokens": max_tokens,
+                "sampling_seed": sampling_seed,
+            },
+        )
+        job = planning.begun(here, wanted, name=name, new=new, offline=offline)
+    if dry_run or estimate:
+        from genaipa.cli import preview
+
+        preview.print_preview(job, here, offline=offline, messages=dry_run, json=json)
+        return
+    raise typer.Exit(carry_out(job, here, bounds, offline=offline, yes=yes, json=json))
+
+
+def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool, json: bool) -> int:
+    """Ask what is missing and print what came of it; the exit code."""
+    from genaipa.cli import closing
+    from genaipa.cli.progress import interrupted
+
+    if job.complete:
+        return closing.already_complete(job, json=json)
+    try:
+        outcome = asyncio.run(_ask(job, workspace, bounds, offline=offline, yes=yes))
+    except KeyboardInterrupt:
+        interrupted(job.folder)
+        return INTERRUPTED
+    assert job.folder is not None, "carrying out opened it"
+    closing.print_closing(job.folder, outcome, json=json)
+    return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
+
+
+async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool) -> Outcome:
+    """Make the systems ready, open the folder, ask."""
+    from genaipa import study
+    from genaipa.byhand import ByHand
+    from genaipa.cli.confirm import confirm_cost
+    from genaipa.cli.progress import watch
+    from genaipa.cli.screen import say
+
+    systems = await study.ready_systems(job.spec, job.material, workspace, offline=offline, start=True, say=say)
+    try:
+        confirm_cost(job.spec, systems, bounds.max_cost, yes=yes)
+        folder, manifest = job.open(workspace)
+        with folder.writing() as healed:
+            for sentence in healed:
+                say(sentence)
+            with watch(job.spec, systems, folder) as observer:
+                outcome = await study.carry_out(folder, manifest, job.material, systems, bounds, observer)
+            if any(ready.resolved.manual for ready in systems):
+                ByHand(folder, job.spec, job.material, systems).write_sheets()
+    finally:
+        await study.close_systems(systems)
+    return outcome

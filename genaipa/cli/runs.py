@@ -1,0 +1,42 @@
+"""`genaipa runs`: what was run here."""
+
+from __future__ import annotations
+
+from genaipa.cli.options import JsonOption, WorkspaceOption
+
+
+def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+    """List the runs of the workspace, oldest first."""
+    from genaipa.cli.screen import print_json, say, show, table
+    from genaipa.errors import DataError
+    from genaipa.runs.folder import list_runs
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    rows, found = [], []
+    for folder in list_runs(here):
+        try:
+            manifest = folder.manifest()
+        except DataError as error:
+            say(f"genaipa: {error}")
+            continue
+        spec, totals = manifest.spec, manifest.totals
+        kept = totals.answered + totals.refused + totals.truncated
+        found.append({"run": folder.name, "status": manifest.status, "spec": spec, "totals": totals})
+        rows.append(
+            (
+                folder.name,
+                manifest.status,
+                ", ".join(spec.systems),
+                ", ".join(spec.documents),
+                spec.experiment or "procedure",
+                f"{kept}/{totals.planned}",
+                "" if totals.cost is None else f"${totals.cost:.2f}",
+            )
+        )
+    if json:
+        print_json(found)
+    elif not rows:
+        show(f"No runs in {here.runs} yet. Begin with: genaipa run --system extractive --policy brindlecart")
+    else:
+        table(("run", "status", "systems", "documents", "experiment", "answers", "cost"), rows, right=(5, 6))

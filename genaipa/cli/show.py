@@ -1,0 +1,151 @@
+"""`genaipa show`: a run, and any answer of it as it was asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
+
+_PREVIEW = 72
+_FEW = 12
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="Name of the run, part of it, or latest.")],
+    answer: Annotated[
+        str | None, typer.Argument(help="Which answer: a question id, or a key or part of one (see the list).")
+    ] = None,
+    whole: Annotated[bool, option("--whole", help="Show long messages whole.")] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Show what a run is and what it answered; with ANSWER, the conversation in which it was given."""
+    from genaipa.cli import screen
+    from genaipa.runs.folder import find_run
+    from genaipa.workspace import find_workspace
+
+    folder = find_run(find_workspace(workspace), run)
+    latest = {record.key: record for record in folder.records()}
+    if answer is None:
+        if json:
+            screen.print_json({"manifest": folder.manifest(), "answers": list(latest.values())})
+        else:
+            _print_run(folder, list(latest.values()))
+        return
+    matching = _matching(latest, answer)
+    if json:
+        screen.print_json([{"record": r, "messages": _as_dicts(folder, r, latest)} for r in matching])
+        return
+    if len(matching) > _FEW:
+        _print_answers(matching)
+        screen.show(f"{len(matching)} answers match '{answer}'; write more of a key to see one as it was asked.")
+        return
+    for record in matching:
+        _print_conversation(folder, record, latest, whole=whole)
+
+
+def _matching(latest: dict[str, Record], answer: str) -> list[Record]:
+    from genaipa.errors import UnknownNameError
+
+    if answer in latest:
+        return [latest[answer]]
+    exact = [record for record in latest.values() if record.question == answer]
+    wanted = answer.split("|")
+    found = exact or [r for r in latest.values() if all(any(w == p for p in r.key.split("|")) for w in wanted)]
+    found = found or [record for record in latest.values() if answer in record.key]
+    if not found:
+        raise UnknownNameError("answer", answer, [record.question for record in latest.values()])
+    return found
+
+
+def _print_run(folder: RunFolder, records: list[Record]) -> None:
+    from genaipa.cli import screen
+    from genaipa.cli.closing import print_tally
+    from genaipa.protocol import planned
+
+    manifest = folder.manifest()
+    spec = manifest.spec
+    screen.show(f"{folder.name}: {manifest.status}, begun {manifest.created}, genaipa {manifest.versions['genaipa']}")
+    for name, facts in manifest.systems.items():
+        served = f", served as {', '.join(facts.served)}" if facts.served else ""
+        screen.show(f"system {name}: {facts.model}{served}; tokens by {facts.counter}")
+    for name, document in manifest.documents.items():
+        screen.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
+    screen.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+    tally, _ = folder.seen()
+    tally.plan(planned(spec, manifest.orders))
+    print_tally(tally)
+    _print_answers(records)
+    screen.show(f"One answer as it was asked: genaipa show {folder.name} T_f1")
+
+
+def _print_answers(records: list[Record]) -> None:
+    from genaipa.cli import screen
+
+    screen.table(
+        ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
+        [
+            (
+                r.system,
+                r.document,
+                r.initialization,
+                r.wording,
+                r.repetition,
+                r.question,
+                r.status,
+                _short(r.reply if r.reply is not None else r.error.message if r.error else ""),
+            )
+            for r in records
+        ],
+    )
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _PREVIEW else flat[: _PREVIEW - 1] + "…"
+
+
+def _print_conversation(folder: RunFolder, record: Record, latest: dict[str, Record], *, whole: bool) -> None:
+    from genaipa.cli import screen
+
+    screen.show(f"===== {record.key}: {record.status}")
+    for message in _as_dicts(folder, record, latest):
+        content = screen.printable(message["content"])
+        if not whole and len(content) > 10 * _PREVIEW:
+            content = f"{content[: 5 * _PREVIEW]}\n[… {len(content) - 5 * _PREVIEW:,} more characters: --whole]"
+        screen.show(f"\n--- {message['role']}\n{content}")
+    if record.error is not None:
+        screen.show(f"\n--- no reply ({record.error.kind}): {screen.printable(record.error.message)}")
+    facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
+    if record.model:
+        facts.append(f"served by {record.model}")
+    if record.usage:
+        facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
+    screen.show(f"\n({'; '.join(facts)})\n")
+
+
+def _as_dicts(folder: RunFolder, record: Record, latest: dict[str, Record]) -> list[dict[str, str]]:
+    """The conversation up to and with this answer: introduction, the turns before it if shared, question, reply."""
+    from genaipa.protocol import SUMMARY
+
+    begun = {conversation.id: conversation for conversation in folder.conversations()}
+    conversation = begun.get(record.conversation)
+    messages = []
+    if conversation is not None:
+        messages = [{"role": m.role, "content": m.content} for m in folder.introduction(conversation.introduction)]
+        if conversation.mode == "shared" and record.question != SUMMARY:
+            for question in conversation.order[: record.turn - 1]:
+                earlier = latest.get(f"{record.conversation}|{question}")
+                if earlier is not None and earlier.reply is not None:
+                    messages.append({"role": "user", "content": earlier.asked})
+                    messages.append({"role": "assistant", "content": earlier.reply})
+    messages.append({"role": "user", "content": record.asked})
+    if record.reply is not None:
+        messages.append({"role": "assistant", "content": record.reply})
+    return messages

@@ -1,0 +1,89 @@
+"""What each provider needs on this machine: an SDK, a key, a server. Looked up without importing or calling anything.
+
+The adapters find out for themselves when they start; this table is for those who want to know before.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genaipa.systems.endpoint import is_loopback, read_variable
+
+if TYPE_CHECKING:
+    from genaipa.systems.catalog import Resolved
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """The `module` that has to be importable, the `extra` that installs it, and the variables that are read.
+
+    One of the `keys` has to be set, if there are any; with `keyless_here`, only for a server on another machine.
+    `address` names the server; with `address_needed` there is none to fall back on.
+    """
+
+    module: str
+    extra: str
+    keys: tuple[str, ...]
+    address: str
+    address_needed: bool = False
+    keyless_here: bool = False
+
+
+PROVIDERS: dict[str, Requirements] = {
+    "openai": Requirements("openai", "openai", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", keyless_here=True),
+    "anthropic": Requirements("anthropic", "anthropic", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"),
+    "google": Requirements("google.genai", "google", ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL"),
+    "vllm": Requirements("openai", "openai", (), "VLLM_BASE_URL"),
+}
+
+
+def requirements(provider: str, model: str) -> Requirements | None:
+    """What a provider needs; None for one that needs nothing. `openai-api/NAME/…` has variables of its own."""
+    if provider == "openai-api":
+        prefix = model.partition("/")[0].upper().replace("-", "_")
+        return Requirements(
+            "openai", "openai", (f"{prefix}_API_KEY",), f"{prefix}_BASE_URL", address_needed=True, keyless_here=True
+        )
+    return PROVIDERS.get(provider)
+
+
+def lacking(resolved: Resolved) -> list[str]:
+    """What to do before this system can be asked; empty where nothing is known to be missing."""
+    if ":" in resolved.provider:
+        module = resolved.provider.partition(":")[0]
+        return [] if importable(module) else [f"put the module '{module}' here or install it"]
+    needed = requirements(resolved.provider, resolved.model)
+    if needed is None:
+        return []
+    steps = [] if importable(needed.module) else [f"pip install 'genaipa[{needed.extra}]'"]
+    address = read_variable(needed.address)
+    if resolved.provider == "vllm" and address is None and vllm_command() is None:
+        steps.append(f"set {needed.address}, or pip install 'genaipa[vllm]'")
+    if needed.address_needed and address is None:
+        steps.append(f"set {needed.address}")
+    keyless = not needed.keys or (needed.keyless_here and address is not None and is_loopback(address))
+    if not keyless and not any(read_variable(key) for key in needed.keys):
+        steps.append(f"set {' or '.join(needed.keys)}")
+    return steps
+
+
+def importable(module: str) -> bool:
+    """Whether the module can be imported (from the working folder too), found out without doing so."""
+    try:
+        if importlib.util.find_spec(module) is not None:
+            return True
+    except (ModuleNotFoundError, ValueError):
+        return False
+    return importlib.machinery.PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd())]) is not None
+
+
+def vllm_command() -> str | None:
+    """The program that would start a vLLM server here; None if there is none."""
+    command = shlex.split(read_variable("GENAIPA_VLLM_COMMAND") or "vllm")
+    return shutil.which(command[0]) if command else None

@@ -1,0 +1,136 @@
+"""Messages about failures: without keys, on one line, with the wait that a server asked for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, is_loopback, retry_after, words_of
+from genaipa.systems.redaction import HIDDEN, redact
+
+ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "sesame-open-42")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-Ab3dEf9hIjKlMnOp",
+        "sk-ant-api03-Zz9Yy8Xx7Ww6",
+        "sk-proj-********************Ab3d",
+        "AIzaSyA1b2C3d4E5f6G7h8I9j0",
+        "gsk_1234567890abcdef",
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "my-own***********42",
+    ],
+)
+def test_anything_that_looks_like_a_key_is_hidden(key: str) -> None:
+    """A key of a known shape, whole or masked, leaves no part of itself in the text."""
+    assert redact(f"Incorrect API key provided: {key}. See the console.") in {
+        f"Incorrect API key provided: {HIDDEN}. See the console.",
+        f"Incorrect API key provided: {HIDDEN} See the console.",
+    }
+
+
+@pytest.mark.parametrize("shown", ["sesame-open-42", "ses...-42", "ses…42", "sesxxxxxxxxxx"])
+def test_the_known_key_is_hidden_in_any_shape(shown: str) -> None:
+    """The very key in use is hidden, however the provider masks it."""
+    assert redact(f"the key '{shown}' is wrong", "sesame-open-42") == f"the key '{HIDDEN}' is wrong"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no model 'claude-sonnet-4-5-20250929'",
+        "the model gpt-4o-mini-search-preview-2025-03-11 is overloaded...",
+        "scikit: sk-learn, hf_hub_download, meta-llama/Llama-3.1-8B-Instruct",
+        "This model's maximum context length is 8192 tokens; you asked for 9210.",
+    ],
+)
+def test_ordinary_words_stay(text: str) -> None:
+    """Names of models and plain sentences are not taken for keys."""
+    assert redact(text, "sesame-open-42") == text
+
+
+def test_credentials_in_an_address_are_hidden() -> None:
+    """A user, a password or a key that stands in a URL is taken out of it."""
+    assert redact("http://me:secret@host/v1 and https://host/v1?key=abc123") == (
+        f"http://host/v1 and https://host/v1?key={HIDDEN}"
+    )
+
+
+def test_a_message_is_one_short_line() -> None:
+    """A long answer of several lines becomes one line that fits."""
+    line = str(ENDPOINT.refused(400, {"message": "too\nlong " * 200}))
+    assert "\n" not in line
+    assert len(line) == LONGEST_MESSAGE
+
+
+def test_request_ids_do_not_tell_equal_failures_apart() -> None:
+    """Two failures with the same cause have the same signature, though each names its own request."""
+    first, second = (ENDPOINT.refused(500, f"broken, see req_{number}abcdef") for number in (1, 2))
+    assert first.signature == second.signature
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({}, None),
+    ],
+)
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+    """The wait is read from seconds or milliseconds; a date that is over means at once; nonsense means nothing."""
+    assert retry_after(headers) == seconds
+
+
+def test_retry_after_a_date_to_come() -> None:
+    """A date becomes the seconds until then."""
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    seconds = retry_after({"retry-after": date})
+    assert seconds is not None
+    assert 60 < seconds <= 100
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "No."}}, "No."),
+        ({"error": "No."}, "No."),
+        ({"detail": "Not Found"}, "Not Found"),
+        (
+            {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+            "Extra inputs are not permitted",
+        ),
+        ("<html><head><title>502 Bad Gateway</title></head><body>…</body></html>", "502 Bad Gateway"),
+        ("<html></html>", "no reason given"),
+        ({}, "no reason given"),
+        (None, "no reason given"),
+    ],
+)
+def test_words_of_an_error(body: object, words: str) -> None:
+    """The sentence is found in each form in which servers put it."""
+    assert words_of(body) == words
+
+
+@pytest.mark.parametrize(
+    ("address", "near"),
+    [
+        ("http://localhost:8080/v1", True),
+        ("http://127.0.0.1/v1", True),
+        ("http://[::1]:9/", True),
+        ("https://api.openai.com/v1", False),
+        ("http://localhost.example.com", False),
+        ("http://10.0.0.1", False),
+    ],
+)
+def test_is_loopback(address: str, *, near: bool) -> None:
+    """Only this machine's own addresses need no key."""
+    assert is_loopback(address) is near
