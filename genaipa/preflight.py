@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from genaipa.annotations import Annotations, load_annotations
-from genaipa.errors import NotReadyError, UsageError, nearest
+from genaipa.errors import NotReadyError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.policies.parts import split_parts
 from genaipa.prompts import Prompts, load_prompts
@@ -99,7 +99,7 @@ async def make_ready(
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
     system = resolved.make() if start and not resolved.manual else None
-    readiness = await system.start() if system else Readiness()
+    readiness = await _start(system, resolved) if system else Readiness()
     try:
         ready = Ready(
             resolved=resolved,
@@ -120,6 +120,20 @@ async def make_ready(
     return ready
 
 
+async def _start(system: System, resolved: Resolved) -> Readiness:
+    """Start a system; a refusal of a model that is known to be retired says so, and what to use."""
+    try:
+        return await system.start()
+    except NotReadyError as error:
+        if error.kind != "not-found" or not resolved.entry.retired:
+            raise
+        raise NotReadyError(f"{error} It was retired on {resolved.entry.retired}{_instead(resolved)}.") from None
+
+
+def _instead(resolved: Resolved) -> str:
+    return f"; use {resolved.entry.use} instead" if resolved.entry.use else ""
+
+
 def _tariff(resolved: Resolved) -> Tariff | None:
     if resolved.manual or resolved.provider in (*KEYLESS, "vllm"):
         return FREE
@@ -135,17 +149,12 @@ def _notes(ready: Ready) -> list[str]:
     entry, name, listed = ready.resolved.entry, ready.resolved.asked, ready.readiness.models
     notes = list(ready.readiness.notes)
     gone = listed is not None and ready.resolved.model not in listed
-    instead = f"; use {entry.use} instead" if entry.use else ""
+    instead = _instead(ready.resolved)
     if entry.retired and gone:
         raise NotReadyError(f"{name} was retired on {entry.retired} and the server no longer lists it{instead}.")
     if entry.retired:
         still = ", but the server still lists it" if listed is not None else ""
         notes.append(f"{name} was announced to retire on {entry.retired}{still}{instead}.")
-    elif gone:
-        # Lists leave aliases out, so the first call decides; a wrong name then stops the system.
-        notes.append(
-            f"the server does not list the model '{ready.resolved.model}'{nearest(ready.resolved.model, listed or ())}"
-        )
     if ready.readiness.shutdown:
         notes.append(f"{name}: the provider ends this model on {ready.readiness.shutdown}{instead}.")
     if entry.note:

@@ -220,7 +220,7 @@ class Script:
         if message is None:
             asked = self.questions.asked(question_id, wording, self.document.company)
             said = self._say("question", question=asked, question_id=question_id)
-            message = self._questions[question_id, wording] = Message("user", said)
+            message = self._questions[question_id, wording] = Message("user", said, carries=asked)
         return message
 
 

@@ -175,8 +175,8 @@ def test_thinking_is_not_part_of_the_reply(monkeypatch: pytest.MonkeyPatch) -> N
         (malformed(), "malformed-reply", None, None, False),
         (malformed(b"{}"), "malformed-reply", None, None, False),
         (malformed(b"[]"), "malformed-reply", None, None, False),
-        (malformed(b'{"content": [1]}'), "malformed-reply", None, None, False),
-        (malformed(b'{"content": [{"type": "text"}]}'), "malformed-reply", None, None, False),
+        (malformed(b'{"content": [1]}'), "empty-reply", None, None, False),
+        (malformed(b'{"content": [{"type": "text"}]}'), "empty-reply", None, None, False),
         (PAGE, "malformed-reply", None, None, False),
     ],
 )

@@ -165,6 +165,7 @@ def test_cut_and_refused_replies(monkeypatch: pytest.MonkeyPatch) -> None:
         (malformed(b"{}"), "malformed-reply", None, None, False),
         (malformed(b'{"choices": [{"finish_reason": "stop"}]}'), "malformed-reply", None, None, False),
         (malformed(b'{"choices": [{"message": {"content": [1]}}]}'), "malformed-reply", None, None, False),
+        (malformed(b'{"choices": [{"message": "Yes."}]}'), "empty-reply", None, None, False),
         (PAGE, "malformed-reply", None, None, False),
     ],
 )

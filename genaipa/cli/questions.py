@@ -99,19 +99,15 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
     show(f"{chosen.placeholder} becomes the document's company or short name.")
     rows: list[tuple[str, ...]] = []
     for category, title in chosen.categories.items():
-        rows.append(("", title if not rows else f"\n{title}"))
+        rows += [("", ""), (category, title)] if rows else [(category, title)]
         for question in chosen.questions:
             if question.category == category:
                 texts = _texts(chosen, question.id, wordings)
-                rows += [(question.id if first else "", text) for first, text in _marked(texts)]
+                rows.append((question.id, texts[0][1]))
+                rows += [("", f"- {text}") for _, text in texts[1:]]
     table(("id", ", ".join(wordings)), rows)
     if wordings == ["original"]:
         show(f"The other wordings: genaipa questions {chosen.name} --wording all")
-
-
-def _marked(texts: list[tuple[Wording, str]]) -> list[tuple[bool, str]]:
-    """The texts of one question below each other, with a dash before all but the first."""
-    return [(index == 0, text if index == 0 else f"- {text}") for index, (_, text) in enumerate(texts)]
 
 
 def _texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:

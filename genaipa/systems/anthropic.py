@@ -168,7 +168,8 @@ class AnthropicSystem:
         content: Any = getattr(message, "content", None)
         if not isinstance(content, list):
             raise self._endpoint.malformed("an answer without a reply in it")
-        text = "".join(block.text for block in content if block.type == "text")
+        texts = [getattr(block, "text", None) for block in content if getattr(block, "type", None) == "text"]
+        text = "".join(text for text in texts if isinstance(text, str))
         finish_detail = str(message.stop_reason or "")
         finish = _FINISH.get(finish_detail, "stop")
         if not text.strip() and finish == "stop":

@@ -198,7 +198,7 @@ class OpenAISystem:
             raise self._endpoint.malformed("an answer without a reply in it")
         finish_detail = str(getattr(choices[0], "finish_reason", None) or "")
         finish = _FINISH.get(finish_detail, "stop")
-        text = message.content or ""
+        text = getattr(message, "content", None) or ""
         refusal = getattr(message, "refusal", None)
         if refusal:
             text, finish = text or refusal, "refusal"

@@ -1,0 +1,136 @@
+"""`genaipa prompts`: the messages that a system is sent, as templates or filled in for a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
+
+if TYPE_CHECKING:
+    from genaipa.prompts import Prompts
+    from genaipa.protocol import Script
+    from genaipa.workspace import Workspace
+
+
+def prompts(
+    name: Annotated[str | None, typer.Argument(help="The template to show.")] = None,
+    policy: Annotated[str | None, option("--policy", "-p", help="Fill it in for this document.")] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """List the prompts; with NAME, one of them; with --policy, as they are sent for that document."""
+    from genaipa.errors import UnknownNameError
+    from genaipa.prompts import load_prompts
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    loaded = load_prompts(here)
+    if name is not None and name not in loaded.files:
+        raise UnknownNameError("prompt", name, loaded.files)
+    chosen = [name] if name else sorted(loaded.files, key=_place)
+    if policy is None:
+        _print_templates(loaded, chosen, json=json)
+    else:
+        _print_filled_in(here, loaded, chosen, policy, json=json)
+
+
+def _place(name: str) -> int:
+    """Where a template stands in a list: in the order of a conversation, what the others include last."""
+    from genaipa.prompts import TEMPLATES
+
+    order = list(TEMPLATES)
+    return order.index(name) if name in order else len(order)
+
+
+def _variables(name: str) -> tuple[str, ...]:
+    """What a template can use; what is included sees what the template around it sees."""
+    from genaipa.prompts import TEMPLATES
+
+    return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
+
+
+def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
+    from genaipa.cli.screen import print_json, show, table
+
+    if json:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "variables": _variables(name),
+                    "layer": loaded.files[name][0],
+                    "digest": loaded.digests[name],
+                    "source": loaded.sources[name],
+                }
+                for name in names
+            ]
+        )
+        return
+    digests = loaded.digests
+    table(
+        ("name", "variables", "from", "digest"),
+        [
+            (name, ", ".join(_variables(name)) or "(included by others)", loaded.files[name][0], digests[name][:12])
+            for name in names
+        ],
+    )
+    for name in names:
+        _print_text(name, loaded.sources[name].rstrip())
+    show("To change one, put a file of its name into prompts/ of your workspace.")
+    show(f"As it is sent: genaipa prompts {names[0]} --policy brindlecart")
+
+
+def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
+    from genaipa.cli.screen import print_json, show
+    from genaipa.errors import UsageError
+
+    script = _script(workspace, loaded, policy)
+    messages = _messages(script)
+    if len(names) == 1 and names[0] not in messages:
+        raise UsageError(f"'{names[0]}' is no message of its own; it is included by others: genaipa prompts")
+    shown = {name: messages[name] for name in names if name in messages}
+    if json:
+        print_json([{"name": name, "policy": policy, "text": text} for name, text in shown.items()])
+        return
+    for name, text in shown.items():
+        _print_text(name, text)
+    show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy} --dry-run")
+
+
+def _print_text(name: str, text: str) -> None:
+    from genaipa.cli.screen import printable, show
+
+    show(f"===== {name}\n{printable(text)}\n")
+
+
+def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
+    """The messages for a document in parts of the usual size."""
+    from genaipa.policies.document import load_document
+    from genaipa.policies.parts import split_parts
+    from genaipa.preflight import PART_TOKENS
+    from genaipa.protocol import Script
+    from genaipa.questions import load_questions
+    from genaipa.systems.tokens import estimated
+
+    document = load_document(workspace, policy)
+    parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
+    return Script(document, parts, load_questions(workspace, document.kind), loaded)
+
+
+def _messages(script: Script) -> dict[str, str]:
+    """Template → a message made from it: the first part, the first question."""
+    announcement, first_part, *_ = script.introduction("document")
+    first_question = script.questions.questions[0].id
+    summary = script.introduction("summary-by-name", "[the system's own summary]")
+    return {
+        "introduce-company": script.introduction("company-name")[0].message.content,
+        "introduce-document": announcement.message.content,
+        "part": first_part.message.content,
+        "acknowledgement": first_part.acknowledgement.content,
+        "summarize-by-name": script.summary_request("summary-by-name").content,
+        "summarize-document": script.summary_request("summary-of-document").content,
+        "introduce-summary": summary[0].message.content,
+        "question": script.question(first_question, "original").content,
+    }

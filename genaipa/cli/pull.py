@@ -1,0 +1,77 @@
+"""`genaipa pull`: published data, fetched once, checked and kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option
+
+if TYPE_CHECKING:
+    from genaipa.importers.genaipabench.pull import PullResult
+
+DATASET = "genaipabench"
+_LINES = 5
+"""Progress lines where there is no terminal."""
+
+
+def pull(
+    dataset: Annotated[str, typer.Argument(help=f"Which data: {DATASET}.")],
+    source: Annotated[
+        str | None,
+        option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
+    ] = None,
+    offline: OfflineOption = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Fetch published documents, annotated answers and questions; each file is checked, and fetched only once."""
+    from genaipa.cli.screen import print_json, say, show
+    from genaipa.errors import UnknownNameError
+    from genaipa.policies.document import document_names
+    from genaipa.workspace import find_workspace
+
+    if dataset != DATASET:
+        raise UnknownNameError("data to pull", dataset, [DATASET])
+    result = pull_published(origin=source, offline=offline)
+    documents = [name for name, (layer, _) in document_names(find_workspace(workspace)).items() if layer == "pulled"]
+    if json:
+        print_json(
+            {
+                "dataset": dataset,
+                "folder": str(result.folder),
+                "fetched": result.fetched,
+                "kept": result.kept,
+                "documents": documents,
+                "notes": result.notes,
+            }
+        )
+        return
+    for note in result.notes:
+        say(f"note: {note}")
+    show(f"GenAIPABench: {result.fetched} files fetched, {result.kept} already here, all as published.")
+    show(f"They state no license that lets them be passed on: keep them to yourself ({result.folder}).")
+    show(f"Documents: {', '.join(documents)}")
+    show("Next: genaipa run --system extractive --policy uber")
+
+
+def pull_published(*, origin: str | None, offline: bool) -> PullResult:
+    """Pull the published GenAIPABench data, saying how far it is on stderr."""
+    from genaipa.cli.screen import err, say
+    from genaipa.importers.genaipabench.pull import pull as fetch
+
+    console = err()
+    if console.is_terminal:
+        with console.status("pulling GenAIPABench") as status:
+            return fetch(
+                origin=origin,
+                offline=offline,
+                progress=lambda done, total, _: status.update(f"pulling GenAIPABench: {done} of {total} files"),
+            )
+
+    def line(done: int, total: int, _: str) -> None:
+        if done * _LINES // total > (done - 1) * _LINES // total:
+            say(f"pulling GenAIPABench: {done} of {total} files")
+
+    return fetch(origin=origin, offline=offline, progress=line)
