@@ -508,9 +508,9 @@ class GoogleServer(LoopbackServer):
         """Tokens, models."""
         if request.path.endswith(":countTokens"):
             return {"totalTokens": sum(tokens(turn.text) for turn in self.turns(request.body))}
-        if request.path == "/v1beta/models":
+        if request.path.endswith("/models"):
             return {"models": [self._model(model) for model in self.models]}
-        model = request.path.removeprefix("/v1beta/models/")
+        model = request.path.rsplit("/", 1)[-1]
         return self._model(model) if model in self.models else None
 
     def _model(self, model: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def test_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
         sent={"temperature": 0.0, "seed": 7, "max_tokens": 200},
         finish_detail="STOP",
     )
-    assert server.requests[0].path == "/v1beta/models/gemini-2.5-pro:generateContent"
+    assert server.requests[0].path == "/v1/models/gemini-2.5-pro:generateContent"
     assert server.requests[0].body["generationConfig"] == {"temperature": 0.0, "seed": 7, "maxOutputTokens": 200}
 
 
@@ -281,7 +281,7 @@ def test_a_gateway_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "does not list the model 'gemini-2.5-pro'" in listing.notes[0]
 
 
-@pytest.mark.parametrize("listing", [failure(500), rate_limited(), malformed(), malformed(b"[]"), PAGE])
+@pytest.mark.parametrize("listing", [failure(500), rate_limited(), malformed(), malformed(b'{"models": 1}'), PAGE])
 def test_a_list_that_fails(monkeypatch: pytest.MonkeyPatch, listing: Behaviour) -> None:
     """A list that can't be had or read for another reason is noted, and doesn't keep the run from starting."""
     with serving(monkeypatch, listing=listing):

@@ -10,7 +10,7 @@ import typer
 _MARKER = """\
 # This file makes the folder a genaipa workspace: what lies in prompts/, questions/, policies/, annotations/ and
 # systems.yaml is used before what ships with genaipa, name by name, and runs are written to runs/.
-name = "{name}"
+name = {name}
 """
 
 _SYSTEMS = """\
@@ -44,6 +44,8 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make (new or empty).")],
 ) -> None:
     """Make a workspace: a folder for your own documents, questions, prompts, systems and runs."""
+    import json
+
     from genaipa.cli.screen import show
     from genaipa.errors import UsageError
     from genaipa.workspace import KINDS, MARKER
@@ -51,7 +53,7 @@ def init(
     folder = folder.expanduser()
     name = folder.resolve().name
     files = {
-        MARKER: _MARKER.format(name=name.replace("\\", "").replace('"', "")),
+        MARKER: _MARKER.format(name=json.dumps(name, ensure_ascii=False)),
         "systems.yaml": _SYSTEMS,
         ".gitignore": "runs/\n.env\n",
         "README.md": _README.format(name=name),

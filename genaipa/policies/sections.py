@@ -1,8 +1,24 @@
-"""Recognise the sections of a document from its headings and numbering."""
+"""Recognise the sections of a document from its headings and numbering, and find the one that a citation names.
+
+A document with Markdown headings has exactly those. Otherwise the outline is read from lines that look like headings
+and whose numbers rise, so that lists, tables of contents and sentences are left out. A document that is one long line
+has an outline only where its numbering (I., II., … with A., B., … beneath) is unambiguous.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+_WORD = (
+    r"(?i:§{1,2}|(?:Chapter|Part|Title|Book|Division|Section|Sect?|Article|Art|Clause|Schedule|Annex|Appendix)s?\b\.?)"
+)
+_SHORT = {"sec": "Section", "sect": "Section", "art": "Article"}
+_ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
+# How a number may look behind such a word: 12, 4.2, 12a, IV, IV.B, B, B.2.
+_NUMBER = rf"(?:\d+[a-z]?|{_ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*(?!\w)"
 
 
 @dataclass(frozen=True)
@@ -29,4 +45,440 @@ class Section:
 
 def find_sections(text: str) -> tuple[Section, ...]:
     """The sections of a text in order; empty where nothing looks like a heading."""
-    return ()
+    lines = _lines(text)
+    headings = _marked(lines)
+    if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
+        headings = _plain(lines, headings) or _inline(text)
+    ends = [heading.start for heading in headings[1:]] + [len(text)]
+    return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
+
+
+# --- Lines ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line without the blanks around it; `start` is where it begins in the document."""
+
+    text: str
+    start: int
+
+
+def _lines(text: str) -> list[_Line]:
+    found, start = [], 0
+    for line in text.split("\n"):
+        found.append(_Line(line.strip(), start))
+        start += len(line) + 1
+    return found
+
+
+def _bare(text: str) -> str:
+    """The text of a heading without Markdown's emphasis, links, escapes and anchors."""
+    text = re.sub(r"\s+#+$|\s*\{#[\w-]+\}$", "", text.strip())
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\\([^\w\s])", r"\1", text)
+    text = re.sub(r"(\*\*|__|`)(.*?)\1", r"\2", text)
+    return re.sub(r"^([*_])(.*)\1$", r"\2", text).strip()
+
+
+# --- Markdown ------------------------------------------------------------------------------------------------------
+
+
+def _marked(lines: list[_Line]) -> list[Section]:
+    """Headings marked with # or underlined; their numbers are read from their text."""
+    found: list[Section] = []
+    fenced = False
+    for before, line, after in zip([_Line("", 0), *lines], lines, [*lines[1:], _Line("", 0)], strict=False):
+        fenced ^= line.text.startswith(("```", "~~~"))
+        marks = re.match(r"(#{1,6})\s+(?=\S)", line.text)
+        underlined = not before.text and re.match(r"[^\s#>|*+-].*", line.text) and re.fullmatch(r"=+|-{3,}", after.text)
+        if fenced or not (marks or underlined):
+            continue
+        number, title = _split_number(_bare(line.text[marks.end() :] if marks else line.text))
+        depth = len(marks.group(1)) if marks else 1 if after.text.startswith("=") else 2
+        found.append(Section(number, title, depth, line.start, 0))
+    outermost = min((section.level for section in found), default=1)
+    return _with_letters([replace(section, level=section.level - outermost + 1) for section in found])
+
+
+def _split_number(heading: str) -> tuple[str, str]:
+    """("4.2", "Title") of "4.2 Title", ("Article 12", "Title") of "Article 12: Title"; no number where there is none."""
+    worded = re.match(rf"({_WORD})\s*({_NUMBER})(?:\.(?=\s|$)|\s*[:–—-])?\s*", heading)
+    counted = re.match(
+        rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{_ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[–—-])?\s+(?=\S)", heading
+    )
+    if worded:
+        return _named(worded.group(1), worded.group(2)), _without_act(heading[worded.end() :])
+    # A year at the beginning counts nothing.
+    if counted and not re.match(r"(?:19|20)\d\d\s", heading):
+        return counted.group(1), heading[counted.end() :]
+    return "", heading
+
+
+def _named(word: str, number: str) -> str:
+    """ "Art." and "5" as "Article 5"; a section is its number alone."""
+    stem = word.rstrip(".").lower().removesuffix("s")
+    name = "Section" if word.startswith("§") else _SHORT.get(stem, stem.capitalize())
+    return number if name == "Section" else f"{name} {number}"
+
+
+def _without_act(title: str) -> str:
+    """A title without the name of the act that is glued before it ("GDPRSubject-matter")."""
+    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[–—-]\s+)?)", "", title)
+
+
+def _with_letters(headings: list[Section]) -> list[Section]:
+    """`A.` beneath `IV.` is IV.A: a lettered section's number begins with that of the section it stands in."""
+    found: list[Section] = []
+    above: dict[int, str] = {}
+    for heading in headings:
+        above = {level: number for level, number in above.items() if level < heading.level}
+        parent = above[max(above)] if above else ""
+        number = heading.number
+        if re.fullmatch(r"[A-Z]", number) and re.fullmatch(rf"{_ROMAN}|\d+", parent):
+            number = f"{parent}.{number}"
+        above[heading.level] = number
+        found.append(replace(heading, number=number))
+    return found
+
+
+# --- Plain text ----------------------------------------------------------------------------------------------------
+
+_MAX_TITLE = 200  # characters; titles in law are long
+_MAX_SENTENCE = 6  # words of a title that may end like a sentence
+_MAX_ALONE = 9  # words of a title without a number
+_MAX_GAP = 2  # between neighbours in an outline; a heading in between may be lost
+_CODE = 100  # sections of a code of law are counted in leaps
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A line that may be a heading: `kind` is how it is counted, `value` its number as numbers."""
+
+    kind: str
+    value: tuple[int, ...]
+    number: str
+    title: str
+    line: int
+
+
+def _plain(lines: list[_Line], marked: list[Section]) -> list[Section]:
+    """Headings by their looks, and by numbers that rise; a title marked as such stays the outermost section."""
+    candidates = _without_lists(
+        _without_contents([found for i in range(len(lines)) for found in _read(lines, i)]), lines
+    )
+    kept = _outline(candidates)
+    numbered = {candidate.line for candidate in kept}
+    alone = [found for i in range(len(lines)) if i not in numbered for found in _alone(lines, i, numbered)]
+    repeated = Counter(title.title.casefold() for title in alone)
+    kept = sorted(
+        # A line that comes again and again is the header or footer of a page.
+        kept + [title for title in alone if repeated[title.title.casefold()] == 1],
+        key=lambda candidate: candidate.line,
+    )
+    first = marked[0].start if marked else -1
+    sections = [section for section in _leveled(kept, lines) if section.start != first]
+    return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
+
+
+def _read(lines: list[_Line], i: int) -> list[_Candidate]:
+    """How line i can be read as a numbered heading: not at all, in one way, or as a Roman number or a letter."""
+    text = _bare(lines[i].text)
+    if len(text) > _MAX_TITLE and not re.match(r"\d{3,}\.\d+\.\s|§", text):
+        return []
+    worded = re.match(rf"(?=[A-Z§])({_WORD}) ?({_NUMBER})(\.(?=\s|$)|\s*[:–—](?=\s|$)|\s+-\s)?\s*(.*)", text)
+    if worded:
+        word, number, separator, rest = worded.groups()
+        title = _title(
+            _without_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=bool(separator) or word == "§"
+        )
+        name = _named(word, number)
+        kind = name.rpartition(" ")[0] or "Section"
+        return [] if title is None else [_Candidate(kind, _values(number), name, title, i)]
+    counted = re.match(rf"(\d+(?:\.\d+)+|\d+(?=\.\s)|(?:{_ROMAN}|[A-Z])(?=\.\s))\.?(?:\s+(.*)|$)", text)
+    if not counted:
+        return []
+    number = counted.group(1)
+    code = bool(re.match(r"\d{3,}\.\d", number)) and text.startswith(f"{number}.")
+    title = _title(counted.group(2) or "", begun=_begun(lines, i), run_in=code)
+    if title is None or not (title or code):
+        return []
+    kinds = {
+        "number": number[0].isdigit(),
+        "Roman": re.fullmatch(_ROMAN, number),
+        "letter": re.fullmatch(r"[A-Z]", number),
+    }
+    values = {"Roman": _roman(number), "letter": ord(number[0]) - ord("A") + 1}
+    return [
+        _Candidate(kind, (values[kind],) if kind in values else _values(number), number, title, i)
+        for kind, fits in kinds.items()
+        if fits
+    ]
+
+
+def _begun(lines: list[_Line], i: int) -> bool:
+    """Whether line i begins something, rather than going on with a sentence."""
+    return i == 0 or not lines[i - 1].text or lines[i - 1].text.endswith((".", ")", ";", ":", "?", "!"))
+
+
+def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False) -> str | None:
+    """What stands behind a number, if it can be a title; "" where the section's text follows at once (`run_in`)."""
+    rest = rest.strip()
+    if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", rest):  # a table of contents
+        return None
+    starts = not rest or rest[0].isupper() or rest[0].isdigit() or rest[0] in "\"'“‘(¿" or (lower and rest[0].islower())
+    sentence = re.search(r"[.!?;]\s+[\"“(]?[A-Z]", rest) or (
+        rest.endswith((".", ";", ",", ":")) and (rest[-1] in ";," or len(rest.split()) > _MAX_SENTENCE)
+    )
+    if starts and not sentence:
+        return rest.rstrip(".:")
+    return "" if run_in and begun and rest[:1].isupper() else None
+
+
+def _values(number: str) -> tuple[int, ...]:
+    """A number as numbers that can be compared: "4.2" as (4, 2), "IV.B" as (4, 2), "12a" as (12, 1)."""
+    found: list[int] = []
+    for part in re.findall(r"\d+|[A-Z]+|[a-z]", number):
+        if part.isdigit():
+            found.append(int(part))
+        else:
+            found.append(
+                _roman(part) if not found and re.fullmatch(_ROMAN, part) else ord(part.upper()[0]) - ord("A") + 1
+            )
+    return tuple(found)
+
+
+def _roman(number: str) -> int:
+    """The value of a Roman number; 0 for anything else."""
+    if not re.fullmatch(_ROMAN, number):
+        return 0
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in number]
+    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
+
+
+def _without_contents(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Leave out lines of a table of contents: they come again as headings."""
+    last: dict[tuple[str, str, str], int] = {}
+    for candidate in candidates:
+        last[_seen(candidate)] = candidate.line
+    return [candidate for candidate in candidates if last[_seen(candidate)] == candidate.line]
+
+
+def _seen(candidate: _Candidate) -> tuple[str, str, str]:
+    title = re.sub(r"\W*\d*$", "", candidate.title).casefold()
+    return candidate.kind, candidate.number, " ".join(title.split())
+
+
+def _without_lists(candidates: list[_Candidate], lines: list[_Line]) -> list[_Candidate]:
+    """Leave out the items of lists (and what is left of tables of contents): lines that follow one another.
+
+    Two headings of one kind have text between them, save where a section is empty.
+    """
+    filled = [i for i, line in enumerate(lines) if line.text]
+    place = {line: n for n, line in enumerate(filled)}
+    runs: list[list[_Candidate]] = []
+    for candidate in candidates:
+        last = runs[-1][-1] if runs else None
+        follows = (
+            last is not None
+            and candidate.kind in {"number", "Roman", "letter"}
+            and (candidate.kind, len(candidate.value)) == (last.kind, len(last.value))
+            and candidate.value > last.value
+            and place[candidate.line] == place[last.line] + 1
+        )
+        if follows:
+            runs[-1].append(candidate)
+        else:
+            runs.append([candidate])
+    return [found for run in runs if len(run) == 1 or not _is_list(run, lines) for found in run]
+
+
+def _is_list(run: list[_Candidate], lines: list[_Line]) -> bool:
+    close = all(later.line == earlier.line + 1 for earlier, later in pairwise(run))
+    return close or len(run) > 2  # noqa: PLR2004 - two sections, the first of them empty, may follow one another
+
+
+def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The candidates whose numbers rise, within the section that they stand in; kinds nest as they come up."""
+    first: dict[str, int] = {}
+    for candidate in candidates:
+        if candidate.value[0] <= _MAX_GAP or candidate.value[0] >= _CODE or candidate.kind in {"Article", "Section"}:
+            first.setdefault(candidate.kind, candidate.line)
+    kept: list[_Candidate] = []
+    for kind in sorted(first, key=lambda kind: first[kind]):
+        borders = [candidate.line for candidate in kept]
+        taken = set(borders)
+        here = [c for c in candidates if c.kind == kind and c.line not in taken]
+        for _, group in groupby(here, key=lambda c: sum(border < c.line for border in borders)):
+            kept += _rising(list(group))
+        kept.sort(key=lambda candidate: candidate.line)
+    return kept
+
+
+def _rising(group: list[_Candidate]) -> list[_Candidate]:
+    """The longest chain of numbers that follow one another; the latest one, should there be several."""
+    worded = group[0].kind not in {"number", "Roman", "letter"}
+    chains: list[list[_Candidate]] = [[] for _ in group]
+    for i in reversed(range(len(group))):
+        after = [
+            chains[j] for j in range(len(group) - 1, i, -1) if _follows(group[i].value, group[j].value, leap=worded)
+        ]
+        chains[i] = [group[i], *max(after, key=len, default=[])]
+    starts = [c for c in reversed(chains) if worded or c[0].value[0] <= _MAX_GAP or c[0].value[0] >= _CODE]
+    best = max(starts, key=len, default=[])
+    return best if worded or len(best) > 1 else []
+
+
+def _follows(earlier: tuple[int, ...], later: tuple[int, ...], *, leap: bool) -> bool:
+    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
+    if later <= earlier:
+        return False
+    if leap or earlier[0] >= _CODE:
+        return True
+    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
+    step = later[same] - (earlier[same] if same < len(earlier) else 0)
+    return step <= _MAX_GAP and all(number <= _MAX_GAP for number in later[same + 1 :])
+
+
+def _alone(lines: list[_Line], i: int, numbered: set[int]) -> list[_Candidate]:
+    """A title without a number: a short line between blank lines, with text below."""
+    before = not i or not lines[i - 1].text
+    below = next((j for j in range(i + 1, len(lines)) if lines[j].text), None)
+    if not lines[i].text or not before or below is None or below == i + 1:
+        return []
+    text = _bare(lines[i].text)
+    short = (
+        len(text.split()) <= _MAX_ALONE
+        and re.match(r"[\"“¿]?[A-Z]\D", text)
+        and not re.search(r"[.:;,!|\t]|\d{2,}", text)
+    )
+    body = below in numbered or len(lines[below].text) > len(text)
+    return [_Candidate("", (), "", text, i)] if short and body and re.search(r"[\w?)”\"]$", text) else []
+
+
+def _leveled(kept: list[_Candidate], lines: list[_Line]) -> list[Section]:
+    """Sections with their levels: kinds nest in the order in which they come up, 4.2 within 4, titles within numbers."""
+    depth = {kind: n for n, kind in enumerate(dict.fromkeys(c.kind for c in kept if c.kind), start=1)}
+    floor = min((len(c.value) for c in kept if c.kind == "number"), default=1)
+    found: list[Section] = []
+    inside = 0
+    for candidate in kept:
+        level = inside + 1
+        if candidate.kind:
+            deeper = len(candidate.value) - floor if candidate.kind == "number" and candidate.value[0] < _CODE else 0
+            level = inside = depth[candidate.kind] + deeper
+        title = candidate.title or _title_below(candidate, lines, {c.line for c in kept})
+        found.append(Section(candidate.number, title, level, lines[candidate.line].start, 0))
+    return _with_letters(found)
+
+
+def _title_below(candidate: _Candidate, lines: list[_Line], taken: set[int]) -> str:
+    """The title of "Article 1" where it stands on the line below."""
+    i = candidate.line + 1
+    here = lines[candidate.line].text
+    if i >= len(lines) or i in taken or not re.fullmatch(rf"{_WORD}\s*{_NUMBER}\.?", here):
+        return ""
+    text = _bare(lines[i].text)
+    title = _title(text, begun=True) or ""
+    return title if title == text and not re.match(r"\(?\w{1,3}[.)]\s", text) else ""
+
+
+# --- One line ------------------------------------------------------------------------------------------------------
+
+_STARTS = "The|This|These|We|Our|You|Your|If|When|In|To|For|As|It|There|Most|After|Some|Any|All"
+
+
+def _inline(text: str) -> list[Section]:
+    """The outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
+    marks = [
+        (match.start(), match.end(), match.group(1)) for match in re.finditer(r"(?<!\S)([IVX]+)\. (?=[A-Z])", text)
+    ]
+    begin = max((i for i, mark in enumerate(marks) if mark[2] == "I"), default=0)
+    chain = marks[begin:]
+    if len(chain) < 3 or [_roman(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
+        return []
+    contents = [text[here[1] : after[0]].strip(" /|·•-–—\t\n") for here, after in pairwise(marks[: begin + 1])]
+    found: list[Section] = []
+    ends = [mark[0] for mark in chain[1:]] + [len(text)]
+    for n, ((start, body, number), end) in enumerate(zip(chain, ends, strict=True)):
+        listed = contents[n] if n < len(contents) and text.startswith(contents[n], body) else ""
+        found.append(Section(number, listed or _inline_title(text[body:end]), 1, start, 0))
+        letters = list(re.finditer(r"(?<!\S)([A-Z])\. (?=[A-Z])", text[body:end]))
+        if len(letters) > 1 and "".join(m.group(1) for m in letters) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(letters)]:
+            found += [
+                Section(f"{number}.{m.group(1)}", _inline_title(text[body + m.end() : end]), 2, body + m.start(), 0)
+                for m in letters
+            ]
+    return found
+
+
+def _inline_title(text: str) -> str:
+    """The words of a title that the text follows without a border: up to the word that begins its first sentence."""
+    words = text[:_MAX_TITLE].split()[:12]
+    for i, word in enumerate(words):
+        if word.endswith((".", "?", ":")):
+            return " ".join(words[: i + 1]).rstrip(".:")
+        if re.fullmatch(_STARTS, word) and i:
+            return " ".join(words[:i])
+    capital = next((i for i, word in enumerate(words) if i and word[0].isupper()), len(words))
+    return " ".join(words[:capital])
+
+
+# --- Citations -----------------------------------------------------------------------------------------------------
+
+
+def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
+    """The section that a citation names; None if there is none.
+
+    A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
+    subdivision that is no section of its own stands for the section it is in. Of several ("Chapter III, Section 2")
+    the innermost is meant.
+    """
+    wanted = " ".join(label.split()).strip(" .,;:\"'“”‘’[]*")
+    for section in sections:
+        if wanted and wanted.casefold() in (section.title.casefold(), section.label.casefold()):
+            return section
+    found = [hits for cited in _cited(wanted) if (hits := _numbered(sections, cited))]
+    if found:
+        # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
+        begin = max((hits[0].start for hits in found if len(hits) == 1), default=0)
+        named = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in found]
+        return max(named, key=lambda section: section.level)
+    title = re.sub(
+        r"^(?:the )?(?:section|chapter|part|article) (?:on |titled |called )?", "", wanted, flags=re.IGNORECASE
+    )
+    title = _split_number(title.strip(" \"'“”‘’"))[1].casefold()
+    return next((section for section in sections if title and section.title.casefold() == title), None)
+
+
+def _cited(wanted: str) -> list[str]:
+    """The numbers that a citation names, with their words; one without a word only where the citation begins so."""
+    worded = [_named(*match.groups()) for match in re.finditer(rf"(?<!\w)({_WORD})\s*({_NUMBER})", wanted)]
+    bare = re.match(rf"({_NUMBER})(?=$|[.,:()]|\s[A-Z(–—-])(?![A-Z]\s)", wanted)
+    return worded or ([bare.group(1)] if bare else [])
+
+
+def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
+    """The sections with a number; the one above, where that has no sections of its own in which it could be."""
+    wanted = _parsed(cited)
+    numbers = [_parsed(section.number) for section in sections]
+    words = {wanted[0]}
+    if wanted[0] in _ALIKE and not any(word == wanted[0] for word, number in numbers if number):
+        words = _ALIKE
+    there = [(section, number) for section, (word, number) in zip(sections, numbers, strict=True) if word in words]
+    hits = [section for section, number in there if number == wanted[1]]
+    above = wanted[1][:-1]
+    if hits or not above or any(number[:-1] == above for _, number in there):
+        return hits
+    return _numbered(sections, cited.rpartition(".")[0])
+
+
+# What one document calls a section, an answer may call an article; a chapter is never meant by it.
+_ALIKE = {"", "Article", "Clause"}
+
+
+def _parsed(number: str) -> tuple[str, tuple[str, ...]]:
+    """The word and the parts of a number, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
+    word, _, counted = number.rpartition(" ")
+    first, *rest = counted.split(".")
+    return word, (str(_roman(first) or first), *rest) if first else ()

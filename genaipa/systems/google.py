@@ -33,6 +33,8 @@ _KEY_VARIABLE = "GOOGLE_API_KEY or GEMINI_API_KEY"
 _ROLES = {"user": "user", "assistant": "model"}
 _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"})
 _FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS, "refusal")}
+# What the SDK raises from inside itself when an answer hasn't the shape that it expects.
+_STUMBLES = (ValueError, TypeError, AttributeError)
 
 
 class GoogleSystem:
@@ -90,7 +92,7 @@ class GoogleSystem:
                 raise self._endpoint.unauthorised(error.code, error.details) from None
             notes = () if error.code in LISTS_NOTHING else (self._endpoint.unlisted(error.code),)
             return Readiness(notes=notes)
-        except ValueError:
+        except _STUMBLES:
             return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
         models = tuple(sorted(_short(entry) for entry in listed))
         entry = next((entry for entry in listed if _short(entry) == self.model), None)
@@ -112,7 +114,7 @@ class GoogleSystem:
             if error.status == "NOT_FOUND":
                 raise self._endpoint.unknown_model(self.model, models) from None
             return None
-        except (httpx2.TransportError, ValueError):
+        except (httpx2.TransportError, *_STUMBLES):
             return None
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
@@ -167,7 +169,7 @@ class GoogleSystem:
             raise self._endpoint.disconnected(str(error) or type(error).__name__) from None
         except errors.APIError as error:
             raise self._failure(error) from None
-        except (errors.UnknownApiResponseError, httpx2.HTTPError, ValueError):
+        except (httpx2.HTTPError, *_STUMBLES):
             raise self._endpoint.malformed("an answer that can't be read") from None
 
     def _failure(self, error: errors.APIError) -> NoReplyError:
@@ -206,7 +208,7 @@ class GoogleSystem:
         options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
         try:
             counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
-        except (errors.APIError, httpx2.HTTPError, ValueError):
+        except (errors.APIError, httpx2.HTTPError, *_STUMBLES):
             return None
         return counted.total_tokens
 

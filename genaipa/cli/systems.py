@@ -1,0 +1,222 @@
+"""`genaipa systems`: who can be asked, and what is missing before they can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.systems.base import Readiness
+    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.prices import Tariff
+    from genaipa.workspace import Workspace
+
+_MILLION = 1_000_000
+
+# What a name can be beside a short name.
+_FORMS = (
+    ("extractive", "a baseline that quotes the document; needs nothing"),
+    ("scripted[/FILE]", "says what a file tells it to; needs nothing"),
+    ("manual/NAME", "a web chat that you drive by hand"),
+    ("openai/MODEL  anthropic/MODEL  google/MODEL", "any model of theirs"),
+    ("openai-api/NAME/MODEL", "any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY"),
+    ("vllm/MODEL", "the server at VLLM_BASE_URL, or one that is started here"),
+    ("module:Class", "your own, importable from the working folder"),
+)
+
+
+def systems(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these: short names or provider/model.")] = None,
+    check: Annotated[bool, option("--check", help="Really start them, and say what their server answers.")] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
+    from genaipa.errors import UsageError
+    from genaipa.systems.catalog import KEYLESS, load_catalog, resolve
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    chosen = several(names)
+    if check and not chosen:
+        raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
+    resolved = [resolve(name, here) for name in chosen or (*KEYLESS, *load_catalog(here))]
+    if check:
+        raise typer.Exit(_check(resolved, json=json))
+    rows = [_facts(system) for system in resolved]
+    if json:
+        from genaipa.cli.screen import print_json
+
+        print_json(rows)
+        return
+    _print_table(rows)
+    if chosen:
+        _print_details(rows)
+    else:
+        _print_forms(here)
+
+
+def _facts(resolved: Resolved) -> dict[str, Any]:
+    """What is known about a system without asking anyone."""
+    from genaipa.systems.requirements import lacking
+
+    entry, tariff = resolved.entry, _tariff(resolved)
+    missing = lacking(resolved)
+    return {
+        "name": resolved.asked,
+        "system": resolved.name,
+        "context": entry.context or _context(resolved),
+        "price": None if tariff is None else {"input": _price(tariff), "output": _price(tariff, output=True)},
+        "price_from": tariff.label if tariff else "",
+        "ready": not missing,
+        "missing": missing,
+        "retired": entry.retired,
+        "use": entry.use,
+        "settings": None if entry.settings is None else sorted(entry.settings),
+        "note": entry.note,
+    }
+
+
+def _tariff(resolved: Resolved) -> Tariff | None:
+    from genaipa.systems.catalog import HOSTED
+    from genaipa.systems.prices import find_tariff
+
+    if resolved.provider not in HOSTED and resolved.entry.price is None:
+        return None
+    return find_tariff(resolved.provider, resolved.model, resolved.entry.price)
+
+
+def _context(resolved: Resolved) -> int | None:
+    from genaipa.systems.catalog import HOSTED
+    from genaipa.systems.prices import known_context
+
+    return known_context(resolved.provider, resolved.model) if resolved.provider in HOSTED else None
+
+
+def _price(tariff: Tariff, *, output: bool = False) -> float:
+    """Dollars per million tokens. Asked for a thousand, since the price of a larger request may be higher."""
+    from genaipa.systems.base import Usage
+
+    usage = Usage(output=1000) if output else Usage(input=1000)
+    return round(tariff.cost(usage) * _MILLION / 1000, 4)
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["retired"]:
+        return f"retired {row['retired']}" + (f": use {row['use']}" if row["use"] else "")
+    return "; ".join(row["missing"]) or "ready"
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from genaipa.cli.screen import show, table
+
+    shown = []
+    for row in rows:
+        price = row["price"]
+        money = f"{price['input']:.2f} / {price['output']:.2f}" if price else ""
+        context = f"{row['context']:,}" if row["context"] else ""
+        full = row["system"] if row["system"] != row["name"] else ""
+        shown.append((row["name"], full, context, money, _state(row)))
+    table(("name", "stands for", "context", "$ in / out", "ready?"), shown, right=(2, 3))
+    for label, priced in _by_label(rows).items():
+        show(f"Prices in dollars per million tokens, of {priced}: {label}.")
+
+
+def _by_label(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Where prices come from → the systems with prices from there; the commonest is for 'all others'."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["price"]:
+            found.setdefault(row["price_from"], []).append(row["name"])
+    ordered = sorted(found.items(), key=lambda item: len(item[1]))
+    few = {label: ", ".join(names) for label, names in ordered[:-1]}
+    return few | {label: "all others" if few else "all" for label, _ in ordered[-1:]}
+
+
+def _print_details(rows: list[dict[str, Any]]) -> None:
+    from genaipa.cli.screen import show
+
+    for row in rows:
+        if row["settings"] is not None:
+            show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
+        if row["note"]:
+            show(f"{row['name']}: {row['note']}")
+    show(f"What their servers say: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+
+
+def _print_forms(workspace: Workspace) -> None:
+    from genaipa.cli.screen import show
+
+    width = max(len(form) for form, _ in _FORMS)
+    show("\nA system can also be named in full:")
+    for form, what in _FORMS:
+        show(f"  {form:{width}}  {what}")
+    show(f"\nShort names of your own go into {workspace.systems_file}. To really start one: genaipa systems NAME --check")
+
+
+def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
+    """Start each system and close it again; 1 if one is not ready."""
+    import asyncio
+
+    from genaipa.cli.screen import print_json, say, show
+
+    found = []
+    for system in resolved:
+        say(f"starting {system.name}")
+        answer = asyncio.run(_start(system))
+        found.append({"name": system.asked, "system": system.name, **answer})
+        if not json:
+            show(f"{system.asked}: " + ("ready" if answer["ready"] else f"not ready: {answer['error']}"))
+            for said in _answers(answer):
+                show(f"    {said}")
+    if json:
+        print_json(found)
+    return 0 if all(answer["ready"] for answer in found) else 1
+
+
+async def _start(resolved: Resolved) -> dict[str, Any]:
+    """What `start` said."""
+    from genaipa.errors import NoReplyError
+    from genaipa.systems.base import Readiness
+
+    if resolved.manual:
+        return _answer(resolved, Readiness(notes=("a web chat is driven by hand: there is nothing to start.",)))
+    system = resolved.make()
+    try:
+        return _answer(resolved, await system.start())
+    except NoReplyError as error:
+        return {"ready": False, "error": str(error)}
+    finally:
+        await system.close()
+
+
+def _answer(resolved: Resolved, readiness: Readiness) -> dict[str, Any]:
+    models = readiness.models
+    return {
+        "ready": True,
+        "error": "",
+        "context": readiness.context,
+        "models": None if models is None else len(models),
+        "listed": None if models is None else resolved.model in models,
+        "shutdown": readiness.shutdown,
+        "notes": readiness.notes,
+    }
+
+
+def _answers(answer: dict[str, Any]) -> list[str]:
+    """What a server said, as sentences."""
+    if not answer["ready"]:
+        return []
+    said = list(answer["notes"])
+    if answer["models"] is not None:
+        said.append(f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else ""))
+    if answer["context"]:
+        said.append(f"the context holds {answer['context']:,} tokens")
+    if answer["shutdown"]:
+        said.append(f"the provider ends this model on {answer['shutdown']}")
+    return said
