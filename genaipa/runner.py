@@ -19,7 +19,7 @@ from genaipa.protocol import SUMMARY, Conversation, Script, opening, orders, pla
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
 from genaipa.systems.base import Message, Settings, Usage
-from genaipa.systems.limits import Attempt, Breaker, Budget, Gate, Limits, ask
+from genaipa.systems.limits import Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -276,6 +276,8 @@ class Runner:
         clock, cost = time.perf_counter(), None
         try:
             attempt = await self._warmly(asked, messages, self._settings(conversation))
+        except BreakerOpenError:
+            raise _ConversationEndsError from None
         except NoReplyError as error:
             asked.limits.breaker.failed(error)
             trouble = Trouble(error.kind, str(error), error.status)
@@ -305,6 +307,8 @@ class Runner:
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None) -> Record:
         reply = attempt.reply
+        # Half of a character that JSON escapes as two (a cut reply may end so) can't be written or sent again.
+        text = reply.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         if reply.model:
             self.served.setdefault(record.system, set()).add(reply.model)
         self.sent[record.system] = reply.sent
@@ -312,14 +316,14 @@ class Runner:
         return replace(
             record,
             status=_STATUS[reply.finish],
-            reply=reply.text,
+            reply=text,
             attempts=attempt.attempts,
             finish=reply.finish_detail or reply.finish,
             model=reply.model,
             usage=reply.usage,
             cost=cost,
             sent=reply.sent,
-            digest=answer_digest(document, record.asked, reply.text),
+            digest=answer_digest(document, record.asked, text),
         )
 
     async def _warmly(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:

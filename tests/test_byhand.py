@@ -60,7 +60,9 @@ def test_the_sheet_holds_the_very_messages_in_order(genaipa):
     genaipa("run", "-s", "manual/chat", "-p", "brindlecart", "-i", "document", "--limit", "3")
     (sheet,) = (the_run() / "sheets").glob("*.messages.txt")
     pasted = [part.strip() for part in re.split(r"-{20} message .* -{20}\n", sheet.read_text())[1:]]
-    shown = genaipa("run", "-s", "manual/chat", "-p", "brindlecart", "-i", "document", "--limit", "3", "--dry-run", "--json")
+    shown = genaipa(
+        "run", "-s", "manual/chat", "-p", "brindlecart", "-i", "document", "--limit", "3", "--dry-run", "--json"
+    )
     (conversation,) = json.loads(shown.out)
     assert pasted == [m["content"] for m in conversation["messages"] if m["role"] == "user"]
 

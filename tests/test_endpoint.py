@@ -7,7 +7,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, is_loopback, retry_after, words_of
+from genaipa.errors import NotReadyError
+from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, is_loopback, read_address, retry_after, words_of
 from genaipa.systems.redaction import HIDDEN, redact
 
 ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "sesame-open-42")
@@ -134,3 +135,19 @@ def test_words_of_an_error(body: object, words: str) -> None:
 def test_is_loopback(address: str, *, near: bool) -> None:
     """Only this machine's own addresses need no key."""
     assert is_loopback(address) is near
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "http://", "ftp://host", "http://host:port/v1", "http://[::1"])
+def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """What can't be an address is named with its variable."""
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(NotReadyError, match="OPENAI_BASE_URL"):
+        read_address("openai/gpt-4o", "OPENAI_BASE_URL")
+
+
+def test_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address loses its last slash; a variable that is blank is as good as none."""
+    monkeypatch.setenv("OPENAI_BASE_URL", " http://localhost:8000/v1/ ")
+    monkeypatch.setenv("VLLM_BASE_URL", " ")
+    assert read_address("openai/gpt-4o", "OPENAI_BASE_URL") == "http://localhost:8000/v1"
+    assert read_address("vllm/tiny", "VLLM_BASE_URL") is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,10 +31,12 @@ def collect(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Take the replies that were filled in; any number at a time, in any order.
+    """Take back the replies of web chats driven by hand.
 
-    Exit code 0 once all are in, 3 while some are missing.
+    Any number at a time, in any order. Exit code 0 once all are in, 3 while some are missing.
     """
+    import asyncio
+
     from genaipa import study
     from genaipa.cli.closing import print_closing
     from genaipa.cli.planning import resumed
@@ -62,6 +63,8 @@ def collect(
 
 def _from_terminal(byhand: ByHand) -> Collected:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
+    import asyncio
+
     from genaipa.byhand import Collected
     from genaipa.cli.screen import printable, say
 

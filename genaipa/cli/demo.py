@@ -11,7 +11,10 @@ SYSTEM = "extractive"
 
 
 def demo(workspace: WorkspaceOption = None) -> None:
-    """Run the shipped demo: a fictional company's policy, four initializations, the extractive baseline."""
+    """Run the shipped demo, which needs nothing.
+
+    A fictional company's policy, all four initializations, the extractive baseline.
+    """
     from genaipa.cli import planning
     from genaipa.cli.run import carry_out
     from genaipa.cli.screen import say

@@ -107,14 +107,14 @@ def _print_text(name: str, text: str) -> None:
 
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """The messages for a document in parts of the usual size."""
-    from genaipa.policies.document import load_document
+    from genaipa.cli.policies import named_document
     from genaipa.policies.parts import split_parts
     from genaipa.preflight import PART_TOKENS
     from genaipa.protocol import Script
     from genaipa.questions import load_questions
     from genaipa.systems.tokens import estimated
 
-    document = load_document(workspace, policy)
+    document = named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
     return Script(document, parts, load_questions(workspace, document.kind), loaded)
 

@@ -62,8 +62,8 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
     if json:
         print_json(rows)
         return
-    headers = ("name", "about a", "questions", "categories", "wordings", "from", "title")
-    table(headers, [tuple(row.values()) for row in rows], right=(2, 3, 4))
+    headers = ("name", "about a", "questions", "categories", "wordings", "from")
+    table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
     show("The questions of a set: genaipa questions policy")
 
 

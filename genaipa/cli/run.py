@@ -6,7 +6,6 @@ spending cap; 130 interrupted (resumable as well).
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,9 +91,10 @@ def run(
         option("--config", help="YAML file whose keys are these flags' names.", callback=_config, is_eager=True),
     ] = None,
 ) -> None:
-    """Introduce a system to a document, question it, and keep every answer.
+    """Question a system about documents and keep every answer.
 
-    The same command again, or --resume, asks only what is missing.
+    The system is introduced to each document in up to four ways, then asked every question. The same command again,
+    or --resume, asks only what is missing.
     """
     from genaipa.cli import planning
     from genaipa.runner import Bounds
@@ -135,6 +135,8 @@ def run(
 
 def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool, json: bool) -> int:
     """Ask what is missing and print what came of it; the exit code."""
+    import asyncio
+
     from genaipa.cli import closing
     from genaipa.cli.progress import interrupted
 

@@ -25,7 +25,10 @@ def show(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Show what a run is and what it answered; with ANSWER, the conversation in which it was given."""
+    """Show a run, or an answer of it as it was asked.
+
+    With ANSWER, the whole conversation in which it was given.
+    """
     from genaipa.cli import screen
     from genaipa.runs.folder import find_run
     from genaipa.workspace import find_workspace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,36 +107,61 @@ def _price(tariff: Tariff, *, output: bool = False) -> float:
     return round(tariff.cost(usage) * _MILLION / 1000, 4)
 
 
-def _state(row: dict[str, Any]) -> str:
-    if row["retired"]:
-        return f"retired {row['retired']}" + (f": use {row['use']}" if row["use"] else "")
-    return "; ".join(row["missing"]) or "ready"
-
-
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    from genaipa.cli.screen import show, table
+    """The systems of a provider under what they still need; narrow enough for 80 columns, which a table is not."""
+    from genaipa.cli.screen import printable, show
 
-    shown = []
-    for row in rows:
-        price = row["price"]
-        money = f"{price['input']:.2f} / {price['output']:.2f}" if price else ""
-        context = f"{row['context']:,}" if row["context"] else ""
-        full = row["system"] if row["system"] != row["name"] else ""
-        shown.append((row["name"], full, context, money, _state(row)))
-    table(("name", "stands for", "context", "$ in / out", "ready?"), shown, right=(2, 3))
-    for label, priced in _by_label(rows).items():
-        show(f"Prices in dollars per million tokens, of {priced}: {label}.")
+    cells = {row["name"]: _cells(row) for row in rows}
+    header = ("name", "model", "context", "$ in / out", "")
+    name, model, context, price, _ = (max(map(len, column)) for column in zip(header, *cells.values(), strict=True))
+
+    def line(row: tuple[str, ...]) -> str:
+        cut = f"  {row[0]:{name}}  {row[1]:{model}}  {row[2]:>{context}}  {row[3]:>{price}}  {row[4]}"
+        return printable(cut.rstrip())
+
+    groups: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
+        family = _family(row["system"])
+        members = groups.setdefault(f"{family or row['system']}: {'; '.join(row['missing']) or 'ready'}", [])
+        if family or row["name"] != row["system"]:
+            members.append(line(cells[row["name"]]))
+    show(line(header))
+    for head, members in groups.items():
+        show("\n".join([printable(head), *members]))
+    if any(row["price"] for row in rows):
+        show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
 
 
-def _by_label(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Where prices come from → the systems with prices from there; the commonest is for 'all others'."""
+def _family(system: str) -> str:
+    """Systems that need the same, as `openai/` or `openai-api/lab/`; empty for one that is alone."""
+    provider, _, model = system.partition("/")
+    if not model or provider in ("scripted", "manual"):
+        return ""
+    return f"{provider}/{model.partition('/')[0]}/" if provider == "openai-api" else f"{provider}/"
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    price, end = row["price"], ""
+    if row["retired"]:
+        over = row["retired"] <= dt.datetime.now(dt.UTC).date().isoformat()
+        end = f"{'retired' if over else 'retires'} {row['retired']}" + (f", use {row['use']}" if row["use"] else "")
+    return (
+        row["name"],
+        row["system"].removeprefix(_family(row["system"])),
+        f"{row['context']:,}" if row["context"] else "",
+        f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
+        end,
+    )
+
+
+def _price_sources(rows: list[dict[str, Any]]) -> str:
+    """Where most prices come from, then where those of the others do."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["price"]:
             found.setdefault(row["price_from"], []).append(row["name"])
-    ordered = sorted(found.items(), key=lambda item: len(item[1]))
-    few = {label: ", ".join(names) for label, names in ordered[:-1]}
-    return few | {label: "all others" if few else "all" for label, _ in ordered[-1:]}
+    first, *others = sorted(found, key=lambda label: -len(found[label]))
+    return "; ".join([first, *(f"{', '.join(found[label])}: {label}" for label in others)])
 
 
 def _print_details(rows: list[dict[str, Any]]) -> None:
@@ -156,7 +182,9 @@ def _print_forms(workspace: Workspace) -> None:
     show("\nA system can also be named in full:")
     for form, what in _FORMS:
         show(f"  {form:{width}}  {what}")
-    show(f"\nShort names of your own go into {workspace.systems_file}. To really start one: genaipa systems NAME --check")
+    show(
+        f"\nShort names of your own go into {workspace.systems_file}. To really start one: genaipa systems NAME --check"
+    )
 
 
 def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
@@ -181,18 +209,19 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 
 async def _start(resolved: Resolved) -> dict[str, Any]:
     """What `start` said."""
-    from genaipa.errors import NoReplyError
+    from genaipa.errors import GenaipaError
     from genaipa.systems.base import Readiness
 
     if resolved.manual:
         return _answer(resolved, Readiness(notes=("a web chat is driven by hand: there is nothing to start.",)))
-    system = resolved.make()
     try:
-        return _answer(resolved, await system.start())
-    except NoReplyError as error:
+        system = resolved.make()
+        try:
+            return _answer(resolved, await system.start())
+        finally:
+            await system.close()
+    except GenaipaError as error:
         return {"ready": False, "error": str(error)}
-    finally:
-        await system.close()
 
 
 def _answer(resolved: Resolved, readiness: Readiness) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _BORDERS = [
 def split_parts(document: Document, size: int, count: Callable[[str], int]) -> list[str]:
     """The text in parts of at most `size` tokens as `count` counts them; joined, they are the document.
 
-    A document that fits in one part stays whole.
+    A document that fits in one part stays whole. Blanks that no part has room for go with the text around them.
     """
     text = document.text
     if count(text) <= size:
@@ -43,4 +43,10 @@ def split_parts(document: Document, size: int, count: Callable[[str], int]) -> l
         length_function=count,
         strip_whitespace=False,
     )
-    return [part for part in splitter.split_text(text) if part.strip()]
+    parts: list[str] = []
+    for piece in splitter.split_text(text):
+        if parts and not (piece.strip() and parts[-1].strip()):
+            parts[-1] += piece
+        else:
+            parts.append(piece)
+    return parts

@@ -49,7 +49,7 @@ def find_sections(text: str) -> tuple[Section, ...]:
     headings = _marked(lines)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
         headings = _plain(lines, headings) or _inline(text)
-    ends = [heading.start for heading in headings[1:]] + [len(text)]
+    ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
 
@@ -102,10 +102,10 @@ def _marked(lines: list[_Line]) -> list[Section]:
 
 
 def _split_number(heading: str) -> tuple[str, str]:
-    """("4.2", "Title") of "4.2 Title", ("Article 12", "Title") of "Article 12: Title"; no number where there is none."""
-    worded = re.match(rf"({_WORD})\s*({_NUMBER})(?:\.(?=\s|$)|\s*[:–—-])?\s*", heading)
+    """("4.2", "Title") of "4.2 Title", ("Article 12", "Title") of "Article 12: Title"; no number if there is none."""
+    worded = re.match(rf"({_WORD})\s*({_NUMBER})(?:\.(?=\s|$)|\s*[:\u2013—-])?\s*", heading)
     counted = re.match(
-        rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{_ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[–—-])?\s+(?=\S)", heading
+        rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{_ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[\u2013—-])?\s+(?=\S)", heading
     )
     if worded:
         return _named(worded.group(1), worded.group(2)), _without_act(heading[worded.end() :])
@@ -116,7 +116,7 @@ def _split_number(heading: str) -> tuple[str, str]:
 
 
 def _named(word: str, number: str) -> str:
-    """ "Art." and "5" as "Article 5"; a section is its number alone."""
+    """`Art.` and `5` as "Article 5"; a section is its number alone."""
     stem = word.rstrip(".").lower().removesuffix("s")
     name = "Section" if word.startswith("§") else _SHORT.get(stem, stem.capitalize())
     return number if name == "Section" else f"{name} {number}"
@@ -124,7 +124,7 @@ def _named(word: str, number: str) -> str:
 
 def _without_act(title: str) -> str:
     """A title without the name of the act that is glued before it ("GDPRSubject-matter")."""
-    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[–—-]\s+)?)", "", title)
+    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)
 
 
 def _with_letters(headings: list[Section]) -> list[Section]:
@@ -145,9 +145,12 @@ def _with_letters(headings: list[Section]) -> list[Section]:
 # --- Plain text ----------------------------------------------------------------------------------------------------
 
 _MAX_TITLE = 200  # characters; titles in law are long
+_MAX_WORDS = 20  # of a title that consists of several sentences
 _MAX_SENTENCE = 6  # words of a title that may end like a sentence
 _MAX_ALONE = 9  # words of a title without a number
+_QUOTES = "\"'“\u2018(¿"
 _MAX_GAP = 2  # between neighbours in an outline; a heading in between may be lost
+_COUNTED = {"number", "Roman", "letter"}  # kinds without a word; they have to begin at the beginning
 _CODE = 100  # sections of a code of law are counted in leaps
 
 
@@ -164,10 +167,10 @@ class _Candidate:
 
 def _plain(lines: list[_Line], marked: list[Section]) -> list[Section]:
     """Headings by their looks, and by numbers that rise; a title marked as such stays the outermost section."""
-    candidates = _without_lists(
-        _without_contents([found for i in range(len(lines)) for found in _read(lines, i)]), lines
-    )
-    kept = _outline(candidates)
+    # The place of a line among those that aren't blank.
+    places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line.text)}
+    candidates = [found for i in range(len(lines)) for found in _read(lines, i)]
+    kept = _outline(_without_lists(_without_contents(candidates, places), places))
     numbered = {candidate.line for candidate in kept}
     alone = [found for i in range(len(lines)) if i not in numbered for found in _alone(lines, i, numbered)]
     repeated = Counter(title.title.casefold() for title in alone)
@@ -184,14 +187,14 @@ def _plain(lines: list[_Line], marked: list[Section]) -> list[Section]:
 def _read(lines: list[_Line], i: int) -> list[_Candidate]:
     """How line i can be read as a numbered heading: not at all, in one way, or as a Roman number or a letter."""
     text = _bare(lines[i].text)
-    if len(text) > _MAX_TITLE and not re.match(r"\d{3,}\.\d+\.\s|§", text):
+    if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
-    worded = re.match(rf"(?=[A-Z§])({_WORD}) ?({_NUMBER})(\.(?=\s|$)|\s*[:–—](?=\s|$)|\s+-\s)?\s*(.*)", text)
+    worded = re.match(rf"(?=[A-Z§])({_WORD}) ?({_NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text)
     if worded:
         word, number, separator, rest = worded.groups()
-        title = _title(
-            _without_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=bool(separator) or word == "§"
-        )
+        run_in = bool(separator) or word == "§"
+        title = _title(_without_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=run_in)
+        title = title if rest else _title_below(lines, i)
         name = _named(word, number)
         kind = name.rpartition(" ")[0] or "Section"
         return [] if title is None else [_Candidate(kind, _values(number), name, title, i)]
@@ -226,13 +229,20 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
     rest = rest.strip()
     if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", rest):  # a table of contents
         return None
-    starts = not rest or rest[0].isupper() or rest[0].isdigit() or rest[0] in "\"'“‘(¿" or (lower and rest[0].islower())
-    sentence = re.search(r"[.!?;]\s+[\"“(]?[A-Z]", rest) or (
-        rest.endswith((".", ";", ",", ":")) and (rest[-1] in ";," or len(rest.split()) > _MAX_SENTENCE)
-    )
-    if starts and not sentence:
+    words = len(rest.split())
+    starts = not rest or rest[0].isupper() or rest[0].isdigit() or rest[0] in _QUOTES or (lower and rest[0].islower())
+    ends = rest.endswith((";", ",")) or (rest.endswith((".", ":")) and (run_in or words > _MAX_SENTENCE))
+    inside = re.search(r"[.!?;]\s+[\"“(]?[A-Z]", rest) and (rest.endswith(".") or words > _MAX_WORDS)
+    if starts and not (ends or inside):
         return rest.rstrip(".:")
     return "" if run_in and begun and rest[:1].isupper() else None
+
+
+def _title_below(lines: list[_Line], i: int) -> str:
+    """The title of "Article 1" where it stands on the line below."""
+    text = _bare(lines[i + 1].text) if i + 1 < len(lines) else ""
+    title = "" if _split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
+    return title if title == text else ""
 
 
 def _values(number: str) -> tuple[int, ...]:
@@ -256,12 +266,15 @@ def _roman(number: str) -> int:
     return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
-def _without_contents(candidates: list[_Candidate]) -> list[_Candidate]:
-    """Leave out lines of a table of contents: they come again as headings."""
-    last: dict[tuple[str, str, str], int] = {}
-    for candidate in candidates:
-        last[_seen(candidate)] = candidate.line
-    return [candidate for candidate in candidates if last[_seen(candidate)] == candidate.line]
+def _without_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+    """Leave out lines of a table of contents: they follow one another, and come again as headings."""
+    last = {_seen(candidate): candidate.line for candidate in candidates}
+    taken = {places[candidate.line] for candidate in candidates}
+    return [
+        candidate
+        for candidate in candidates
+        if not candidate.title or last[_seen(candidate)] == candidate.line or places[candidate.line] + 1 not in taken
+    ]
 
 
 def _seen(candidate: _Candidate) -> tuple[str, str, str]:
@@ -269,43 +282,37 @@ def _seen(candidate: _Candidate) -> tuple[str, str, str]:
     return candidate.kind, candidate.number, " ".join(title.split())
 
 
-def _without_lists(candidates: list[_Candidate], lines: list[_Line]) -> list[_Candidate]:
+def _without_lists(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
     """Leave out the items of lists (and what is left of tables of contents): lines that follow one another.
 
     Two headings of one kind have text between them, save where a section is empty.
     """
-    filled = [i for i, line in enumerate(lines) if line.text]
-    place = {line: n for n, line in enumerate(filled)}
     runs: list[list[_Candidate]] = []
     for candidate in candidates:
         last = runs[-1][-1] if runs else None
         follows = (
             last is not None
-            and candidate.kind in {"number", "Roman", "letter"}
+            and candidate.kind in _COUNTED
             and (candidate.kind, len(candidate.value)) == (last.kind, len(last.value))
             and candidate.value > last.value
-            and place[candidate.line] == place[last.line] + 1
+            and places[candidate.line] == places[last.line] + 1
         )
         if follows:
             runs[-1].append(candidate)
         else:
             runs.append([candidate])
-    return [found for run in runs if len(run) == 1 or not _is_list(run, lines) for found in run]
+    return [found for run in runs if len(run) == 1 or not _is_list(run) for found in run]
 
 
-def _is_list(run: list[_Candidate], lines: list[_Line]) -> bool:
+def _is_list(run: list[_Candidate]) -> bool:
     close = all(later.line == earlier.line + 1 for earlier, later in pairwise(run))
     return close or len(run) > 2  # noqa: PLR2004 - two sections, the first of them empty, may follow one another
 
 
 def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
     """The candidates whose numbers rise, within the section that they stand in; kinds nest as they come up."""
-    first: dict[str, int] = {}
-    for candidate in candidates:
-        if candidate.value[0] <= _MAX_GAP or candidate.value[0] >= _CODE or candidate.kind in {"Article", "Section"}:
-            first.setdefault(candidate.kind, candidate.line)
     kept: list[_Candidate] = []
-    for kind in sorted(first, key=lambda kind: first[kind]):
+    for kind in _kinds(candidates):
         borders = [candidate.line for candidate in kept]
         taken = set(borders)
         here = [c for c in candidates if c.kind == kind and c.line not in taken]
@@ -315,16 +322,31 @@ def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
     return kept
 
 
+def _kinds(candidates: list[_Candidate]) -> list[str]:
+    """The kinds from the outermost to the innermost: as they come up, but a law's articles stand in its sections."""
+    kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in _COUNTED or _begins(c.value)))
+    count = Counter(candidate.kind for candidate in candidates)
+    if "Article" in kinds and 0 < count["Section"] < count["Article"]:
+        kinds.remove("Section")
+        kinds.insert(kinds.index("Article"), "Section")
+    return kinds
+
+
+def _begins(value: tuple[int, ...]) -> bool:
+    """Whether an outline can begin with this number."""
+    return value[0] <= _MAX_GAP or value[0] >= _CODE
+
+
 def _rising(group: list[_Candidate]) -> list[_Candidate]:
     """The longest chain of numbers that follow one another; the latest one, should there be several."""
-    worded = group[0].kind not in {"number", "Roman", "letter"}
+    worded = group[0].kind not in _COUNTED
     chains: list[list[_Candidate]] = [[] for _ in group]
     for i in reversed(range(len(group))):
         after = [
             chains[j] for j in range(len(group) - 1, i, -1) if _follows(group[i].value, group[j].value, leap=worded)
         ]
         chains[i] = [group[i], *max(after, key=len, default=[])]
-    starts = [c for c in reversed(chains) if worded or c[0].value[0] <= _MAX_GAP or c[0].value[0] >= _CODE]
+    starts = [c for c in reversed(chains) if worded or _begins(c[0].value)]
     best = max(starts, key=len, default=[])
     return best if worded or len(best) > 1 else []
 
@@ -357,8 +379,8 @@ def _alone(lines: list[_Line], i: int, numbered: set[int]) -> list[_Candidate]:
 
 
 def _leveled(kept: list[_Candidate], lines: list[_Line]) -> list[Section]:
-    """Sections with their levels: kinds nest in the order in which they come up, 4.2 within 4, titles within numbers."""
-    depth = {kind: n for n, kind in enumerate(dict.fromkeys(c.kind for c in kept if c.kind), start=1)}
+    """Sections with their levels: kinds nest in the order in which they come up, 4.2 in 4, titles in numbers."""
+    depth = {kind: n for n, kind in enumerate(_kinds([c for c in kept if c.kind]), start=1)}
     floor = min((len(c.value) for c in kept if c.kind == "number"), default=1)
     found: list[Section] = []
     inside = 0
@@ -367,24 +389,13 @@ def _leveled(kept: list[_Candidate], lines: list[_Line]) -> list[Section]:
         if candidate.kind:
             deeper = len(candidate.value) - floor if candidate.kind == "number" and candidate.value[0] < _CODE else 0
             level = inside = depth[candidate.kind] + deeper
-        title = candidate.title or _title_below(candidate, lines, {c.line for c in kept})
-        found.append(Section(candidate.number, title, level, lines[candidate.line].start, 0))
+        found.append(Section(candidate.number, candidate.title, level, lines[candidate.line].start, 0))
     return _with_letters(found)
-
-
-def _title_below(candidate: _Candidate, lines: list[_Line], taken: set[int]) -> str:
-    """The title of "Article 1" where it stands on the line below."""
-    i = candidate.line + 1
-    here = lines[candidate.line].text
-    if i >= len(lines) or i in taken or not re.fullmatch(rf"{_WORD}\s*{_NUMBER}\.?", here):
-        return ""
-    text = _bare(lines[i].text)
-    title = _title(text, begun=True) or ""
-    return title if title == text and not re.match(r"\(?\w{1,3}[.)]\s", text) else ""
 
 
 # --- One line ------------------------------------------------------------------------------------------------------
 
+_MAX_INLINE = 12  # words in which a title that isn't marked has to end
 _STARTS = "The|This|These|We|Our|You|Your|If|When|In|To|For|As|It|There|Most|After|Some|Any|All"
 
 
@@ -397,7 +408,7 @@ def _inline(text: str) -> list[Section]:
     chain = marks[begin:]
     if len(chain) < 3 or [_roman(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
         return []
-    contents = [text[here[1] : after[0]].strip(" /|·•-–—\t\n") for here, after in pairwise(marks[: begin + 1])]
+    contents = [text[here[1] : after[0]].strip(" /|·•-\u2013—\t\n") for here, after in pairwise(marks[: begin + 1])]
     found: list[Section] = []
     ends = [mark[0] for mark in chain[1:]] + [len(text)]
     for n, ((start, body, number), end) in enumerate(zip(chain, ends, strict=True)):
@@ -414,14 +425,16 @@ def _inline(text: str) -> list[Section]:
 
 def _inline_title(text: str) -> str:
     """The words of a title that the text follows without a border: up to the word that begins its first sentence."""
-    words = text[:_MAX_TITLE].split()[:12]
+    words = text[:_MAX_TITLE].split()[:_MAX_INLINE]
+    capital = 0
     for i, word in enumerate(words):
-        if word.endswith((".", "?", ":")):
-            return " ".join(words[: i + 1]).rstrip(".:")
-        if re.fullmatch(_STARTS, word) and i:
+        if i and re.fullmatch(_STARTS, word):
             return " ".join(words[:i])
-    capital = next((i for i, word in enumerate(words) if i and word[0].isupper()), len(words))
-    return " ".join(words[:capital])
+        if i and not capital and word[0].isupper():
+            capital = i
+        if word.endswith((".", "?", ":")):
+            return " ".join(words[: capital or i + 1]).rstrip(".:")
+    return " ".join(words[: capital or len(words)])
 
 
 # --- Citations -----------------------------------------------------------------------------------------------------
@@ -434,7 +447,7 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     subdivision that is no section of its own stands for the section it is in. Of several ("Chapter III, Section 2")
     the innermost is meant.
     """
-    wanted = " ".join(label.split()).strip(" .,;:\"'“”‘’[]*")
+    wanted = " ".join(label.split()).strip(" .,;:\"'“”\u2018\u2019[]*")
     for section in sections:
         if wanted and wanted.casefold() in (section.title.casefold(), section.label.casefold()):
             return section
@@ -447,14 +460,14 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     title = re.sub(
         r"^(?:the )?(?:section|chapter|part|article) (?:on |titled |called )?", "", wanted, flags=re.IGNORECASE
     )
-    title = _split_number(title.strip(" \"'“”‘’"))[1].casefold()
+    title = _split_number(title.strip(" \"'“”\u2018\u2019"))[1].casefold()
     return next((section for section in sections if title and section.title.casefold() == title), None)
 
 
 def _cited(wanted: str) -> list[str]:
     """The numbers that a citation names, with their words; one without a word only where the citation begins so."""
     worded = [_named(*match.groups()) for match in re.finditer(rf"(?<!\w)({_WORD})\s*({_NUMBER})", wanted)]
-    bare = re.match(rf"({_NUMBER})(?=$|[.,:()]|\s[A-Z(–—-])(?![A-Z]\s)", wanted)
+    bare = re.match(rf"({_NUMBER})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)", wanted)
     return worded or ([bare.group(1)] if bare else [])
 
 

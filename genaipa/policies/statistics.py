@@ -59,7 +59,7 @@ def measure(text: str) -> Statistics:
 # What ends in a full stop that doesn't end a sentence.
 _ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "Inc.", "Ltd.", "Corp.", "Art.", "Sec.", "No.", "U.S.", "U.K.", "B.V.")
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])" + "".join(rf"(?<!\b{re.escape(short)})" for short in _ABBREVIATIONS) + r"[\"'”’)\]]*\s+"
+    r"(?<=[.!?])" + "".join(rf"(?<!\b{re.escape(short)})" for short in _ABBREVIATIONS) + r"[\"'”\u2019)\]]*\s+"
 )
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
 # Beginnings of lines that start something new: headings, quotations, list items, rows of a table.
@@ -86,7 +86,7 @@ _SILENT = [
     r"(?<=som)e(?=\w)|(?<=guid)e(?=l)|(?<=hous)e(?=h)|(?<=fac)e(?=b)|(?<=bus)i(?=ness)",  # something, guideline, …
     r"(?<=[^tdl])ed$|(?<=[aeiouyl]l)ed$",  # used, filled; but wanted, handled
     r"(?<=[^lcgszx])(?<![cs]h)es$|(?<=[aeiouyl]l)es$",  # stores, rules; but pages, tables
-    r"(?<=[^aeiouyl])e$|(?<=[aeiouyl]l)e$|(?<=u)e$",  # use, while, unique; but table
+    r"(?<=[^aeiouyl])e$|(?<=[aeiouyl]l)e$|(?<=q)ue$|(?<=u)e$",  # use, while, unique; but table
 ]
 _SPLIT = [
     r"i(?=a)(?<![cgst]i)",  # social has two, media three
@@ -104,7 +104,7 @@ def syllables(word: str) -> int:
     hyphen counts on its own, and a word without letters (a number) as one syllable.
     """
     return max(
-        1, sum(_syllables(part) for part in re.findall(r"[a-z]+", word.lower().replace("'", "").replace("’", "")))
+        1, sum(_syllables(part) for part in re.findall(r"[a-z]+", word.lower().replace("'", "").replace("\u2019", "")))
     )
 
 

@@ -15,6 +15,7 @@ from genaipa.systems.endpoint import (
     missing_key,
     models_in,
     need_sdk,
+    read_address,
     read_variable,
     retry_after,
 )
@@ -60,7 +61,8 @@ class AnthropicSystem:
         if key is None:
             raise missing_key(self.name, "ANTHROPIC_API_KEY")
         # The SDK adds the version itself, but other tools want it in the same variable.
-        address = (read_variable("ANTHROPIC_BASE_URL") or "https://api.anthropic.com").rstrip("/").removesuffix("/v1")
+        address = read_address(self.name, "ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
+        address = address.removesuffix("/v1")
         self._endpoint = Endpoint(self.name, address, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", key)
         self._client = anthropic.AsyncAnthropic(api_key=key, base_url=address, max_retries=0)
         try:

@@ -126,7 +126,10 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     known = [*catalog, *KEYLESS, *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
     if provider not in (*ADAPTERS, MANUAL):
         raise UnknownNameError("system", name, known, "See: genaipa systems")
-    if not model or (provider == "openai-api" and not model.partition("/")[2]):
+    if provider == "openai-api":
+        # NAME is ours for the server, which knows the model by what stands behind it.
+        model = model.partition("/")[2]
+    if not model:
         form = (
             "openai-api/NAME/MODEL"
             if provider == "openai-api"

@@ -171,6 +171,24 @@ def read_variable(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
+def read_address(system: str, variable: str) -> str | None:
+    """The address in an environment variable, None where it is unset; NotReadyError if it can't be one."""
+    address = read_variable(variable)
+    if address is None:
+        return None
+    try:
+        parts = urllib.parse.urlsplit(address)
+        good = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise NotReadyError(
+            f"{system}: {variable} is '{redact(address)}', which is no address such as http://localhost:8000/v1.",
+            kind="missing-address",
+        )
+    return address.rstrip("/")
+
+
 def is_loopback(address: str) -> bool:
     """Whether a URL leads to this very machine."""
     host = urllib.parse.urlsplit(address).hostname or ""

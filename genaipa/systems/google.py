@@ -14,6 +14,7 @@ from genaipa.systems.endpoint import (
     Endpoint,
     missing_key,
     need_sdk,
+    read_address,
     read_variable,
     retry_after,
     words_of,
@@ -60,8 +61,8 @@ class GoogleSystem:
         key = read_variable("GOOGLE_API_KEY") or read_variable("GEMINI_API_KEY")
         if key is None:
             raise missing_key(self.name, _KEY_VARIABLE)
-        address = read_variable("GOOGLE_GEMINI_BASE_URL") or "https://generativelanguage.googleapis.com"
-        self._endpoint = Endpoint(self.name, address.rstrip("/"), "GOOGLE_GEMINI_BASE_URL", _KEY_VARIABLE, key)
+        address = read_address(self.name, "GOOGLE_GEMINI_BASE_URL") or "https://generativelanguage.googleapis.com"
+        self._endpoint = Endpoint(self.name, address, "GOOGLE_GEMINI_BASE_URL", _KEY_VARIABLE, key)
         # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
         # up to ten seconds and ask again without a word.
         self._connections = httpx2.AsyncClient(
@@ -70,7 +71,7 @@ class GoogleSystem:
         self._client = genai.Client(
             vertexai=False,
             api_key=key,
-            http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._connections),
+            http_options=genai.types.HttpOptions(base_url=address, httpx_async_client=self._connections),
         )
         try:
             return await self._look_up_model(self._client)

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
+from genaipa.systems.base import Reply
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from genaipa.systems.base import Message, Reply, Settings, System
+    from genaipa.systems.base import Message, Settings, System
 
 FIRST_WAIT = 0.5
 """Seconds (before jitter) until the second try; doubled each time."""
@@ -31,6 +32,10 @@ _DUST = 1e-9
 # Causes that come and go with load or the network, however equal they look. Any other failure that repeats word for
 # word would go on repeating.
 _PASSING = frozenset({"overload", "timeout", "connection"})
+
+
+class BreakerOpenError(Exception):
+    """The system was stopped while a call waited for its turn; nothing was asked."""
 
 
 class Gate:
@@ -131,6 +136,8 @@ class Breaker:
         """Take note of a failure that no retry mended."""
         self._count = self._count + 1 if error.signature == self._last else 1
         self._last = error.signature
+        if isinstance(error, TransientError) and _too_long(error.retry_after):
+            self.reason = f"{error} (it asks to wait {error.retry_after:.0f} s)"
         if not isinstance(error, PermanentError):
             return
         if error.fatal:
@@ -169,35 +176,35 @@ class Attempt:
 
 
 async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: Limits) -> Attempt:
-    """Ask until there is a reply or no point in asking on; raises the last NoReplyError, with `attempts` set on it."""
+    """Ask until there is a reply or no point in asking on.
+
+    Raises the last NoReplyError, with `attempts` set on it, or a BreakerOpenError if the system was stopped before
+    its turn came.
+    """
     previous: object = None
     for attempt in range(1, limits.retries + 2):
         try:
             async with limits.gate.slot() as epoch:
+                if limits.breaker.open:
+                    raise BreakerOpenError
                 try:
-                    async with asyncio.timeout(settings.timeout + 5):
-                        reply = await system.reply(messages, settings)
-                except TimeoutError:
-                    raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
+                    reply = await _once(system, messages, settings)
                 except TransientError as error:
                     if error.overload:
-                        limits.gate.overloaded(epoch, error.retry_after)
+                        limits.gate.overloaded(epoch, None if _too_long(error.retry_after) else error.retry_after)
                     raise
         except TransientError as error:
             error.attempts = attempt
             repeated = error.kind not in _PASSING and not error.overload and error.signature == previous
             previous = error.signature
-            wait = _wait(attempt, error.retry_after)
-            if repeated or attempt > limits.retries or wait is None:
+            if repeated or attempt > limits.retries or _too_long(error.retry_after):
                 raise
+            wait = _wait(attempt, error.retry_after)
             limits.waiting(f"{error}; trying again in {wait:.1f} s ({attempt} of {limits.retries})")
             await asyncio.sleep(wait)
         except NoReplyError as error:
             error.attempts = attempt
             raise
-        except Exception as error:
-            # A user's own assistant may raise anything; it is a failure of the system, not of the run.
-            raise PermanentError(redact(f"{type(error).__name__}: {error}"), kind="exception") from error
         else:
             await limits.gate.succeeded()
             limits.breaker.succeeded()
@@ -205,10 +212,34 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _wait(attempt: int, retry_after: float | None) -> float | None:
-    """Seconds before the next try; None if the server asks for more patience than we have."""
+async def _once(system: System, messages: Sequence[Message], settings: Settings) -> Reply:
+    """One try; whatever goes wrong is a NoReplyError.
+
+    A user's own assistant may raise and return anything; that is a failure of the system, not of the run.
+    """
+    try:
+        async with asyncio.timeout(settings.timeout + 5):
+            reply: object = await system.reply(messages, settings)
+    except NoReplyError:
+        raise
+    except TimeoutError:
+        raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
+    except Exception as error:
+        raise PermanentError(redact(f"{type(error).__name__}: {error}"), kind="exception") from error
+    if not isinstance(reply, Reply):
+        raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
+    return reply
+
+
+def _too_long(retry_after: float | None) -> bool:
+    """Whether a server asks for more patience than we have."""
+    return retry_after is not None and retry_after > LONGEST_RETRY_AFTER
+
+
+def _wait(attempt: int, retry_after: float | None) -> float:
+    """Seconds before the next try."""
     if retry_after is not None:
         # A little jitter, so that all who were told the same moment don't come back in it.
-        return retry_after + random.uniform(0, 0.1) if retry_after <= LONGEST_RETRY_AFTER else None  # noqa: S311
+        return retry_after + random.uniform(0, 0.1)  # noqa: S311
     grown: float = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
     return grown * random.uniform(0.5, 1.0)  # noqa: S311

@@ -16,6 +16,7 @@ from genaipa.systems.endpoint import (
     missing_key,
     models_in,
     need_sdk,
+    read_address,
     read_variable,
     retry_after,
     words_of,
@@ -60,14 +61,14 @@ class OpenAISystem:
 
     def find_endpoint(self) -> Endpoint:
         """Address and key from the environment; NotReadyError names the variable that is missing."""
-        address = read_variable("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+        address = read_address(self.name, "OPENAI_BASE_URL") or "https://api.openai.com/v1"
         return self._endpoint_with_key(address, "OPENAI_BASE_URL", "OPENAI_API_KEY")
 
     def _endpoint_with_key(self, address: str, address_variable: str, key_variable: str) -> Endpoint:
         key = read_variable(key_variable)
         if key is None and not is_loopback(address):
             raise missing_key(self.name, key_variable)
-        return Endpoint(self.name, address.rstrip("/"), address_variable, key_variable, key)
+        return Endpoint(self.name, address, address_variable, key_variable, key)
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask the server which models it has."""
@@ -238,7 +239,7 @@ class CompatibleSystem(OpenAISystem):
     def find_endpoint(self) -> Endpoint:
         """Address and key from the variables that carry the server's name; on loopback no key is needed."""
         prefix = self.name.split("/")[1].upper().replace("-", "_")
-        address = read_variable(f"{prefix}_BASE_URL")
+        address = read_address(self.name, f"{prefix}_BASE_URL")
         if address is None:
             raise NotReadyError(
                 f"{self.name} needs an address: set {prefix}_BASE_URL, for example to http://localhost:8080/v1.",

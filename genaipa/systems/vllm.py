@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, need_sdk, read_variable
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, need_sdk, read_address, read_variable
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.redaction import redact
 
@@ -137,8 +137,8 @@ class VllmSystem(CompatibleSystem):
 
     def find_endpoint(self) -> Endpoint:
         """The server's address, with or without /v1 in the variable; no key is needed."""
-        address = self._server.address if self._server is not None else read_variable("VLLM_BASE_URL") or ""
-        root = address.rstrip("/").removesuffix("/v1")
+        address = self._server.address if self._server is not None else read_address(self.name, "VLLM_BASE_URL") or ""
+        root = address.removesuffix("/v1")
         return Endpoint(self.name, f"{root}/v1", "VLLM_BASE_URL", "VLLM_API_KEY", read_variable("VLLM_API_KEY"))
 
     async def start(self) -> Readiness:

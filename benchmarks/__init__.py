@@ -1,0 +1,1 @@
+"""How fast genaipa itself is: `python -m benchmarks` measures it side by side with what it could be compared to."""

@@ -1,0 +1,142 @@
+"""What is asked: synthetic documents, and the very messages that `genaipa run` sends about them.
+
+    python -m benchmarks.workload WORKSPACE --repetitions 12
+
+makes a workspace with five documents of 8,000 words (unless they are there) and writes the messages of the run into a
+file of it, for the bare loop. The texts are made here, from a small vocabulary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+DOCUMENTS = tuple(f"bench-{number}" for number in range(1, 6))
+WORDS = 8000
+QUESTIONS = 32
+SYSTEM = "openai-api/mock/mock-model"
+
+_VOCABULARY = (
+    "we you they personal data information account service device browser cookie location contact payment address "
+    "collect use share store keep delete process transfer protect encrypt disclose receive provide request limit "
+    "when where because unless although before after under with without from for about between within "
+    "the a this that any each our your their partner provider authority purpose consent right interest law retention "
+    "period security breach notice child parent advertising analytics preference setting application website"
+).split()
+
+
+def document_text(number: int, words: int = WORDS) -> str:
+    """A document with headings, paragraphs and sentences; the same one for the same number."""
+    random_ = random.Random(number)  # not a secret: a text that is always the same
+    lines, written, section = [f"# Privacy policy {number}", ""], 0, 0
+    while written < words:
+        section += 1
+        lines += [f"## {section}. {' '.join(random_.choices(_VOCABULARY, k=4)).capitalize()}", ""]
+        for _ in range(4):
+            sentences = [" ".join(random_.choices(_VOCABULARY, k=random_.randint(8, 30))) for _ in range(5)]
+            paragraph = " ".join(f"{sentence.capitalize()}." for sentence in sentences)
+            written += len(paragraph.split())
+            lines += [paragraph, ""]
+    return "\n".join(lines)
+
+
+def make_workspace(folder: Path, words: int = WORDS) -> None:
+    """A genaipa workspace with the documents."""
+    (folder / "policies").mkdir(parents=True, exist_ok=True)
+    (folder / "genaipa.toml").write_text("", encoding="utf-8")
+    for number, name in enumerate(DOCUMENTS, 1):
+        (folder / "policies" / f"{name}.md").write_text(document_text(number, words), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Questions about the five documents: `repetitions` times `limit` of the 32 each, in parts of `part_tokens`."""
+
+    conversation: str
+    repetitions: int
+    connections: int
+    part_tokens: int | None = None
+    limit: int = QUESTIONS
+
+    @property
+    def requests(self) -> int:
+        """How many questions are asked."""
+        return len(DOCUMENTS) * self.repetitions * self.limit
+
+    def ideal(self, latency: float) -> float:
+        """Seconds that nothing could undercut."""
+        return self.requests / self.connections * latency
+
+    def messages(self, workspace: Path) -> Path:
+        """The file with the messages, for the bare loop."""
+        return workspace / f"messages-{self.repetitions}-{self.part_tokens}-{self.limit}.json"
+
+    def arguments(self) -> list[str]:
+        """The options of `genaipa run`."""
+        parts = ["--part-tokens", str(self.part_tokens)] if self.part_tokens else []
+        return [
+            *("run", "--system", SYSTEM, "--policy", ",".join(DOCUMENTS), "--experiment", "quality"),
+            *("--conversation", self.conversation, "--repetitions", str(self.repetitions)),
+            *("--max-connections", str(self.connections), "--limit", str(self.limit), *parts, "--new"),
+        ]
+
+    def spec(self):
+        """The spec that the options lead to."""
+        from genaipa.runs.records import RunSpec
+
+        return RunSpec(
+            systems=(SYSTEM,),
+            documents=DOCUMENTS,
+            questions=dict.fromkeys(DOCUMENTS, "policy"),
+            initializations=("document",),
+            repetitions=self.repetitions,
+            conversation="shared" if self.conversation == "shared" else "independent",
+            part_tokens=self.part_tokens,
+            limit=(1, self.limit),
+            experiment="quality",
+        )
+
+
+async def write_messages(workload: Workload, workspace: Path) -> None:
+    """Write each document's introduction, and for every conversation its document and its questions in order."""
+    from genaipa.preflight import load_material, make_ready
+    from genaipa.protocol import opening, plan
+    from genaipa.workspace import find_workspace
+
+    here, spec = find_workspace(workspace), workload.spec()
+    material = load_material(spec, here)
+    ready = await make_ready(SYSTEM, spec, material, here, offline=True, start=False, say=lambda _text: None)
+    made = {
+        "introductions": {
+            name: [{"role": m.role, "content": m.content} for m in opening(script.introduction("document"))]
+            for name, script in ready.scripts.items()
+        },
+        "conversations": [
+            [c.document, [ready.scripts[c.document].question(question, c.wording).content for question in c.order]]
+            for c in plan(spec, material.questions, SYSTEM)
+        ],
+    }
+    workload.messages(workspace).write_text(json.dumps(made), encoding="utf-8")
+
+
+def main() -> None:
+    """Make the workspace and the messages."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("--repetitions", type=int, required=True)
+    parser.add_argument("--part-tokens", type=int)
+    parser.add_argument("--limit", type=int, default=QUESTIONS)
+    parser.add_argument("--words", type=int, default=WORDS)
+    wanted = parser.parse_args()
+    if not (wanted.workspace / "genaipa.toml").exists():
+        make_workspace(wanted.workspace, wanted.words)
+    workload = Workload("independent", wanted.repetitions, 1, wanted.part_tokens, wanted.limit)
+    asyncio.run(write_messages(workload, wanted.workspace))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""`genaipa doctor`: what works on this machine, and what to do about the rest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.workspace import Workspace
+
+State = Literal["ok", "missing", "broken", "off"]
+Row = tuple[str, State, str, str]
+"""What is looked at, its state, what was found, and what to do where that is not as it could be."""
+
+_SECONDS = 2.0
+"""How long a server may take to answer."""
+_LITTLE_ROOM = 500 * 1024**2
+"""Bytes; a large study takes a few hundred megabytes."""
+
+
+def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+    """Say what works on this machine, what doesn't, and what to do about it. Keys are never shown."""
+    from genaipa.cli.screen import print_json
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    topics = {
+        "genaipa": list(_genaipa()),
+        "extras": list(_extras()),
+        "keys": list(_keys(here)),
+        "servers": list(_servers(here)),
+        "data": list(_data(here)),
+        "this machine": list(_machine(here)),
+    }
+    if json:
+        keys = ("what", "state", "found", "remedy")
+        print_json({topic: [dict(zip(keys, row, strict=True)) for row in rows] for topic, rows in topics.items()})
+    else:
+        _print(topics)
+    if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
+        raise typer.Exit(1)
+
+
+def _print(topics: dict[str, list[Row]]) -> None:
+    from genaipa.cli.screen import show, table
+
+    rows: list[tuple[str, ...]] = []
+    for topic, found in topics.items():
+        for index, (what, state, detail, remedy) in enumerate(found):
+            rows.append((topic if not index else "", what, state, f"{detail}\n-> {remedy}" if remedy else detail))
+    table(("", "what", "state", "found, and what to do"), rows)
+    if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
+        show("genaipa can't work like this: see what is broken.")
+    else:
+        show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
+
+
+def _genaipa() -> Iterator[Row]:
+    """Python, genaipa itself and the data that it can't do without."""
+    import platform
+
+    import genaipa
+    from genaipa.errors import GenaipaError
+    from genaipa.prompts import load_prompts
+    from genaipa.workspace import KINDS, Workspace, shipped
+
+    yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
+    yield "genaipa", "ok", genaipa.__version__, ""
+    alone = Workspace(home=shipped(), layers=(("shipped", shipped()),))
+    problem = ", ".join(f"no {kind}" for kind in KINDS if not any((shipped() / kind).glob("*")))
+    try:
+        load_prompts(alone)
+    except GenaipaError as error:
+        problem = problem or str(error)
+    if problem:
+        remedy = "install genaipa again: pip install --force-reinstall genaipa"
+        yield "shipped data", "broken", f"{problem} in {shipped()}", remedy
+    else:
+        yield "shipped data", "ok", str(shipped()), ""
+
+
+def _extras() -> Iterator[Row]:
+    """The optional packages, as genaipa's own metadata lists them."""
+    import re
+    from importlib import metadata
+
+    extras: dict[str, list[str]] = {}
+    for requirement in metadata.requires("genaipa") or ():
+        found = re.fullmatch(r"([\w.-]+)[^;]*;.*\bextra == [\"']([\w-]+)[\"'].*", requirement)
+        if found and found[2] != "all":
+            extras.setdefault(found[2], []).append(found[1])
+    for extra, packages in sorted(extras.items()):
+        versions = {}
+        for package in packages:
+            try:
+                versions[package] = metadata.version(package)
+            except metadata.PackageNotFoundError:
+                continue
+        missing = [package for package in packages if package not in versions]
+        shown = ", ".join(f"{package} {version}" for package, version in versions.items())
+        if missing:
+            lacks = f"{', '.join(missing)} not installed" + (f" ({shown} is)" if shown else "")
+            yield extra, "missing", lacks, f"pip install 'genaipa[{extra}]'"
+        else:
+            yield extra, "ok", shown, ""
+
+
+def _variables(workspace: Workspace) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Provider → (the variables of its keys, the variable of its address), those of the catalog's servers included."""
+    from genaipa.errors import GenaipaError
+    from genaipa.systems.catalog import load_catalog
+    from genaipa.systems.requirements import PROVIDERS, requirements
+
+    found = {provider: (needed.keys, needed.address) for provider, needed in PROVIDERS.items()}
+    try:
+        entries = load_catalog(workspace).values()
+    except GenaipaError:  # validate says why
+        return found
+    for entry in entries:
+        provider, _, model = entry.system.partition("/")
+        needed = requirements(provider, model) if provider == "openai-api" else None
+        if needed is not None:
+            found["/".join(entry.system.split("/")[:2])] = (needed.keys, needed.address)
+    return found
+
+
+def _keys(workspace: Workspace) -> Iterator[Row]:
+    """Which keys are set; never what they are."""
+    from genaipa.systems.endpoint import read_variable
+
+    for provider, (keys, _) in _variables(workspace).items():
+        if keys:
+            present = [key for key in keys if read_variable(key)]
+            wanted = "" if present else f"set {' or '.join(keys)} in the environment or in a file .env"
+            yield provider, "ok" if present else "missing", f"{present[0]} is set" if present else "no key", wanted
+
+
+def _servers(workspace: Workspace) -> Iterator[Row]:
+    """Whether the servers that variables name answer anything at all. No key is sent."""
+    from genaipa.systems.endpoint import read_variable
+    from genaipa.systems.requirements import vllm_command
+
+    named = 0
+    for _, variable in _variables(workspace).values():
+        address = read_variable(variable)
+        if address is not None:
+            named += 1
+            yield _server(variable, address)
+    if not named:
+        yield "addresses", "off", "no variable names a server; the providers' own are used", ""
+    command = vllm_command()
+    if command:
+        yield "vllm", "ok", f"{command} can start one here", ""
+
+
+def _server(variable: str, address: str) -> Row:
+    import httpx2
+
+    from genaipa.systems.endpoint import is_loopback
+    from genaipa.systems.redaction import redact
+
+    shown = redact(address)
+    try:
+        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address))
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        why = redact(str(error)) or type(error).__name__
+        return variable, "missing", f"nothing answers at {shown} ({why})", "start the server, or mend the address"
+    return variable, "ok", f"{shown} answers", ""
+
+
+def _data(workspace: Workspace) -> Iterator[Row]:
+    """Where names are looked up, and what was pulled."""
+    from genaipa.check import SUFFIXES
+    from genaipa.importers.genaipabench.pull import available
+    from genaipa.workspace import KINDS, Workspace, cache
+
+    own = dict(workspace.layers).get("workspace")
+    if own is None:
+        yield "workspace", "off", f"none; runs go to {workspace.runs}", "for data of your own: genaipa init DIR"
+    else:
+        yield "workspace", "ok", str(own), ""
+    for layer, folder in workspace.layers:
+        alone = Workspace(home=folder, layers=((layer, folder),))
+        counts = {kind: len(alone.names(kind, SUFFIXES[kind])) for kind in KINDS}
+        held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
+        yield f"  {layer}", "ok" if held else "off", held or "nothing", ""
+    yield "cache", "ok", f"{cache()}, {_size(_bytes(cache()))}", ""
+    if available():
+        yield "GenAIPABench", "ok", "pulled", ""
+    else:
+        yield "GenAIPABench", "missing", "the published documents are not here", "genaipa pull genaipabench"
+
+
+def _machine(workspace: Workspace) -> Iterator[Row]:
+    """Token counts, the terminal, room for runs."""
+    from genaipa.systems.tokens import tiktoken_counter
+
+    counter = tiktoken_counter("gpt-4o", offline=True)
+    if counter is not None:
+        yield "token counts", "ok", f"{counter.label} is here", ""
+    else:
+        remedy = "pip install 'genaipa[openai]', and run once with a network: it is then fetched and kept"
+        yield "token counts", "missing", "OpenAI's vocabulary is not here; tokens are estimated without it", remedy
+    encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
+    width = shutil.get_terminal_size().columns
+    kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
+    if encoding in ("utf-8", "utf8"):
+        yield "output", "ok", f"{kind}, UTF-8", ""
+    else:
+        yield "output", "missing", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1"
+    yield _room(workspace.runs)
+
+
+def _room(runs: Path) -> Row:
+    folder = next(parent for parent in (runs, *runs.parents) if parent.is_dir())
+    if not os.access(folder, os.W_OK):
+        return "runs", "missing", f"{folder} can't be written to", "name another folder with --workspace"
+    free = shutil.disk_usage(folder).free
+    remedy = "make room before a large study" if free < _LITTLE_ROOM else ""
+    return "runs", "missing" if remedy else "ok", f"{runs}, {_size(free)} free", remedy
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _size(count: int) -> str:
+    """Bytes in the unit that suits."""
+    for unit, size in (("GB", 1024**3), ("MB", 1024**2), ("kB", 1024)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

@@ -1,0 +1,302 @@
+"""`genaipa policies`: the documents that can be asked about, and how to add one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
+
+if TYPE_CHECKING:
+    from genaipa.policies.document import Document
+    from genaipa.workspace import Workspace
+
+_COMMANDS = ("show", "add", "stats")
+
+app = typer.Typer(help="List, show, add and measure documents: privacy policies and regulations.")
+
+
+@app.callback(invoke_without_command=True)
+def policies(context: typer.Context, json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+    """List, show, add and measure documents: privacy policies and regulations."""
+    if context.invoked_subcommand is not None:
+        # What stands before the sub-command holds for it too.
+        context.default_map = {
+            name: {"workspace": str(workspace) if workspace else None, "json": json or None} for name in _COMMANDS
+        }
+        return
+    from genaipa.workspace import find_workspace
+
+    _print_list(find_workspace(workspace), json=json)
+
+
+def _print_list(workspace: Workspace, *, json: bool) -> None:
+    from genaipa.cli.screen import print_json, say, show, table
+    from genaipa.errors import DataError
+    from genaipa.importers.genaipabench.documents import DOCUMENTS
+    from genaipa.importers.genaipabench.pull import available
+    from genaipa.policies.document import document_names, load_document
+
+    rows = []
+    for name in document_names(workspace):
+        try:
+            rows.append(_facts(workspace, load_document(workspace, name)))
+        except DataError as error:
+            say(f"left out: {error}")
+    missing = [] if available() else sorted(set(DOCUMENTS) - set(document_names(workspace)))
+    if json:
+        print_json({"documents": rows, "pullable": missing})
+        return
+    # As narrow as these columns can be, so that they fit a terminal of 80.
+    cells = [
+        (
+            row["name"],
+            row["company"],
+            row["kind"],
+            f"{row['words']:,}",
+            row["sections"],
+            "" if row["answers"] is None else f"{row['answers']} ({row['silent']})",
+            row["from"],
+        )
+        for row in rows
+    ]
+    table(("name", "company", "kind", "words", "sect.", "answers", "from"), cells, right=(3, 4, 5))
+    show("answers: annotated answers, in parentheses those that say that the document is silent.")
+    if missing:
+        show(f"More come with 'genaipa pull genaipabench': {', '.join(missing)}")
+    show("One of them: genaipa policies show brindlecart. Your own: genaipa policies add FILE-OR-URL")
+
+
+def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
+    """A row of the list. `answers` and `silent` are None where nobody annotated answers."""
+    from genaipa.annotations import load_annotations
+    from genaipa.policies.statistics import measure
+
+    annotated = None
+    if document.name in workspace.names("annotations", (".yaml",)):
+        annotated = load_annotations(workspace, document.name)
+    return {
+        "name": document.name,
+        "company": document.company,
+        "kind": document.kind,
+        "title": document.about.title,
+        "words": measure(document.text).words,
+        "sections": len(document.sections),
+        "answers": len(annotated.answers) if annotated else None,
+        "silent": len(annotated.silent) if annotated else None,
+        "from": document.layer,
+    }
+
+
+def named_document(workspace: Workspace, name: str) -> Document:
+    """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
+    from genaipa.errors import UsageError
+    from genaipa.importers.genaipabench.pull import would_provide
+    from genaipa.policies.document import document_names, load_document
+
+    if name not in document_names(workspace) and would_provide(name):
+        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa pull genaipabench")
+    return load_document(workspace, name)
+
+
+@app.command("show")
+def show_policy(
+    name: Annotated[str, typer.Argument(help="The document.")],
+    section: Annotated[
+        str | None, option("--section", help="Print the text of this section: a number or title.")
+    ] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Show what is known about a document and its sections; with --section, the text of one."""
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    document = named_document(here, name)
+    if section is None:
+        _print_document(here, document, json=json)
+    else:
+        _print_section(document, section, json=json)
+
+
+def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
+    from genaipa.cli.screen import print_json, show
+
+    facts, about = _facts(workspace, document), document.about
+    outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
+    if json:
+        more = {"source": about.source, "date": about.date, "license": about.license, "digest": document.digest}
+        print_json({**facts, **more, "part_sets": about.part_sets, "outline": outline})
+        return
+    counts = f"{facts['words']:,} words, {facts['sections']} sections"
+    if facts["answers"] is not None:
+        counts += f", {facts['answers']} annotated answers ({facts['silent']} of them: the document does not say)"
+    for label, value in (
+        ("title", about.title),
+        (document.kind, document.company),
+        ("date", about.date),
+        ("source", about.source),
+        ("license", about.license),
+        ("text", about.extraction),
+        ("size", counts),
+        ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
+        ("file", str(_path(workspace, document))),
+        ("sha256", document.digest),
+    ):
+        if value:
+            show(f"{label:10}  {value}")
+    show()
+    width = max((len(s.number) + 2 * s.level for s in document.sections), default=0)
+    for s in document.sections:
+        number = "  " * (s.level - 1) + s.number
+        show(f"{number:{width}}  {s.title}" if s.number else f"{number}{s.title}")
+    if outline:
+        show(
+            f"\nThe text of a section: genaipa policies show {document.name} --section '{document.sections[-1].label}'"
+        )
+
+
+def _path(workspace: Workspace, document: Document) -> Path:
+    from genaipa.policies.document import document_names
+
+    return document_names(workspace)[document.name][1]
+
+
+def _print_section(document: Document, label: str, *, json: bool) -> None:
+    from genaipa.cli.screen import print_json, printable, show
+    from genaipa.errors import UnknownNameError
+    from genaipa.policies.sections import resolve
+
+    found = resolve(document.sections, label)
+    if found is None:
+        known = [section.number or section.title for section in document.sections]
+        raise UnknownNameError(f"section in {document.name}", label, known)
+    # A section ends where the next one begins, and here what lies beneath it belongs to it.
+    after = (s.start for s in document.sections if s.start > found.start and s.level <= found.level)
+    text = document.text[found.start : next(after, len(document.text))].strip()
+    if json:
+        print_json({"document": document.name, "label": found.label, "title": found.title, "text": text})
+    else:
+        show(printable(text))
+
+
+@app.command()
+def add(
+    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="Where the text is: a file or an address.")],
+    name: Annotated[str, option("--name", help="What to call it: a short word in lower case.")],
+    company: Annotated[str, option("--company", help="What questions call it (for a regulation, its short name).")],
+    kind: Annotated[str, option("--kind", help="policy or regulation.")] = "policy",
+    title: Annotated[str, option("--title", help="Its full title; else the one found in it.")] = "",
+    license_: Annotated[str, option("--license", help="Under which license the text may be used.")] = "",
+    replace: Annotated[bool, option("--replace", help="Replace the document of that name.")] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Add a document to the workspace from a file (text, Markdown, HTML, PDF) or an address."""
+    from typing import get_args
+
+    from genaipa.cli.screen import print_json, show
+    from genaipa.errors import UnknownNameError, UsageError
+    from genaipa.policies.adding import add_document, extract
+    from genaipa.policies.document import load_document
+    from genaipa.questions import DocumentKind
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    if "workspace" not in dict(here.layers):
+        raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
+    if kind not in get_args(DocumentKind):
+        raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
+    extracted = extract(source)
+    add_document(
+        here.home / "policies",
+        extracted,
+        name=name,
+        company=company,
+        kind="regulation" if kind == "regulation" else "policy",
+        license=license_,
+        title=title,
+        replace=replace,
+    )
+    document = load_document(here, name)
+    if json:
+        print_json(_facts(here, document))
+        return
+    _print_document(here, document, json=False)
+    show(f"Look whether the text is whole. To mend it, take the line 'digest' out of {name}.yaml beside it.")
+    show(f"Next: genaipa run --system extractive --policy {name}")
+
+
+@app.command()
+def stats(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these documents.")] = None,
+    json: JsonOption = False,
+    output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Measure how hard documents are to read (the paper's table 1)."""
+    from genaipa.cli.options import several
+    from genaipa.cli.screen import print_json, show, table
+    from genaipa.policies.document import document_names
+    from genaipa.policies.statistics import measure
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    rows = []
+    for name in several(names) or document_names(here):
+        document = named_document(here, name)
+        found = measure(document.text)
+        rows.append(
+            {
+                "name": name,
+                "words": found.words,
+                "sections": len(document.sections),
+                "unique_words": round(found.unique_words, 4),
+                "reading_time": found.reading_time,
+                "grade": round(found.grade, 2),
+                "connective_words": round(found.connective_words, 4),
+            }
+        )
+    if output is not None:
+        _write_csv(output, rows)
+        show(f"{output}: {len(rows)} document{'s' if len(rows) != 1 else ''}")
+    elif json:
+        print_json(rows)
+    else:
+        headers = ("name", "words", "sections", "unique words", "reading time", "grade", "connective words")
+        cells = [
+            (
+                row["name"],
+                f"{row['words']:,}",
+                row["sections"],
+                f"{row['unique_words']:.1%}",
+                f"{row['reading_time']} min",
+                f"{row['grade']:.1f}",
+                f"{row['connective_words']:.1%}",
+            )
+            for row in rows
+        ]
+        table(headers, cells, right=range(1, 7))
+        show("unique and connective words: share of all words; reading time: 265 words of 5 characters a minute.")
+        show(
+            "grade: Flesch-Kincaid, 0.39 words/sentences + 11.8 syllables/words - 15.59, syllables by spelling rules;"
+            " compare it only with grades counted the same way."
+        )
+
+
+def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    import csv
+
+    from genaipa.errors import UsageError
+
+    if path.suffix.lower() != ".csv":
+        raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None

@@ -1,0 +1,395 @@
+"""Take a user's own document from a file or the web, and keep it in a workspace.
+
+Text and Markdown stay as they are; the main text of HTML becomes Markdown, and the lines of a PDF become paragraphs
+again. Nothing in a document is executed, and nothing that it refers to is fetched.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import io
+import re
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+import yaml
+
+from genaipa import __version__
+from genaipa.errors import DataError, UsageError
+from genaipa.policies.document import TEXT_SUFFIXES, About, Document
+
+if TYPE_CHECKING:
+    from genaipa.questions import DocumentKind
+
+TIMEOUT = 30.0  # seconds, for a whole document
+MAX_BYTES = 20_000_000  # of a document from the web, as it is after decompression
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+Format = Literal["text", "Markdown", "HTML", "PDF"]
+_SUFFIXES: dict[str, Format] = {
+    ".txt": "text",
+    ".md": "Markdown",
+    ".markdown": "Markdown",
+    ".html": "HTML",
+    ".htm": "HTML",
+    ".xhtml": "HTML",
+    ".pdf": "PDF",
+}
+_CONTENT_TYPES: dict[str, Format] = {
+    "text/plain": "text",
+    "text/markdown": "Markdown",
+    "text/html": "HTML",
+    "application/xhtml+xml": "HTML",
+    "application/pdf": "PDF",
+}
+# What a server says that doesn't know what it serves.
+_UNKNOWN_TYPES = {"", "application/octet-stream", "binary/octet-stream"}
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The text of a document, and where it is from.
+
+    `extraction` says how the text was taken out, with the library and its version, and is empty for a text as it was;
+    `date` is the day on which that was done (ISO).
+    """
+
+    text: str
+    title: str
+    extraction: str
+    source: str
+    date: str
+    markdown: bool = False
+
+
+def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
+    """The text of a file (a path) or of a page (an http or https URL); a DataError that says why there is none."""
+    scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
+    if scheme is None:
+        return _extracted(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
+    if scheme.group(1).lower() not in {"http", "https"}:
+        raise DataError(_shown(source), "can't be read; give a file, or a URL that begins with http:// or https://.")
+    raw, url, content_type = _fetch(source, timeout)
+    media, _, parameters = content_type.partition(";")
+    media = media.strip().lower()
+    if media not in _CONTENT_TYPES and media not in _UNKNOWN_TYPES:
+        raise DataError(url, f"is {media}; a document is HTML, PDF, Markdown or plain text.")
+    charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
+    suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
+    # Servers call Markdown plain text.
+    form = _CONTENT_TYPES.get(media, suffix) if suffix != "Markdown" else suffix
+    return _extracted(raw, url, form, charset.group(1) if charset else "")
+
+
+def add_document(
+    folder: Path,
+    extracted: Extracted,
+    *,
+    name: str,
+    company: str,
+    kind: DocumentKind,
+    license: str = "",  # noqa: A002 - the word of the file's key
+    title: str = "",
+    replace: bool = False,
+) -> Path:
+    """Write NAME.md or NAME.txt, and NAME.yaml beside it, into a folder of documents; the path of the text.
+
+    A UsageError if the name can't be one, or is taken and `replace` is not set.
+    """
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' can't be the name of a document: use small letters, digits, '.', '_' and '-', "
+            "with a letter or digit first."
+        )
+    path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
+    beside = folder / f"{name}.yaml"
+    taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in TEXT_SUFFIXES), beside) if old.exists()]
+    if taken and not replace:
+        raise UsageError(f"{taken[0]} exists already; choose another name, or replace it with --replace.")
+    about = About(
+        company=company,
+        kind=kind,
+        title=title or extracted.title,
+        source=extracted.source,
+        date=extracted.date,
+        license=license,
+        extraction=extracted.extraction,
+    )
+    about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
+    known = yaml.safe_dump(msgspec.to_builtins(about), sort_keys=False, allow_unicode=True, width=120)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write({path: extracted.text, beside: known})
+        for old in taken:
+            if old not in (path, beside):
+                old.unlink()
+    except OSError as error:
+        raise DataError(path, f"can't be written ({error.strerror}).") from None
+    return path
+
+
+def _write(contents: dict[Path, str]) -> None:
+    """Write all files beside their places first, so that a full disk leaves the old ones as they were."""
+    with tempfile.TemporaryDirectory(prefix=".adding-", dir=next(iter(contents)).parent) as beside:
+        for path, text in contents.items():
+            (Path(beside) / path.name).write_bytes(text.encode())
+        for path in contents:
+            (Path(beside) / path.name).replace(path)
+
+
+# --- Bytes ---------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> bytes:
+    if not path.exists():
+        raise DataError(path, "doesn't exist.")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+
+
+def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
+    """What is at a URL, the URL that it was at after redirects, and its content type."""
+    import httpx2
+
+    begin = time.monotonic()
+    found = bytearray()
+    try:
+        with (
+            httpx2.Client(
+                timeout=timeout, follow_redirects=True, headers={"User-Agent": f"genaipa/{__version__}"}
+            ) as client,
+            client.stream("GET", url) as response,
+        ):
+            if not response.is_success:
+                raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
+            for chunk in response.iter_bytes():
+                found += chunk
+                if len(found) > MAX_BYTES:
+                    raise DataError(
+                        _shown(url), f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file."
+                    )
+                if time.monotonic() - begin > timeout:
+                    raise httpx2.ReadTimeout("too slow")
+            return bytes(found), _shown(str(response.url)), response.headers.get("content-type", "")
+    except httpx2.TimeoutException:
+        raise DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
+
+
+def _shown(url: str) -> str:
+    """A URL without the user and password that it may carry."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return re.sub(r"//[^/]*@", "//", url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
+    """The text in these bytes; `form` is None if only they can say what they are."""
+    if not raw.strip():
+        raise DataError(source, "is empty.")
+    form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
+    title = extraction = ""
+    if form == "PDF":
+        text, title, extraction = _pdf(raw, source)
+    else:
+        text = _decoded(raw, source, charset or (_declared(raw) if form == "HTML" else ""))
+        if form == "HTML":
+            text, title, extraction = _html(text, source)
+        elif not text.strip():
+            raise DataError(source, "is empty.")
+    today = datetime.now().astimezone().date().isoformat()
+    return Extracted(text, title, extraction, source, today, markdown=form in {"HTML", "Markdown"})
+
+
+def _sniffed(raw: bytes) -> Format:
+    head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return (
+        "HTML"
+        if re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
+        else "text"
+    )
+
+
+def _declared(raw: bytes) -> str:
+    """The encoding that an HTML page says it has; one that can say so isn't UTF-16."""
+    found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", raw[:4096], re.IGNORECASE)
+    named = found.group(1).decode("ascii", "ignore").lower() if found else ""
+    return "" if named.startswith("utf-16") else named
+
+
+# The web calls Latin-1 what has Windows' quotation marks in it.
+_MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252"}
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+
+
+def _decoded(raw: bytes, source: str, charset: str) -> str:
+    """The text by its byte-order mark, by what is said about it, as UTF-8, or as it can be guessed with confidence."""
+    marked = next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "")
+    for encoding in [marked] if marked else [_MEANT.get(charset.lower(), charset), "utf-8"]:
+        try:
+            text = raw.decode(encoding) if encoding else "\0"
+        except (UnicodeError, LookupError):
+            continue
+        if "\0" not in text:
+            return text
+    if b"\0" in raw or marked:
+        raise DataError(source, "is a binary file; a document is HTML, PDF, Markdown or plain text.")
+    guesses = list(_library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
+    if not guesses or not _confident(guesses):
+        raise DataError(source, "has an unknown encoding; save it as UTF-8.")
+    return str(guesses[0])
+
+
+def _confident(guesses: list[Any]) -> bool:
+    """Whether the best guess makes words of a language (coherence), as no other does with as few odd characters."""
+    best, *others = guesses
+    return (
+        best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages
+        and best.coherence >= 0.4  # noqa: PLR2004
+        and not any(other.chaos <= best.chaos and other.coherence >= best.coherence for other in others)
+    )
+
+
+def _library(name: str, what: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UsageError(f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'") from None
+
+
+def _version(name: str) -> str:
+    return f"{name} {importlib.metadata.version(name)}"
+
+
+# --- HTML and PDF --------------------------------------------------------------------------------------------------
+
+
+_MIN_WORDS = 30
+
+
+def _html(page: str, source: str) -> tuple[str, str, str]:
+    """The main text of a page as Markdown with its headings, lists and tables; its title; how that was done."""
+    trafilatura = _library("trafilatura", "HTML")
+    text = trafilatura.extract(
+        page,
+        output_format="markdown",
+        include_formatting=True,
+        include_tables=True,
+        include_links=False,
+        include_comments=False,
+        favor_recall=True,
+    )
+    # A page that a script would fill says little more than that it needs one.
+    if not text or len(text.split()) < _MIN_WORDS:
+        raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
+    title = trafilatura.extract_metadata(page, extensive=False).title or ""
+    return text.strip() + "\n", title, f"main text of HTML as Markdown, {_version('trafilatura')}"
+
+
+def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
+    """The text of a PDF in paragraphs, its title, and how that was done."""
+    pypdf = _library("pypdf", "PDF")
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(raw))
+        # Many files are encrypted only to forbid printing; their password is empty.
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise DataError(source, "is encrypted; save it without a password.")
+        pages = [page.extract_text() for page in reader.pages]
+        title = (reader.metadata.title if reader.metadata else "") or ""
+    except pypdf.errors.DependencyError:
+        raise DataError(source, "is encrypted; save it without a password.") from None
+    except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(source, f"is not a PDF that can be read ({error}).") from None
+    # A broken font map gives half characters, which no file can hold.
+    text = _paragraphs([page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages])
+    if not text.strip():
+        raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
+    return text, title.strip(), f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
+
+
+_HEADING = re.compile(
+    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
+    r"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?[A-Z]|(?:[IVXL]+|[A-Z])\.\s+[A-Z]"
+)
+_ITEM = re.compile(r"[-*•▪◦●\u2013—]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s")
+_SHORT = 40  # characters that no full line has less of
+_PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
+
+
+def _paragraphs(pages: list[str]) -> str:
+    """Pages as paragraphs: without page numbers and running titles, and with their lines joined.
+
+    A line goes on with the one before it if that one is full, or if it begins in lower case.
+    """
+    lines = _without_furniture([[line.strip() for line in page.strip().split("\n")] for page in pages])
+    lengths = sorted(len(line) for line in lines if line)
+    # Most lines of running text are nearly as long as the longest ones.
+    full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
+    words = set(re.findall(r"\w+", " ".join(lines).lower()))
+    found: list[str] = []
+    last = ""
+    for line in lines:
+        if line and last and _goes_on(last, line, full):
+            found[-1] = _joined(found[-1], line, words)
+        elif line:
+            found.append(line)
+        last = line
+    return "\n\n".join(found) + "\n" if found else ""
+
+
+def _goes_on(last: str, line: str, full: float) -> bool:
+    if _ITEM.match(line) or (_HEADING.match(line) and not line.endswith((".", ",", ";")) and len(line) < full):
+        return False
+    ended = last.endswith((".", "!", "?", ":", ";"))
+    heading = _HEADING.match(last) is not None and len(last) < full and not ended
+    if line[0].islower():
+        return not heading or last.endswith(("-", ","))
+    return len(last) >= full and not (ended and len(line) < full)
+
+
+def _joined(before: str, line: str, words: set[str]) -> str:
+    """Two lines as one; a word that was broken is one again, if the document has it so elsewhere."""
+    broken = re.search(r"(\w+)[-\u00ad]$", before)
+    if not broken or not line[0].islower():
+        return f"{before} {line}"
+    rest = re.match(r"\w+", line)
+    whole = (broken.group(1) + rest.group()).lower() if rest else ""
+    return (before[:-1] if before.endswith("\u00ad") or whole in words else before) + line
+
+
+def _without_furniture(pages: list[list[str]]) -> list[str]:
+    """All lines without page numbers, and without the first and last lines that most pages have in common."""
+    edges = Counter(_edge(line) for page in pages for line in {page[0], page[-1]} if line)
+    often = max(3, len(pages) / 2)
+    found: list[str] = []
+    for page in pages:
+        kept = list(page)
+        for i in (-1, 0):
+            if kept and (_PAGE_NUMBER.fullmatch(kept[i]) or edges[_edge(kept[i])] >= often):
+                kept.pop(i)
+        found += kept
+    return found
+
+
+def _edge(line: str) -> str:
+    """A running title whatever the number of its page."""
+    return re.sub(r"\d+", "0", line)

@@ -1,0 +1,142 @@
+"""A small study of one's own to run in tests, and how to run it in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genaipa import study
+from genaipa.preflight import load_material
+from genaipa.runner import Bounds, Observer
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.records import INITIALIZATIONS, RunSpec
+from genaipa.workspace import Workspace, find_workspace
+
+if TYPE_CHECKING:
+    from servers import LoopbackServer, Request
+
+    from genaipa.runs.records import Record
+
+KEY = "sk-proj-Recognise7this8key9anywhere"
+SYSTEM = "openai-api/loop/m"
+TEXT = """# ACME Privacy Policy
+
+## 1. What we collect
+
+We collect your name and your address. We collect nothing else from you.
+
+## 2. What we do with it
+
+We deliver your order. We never sell what we know about you. Our couriers see your address on the day of delivery.
+
+## 3. How long we keep it
+
+We keep your address for one year; then we delete it.
+"""
+_QUESTIONS = """name: policy
+title: Questions about a privacy policy
+kind: policy
+placeholder: "[the company]"
+source: tests
+license: Apache-2.0
+categories: {{T: Transparency}}
+questions:
+{questions}
+"""
+
+
+def make_workspace(questions: int = 4, documents: tuple[str, ...] = ("acme",), text: str = TEXT) -> Workspace:
+    """The working folder as a workspace with documents and so many questions (Q1, Q2, …), each with paraphrases."""
+    Path("genaipa.toml").touch()
+    for name in documents:
+        write(f"policies/{name}.md", text.replace("ACME", name.upper()))
+    lines = [
+        f"- {{id: Q{n}, category: T, origin: faq, text: 'Question {n} on [the company]?', "
+        f"paraphrases: ['P{n}a?', 'P{n}b?', 'P{n}c?']}}"
+        for n in range(1, questions + 1)
+    ]
+    write("questions/policy.yaml", _QUESTIONS.format(questions="\n".join(lines)))
+    return find_workspace()
+
+
+def write(path: str, text: str) -> Path:
+    """A file in the working folder."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def spec(**changes: Any) -> RunSpec:
+    """A plan for that workspace: one system, one document, introduced by the document."""
+    documents = changes.get("documents", ("acme",))
+    fields: dict[str, Any] = {
+        "systems": (SYSTEM,),
+        "documents": documents,
+        "questions": dict.fromkeys(documents, "policy"),
+        "initializations": ("document",),
+        "part_tokens": 60,
+    }
+    return RunSpec(**fields | changes)
+
+
+def procedure(**changes: Any) -> RunSpec:
+    """The same with all four initializations."""
+    return spec(initializations=INITIALIZATIONS, **changes)
+
+
+def carry_out(
+    plan: RunSpec, folder: RunFolder | None = None, bounds: Bounds | None = None, observer: Observer | None = None
+) -> tuple[RunFolder, study.Outcome]:
+    """Ask what is missing in a run; in a new one if no folder is given."""
+
+    async def all_of_it() -> tuple[RunFolder, study.Outcome]:
+        workspace = find_workspace()
+        material = load_material(plan, workspace)
+        systems = await study.ready_systems(plan, material, workspace, offline=True, start=True, say=lambda _: None)
+        try:
+            run = folder or RunFolder.create(workspace.runs, study.describe(plan, material, "test"))
+            study.store_inputs(run, material, workspace)
+            with run.writing():
+                outcome = await study.carry_out(
+                    run, run.manifest(), material, systems, bounds or Bounds(), observer or Observer()
+                )
+        finally:
+            await study.close_systems(systems)
+        return run, outcome
+
+    return asyncio.run(all_of_it())
+
+
+def latest(folder: RunFolder) -> dict[str, Record]:
+    """Key → the last record of it."""
+    return {record.key: record for record in folder.records()}
+
+
+def answers(folder: RunFolder) -> list[Record]:
+    """The answers that are kept, in the order in which they came."""
+    return [record for record in latest(folder).values() if record.kind == "answer" and record.status != "failed"]
+
+
+def messages(request: Request) -> list[dict[str, str]]:
+    """The conversation of a request to an OpenAI server, as role and content."""
+    return [{"role": m["role"], "content": m["content"]} for m in request.body["messages"]]
+
+
+def last_messages(server: LoopbackServer) -> list[str]:
+    """What each request asked, in the order in which they came in."""
+    return [request.body["messages"][-1]["content"] for request in server.requests]
+
+
+def texts_below(folder: Path) -> str:
+    """Everything in the files of a folder, as one text."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file of JSON lines."""
+    whole = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    return [json.loads(line) for line in whole]

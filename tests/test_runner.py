@@ -1,0 +1,393 @@
+"""A run against a real server: what it receives, in which order, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from running import (
+    SYSTEM,
+    answers,
+    carry_out,
+    last_messages,
+    latest,
+    lines_of,
+    make_workspace,
+    messages,
+    procedure,
+    spec,
+    write,
+)
+from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
+
+from genaipa.errors import RunError
+from genaipa.policies.parts import split_parts
+from genaipa.preflight import load_material
+from genaipa.protocol import Script, opening, order_of
+from genaipa.runner import Bounds
+from genaipa.systems.catalog import resolve
+from genaipa.systems.tokens import estimated
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.runs.records import Record, RunSpec
+
+Dialogue = list[dict[str, str]]
+
+
+class TimedServer(OpenAIServer):
+    """A server that writes down, in order, when a call begins and ends: ("begin", its messages), ("end", the same)."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.events: list[tuple[str, Dialogue]] = []
+
+    async def _called(self, request: Request, behaviour: Behaviour) -> tuple[int, dict[str, str], bytes] | None:
+        self.events.append(("begin", messages(request)))
+        try:
+            return await super()._called(request, behaviour)
+        finally:
+            self.events.append(("end", messages(request)))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TimedServer]:
+    """A server that answers everything; tests may give it a script."""
+    with TimedServer(models=("m",), latency=0.01) as running:
+        monkeypatch.setenv("LOOP_BASE_URL", running.url)
+        yield running
+
+
+def expected_script(plan: RunSpec) -> Script:
+    """The messages of the first document, cut as for the system."""
+    material = load_material(plan, find_workspace())
+    document = material.documents[plan.documents[0]]
+    parts = tuple(split_parts(document, plan.part_tokens or 2000, estimated().count))
+    return Script(document, parts, material.questions[document.name], material.prompts)
+
+
+def dialogue(script: Script, introduction: Any) -> Dialogue:
+    """An introduction as a server receives it."""
+    return [{"role": m.role, "content": m.content} for m in opening(introduction)]
+
+
+def replied(asked: str) -> str:
+    """The server's own reply to a message."""
+    return f"You asked: {asked[:80]}"
+
+
+def test_shared_conversation_grows(server: TimedServer) -> None:
+    """Each question follows on the introduction, all questions before it and the replies to them."""
+    make_workspace()
+    plan = spec()
+    carry_out(plan)
+    script = expected_script(plan)
+    history = dialogue(script, script.introduction("document"))
+    assert len(script.parts) > 2
+    order = order_of(plan, "acme", 1, script.questions)
+    assert len(server.requests) == len(order) == 4
+    for request, question in zip(server.requests, order, strict=True):
+        asked = script.question(question, "original").content
+        history.append({"role": "user", "content": asked})
+        assert messages(request) == history
+        history.append({"role": "assistant", "content": replied(asked)})
+
+
+def test_independent_questions_branch(server: TimedServer) -> None:
+    """Each question follows on the introduction alone."""
+    make_workspace()
+    plan = spec(conversation="independent")
+    carry_out(plan)
+    script = expected_script(plan)
+    introduction = dialogue(script, script.introduction("document"))
+    assert [messages(request)[:-1] for request in server.requests] == [introduction] * 4
+    assert sorted(last_messages(server)) == [f"Question {n} on Acme?" for n in range(1, 5)]
+
+
+def test_summary_conversations_reset(server: TimedServer) -> None:
+    """The summary is asked for in one conversation; the questions follow in another that holds only the summary."""
+    server.script = [reply("It says: be good.")]
+    make_workspace()
+    plan = spec(initializations=("summary-of-document",))
+    carry_out(plan)
+    script = expected_script(plan)
+    first, *others = server.requests
+    request = {"role": "user", "content": script.summary_request("summary-of-document").content}
+    assert messages(first) == [*dialogue(script, script.introduction("document")), request]
+    introduction = dialogue(script, script.introduction("summary-of-document", "It says: be good."))
+    assert len(others) == 4
+    for later in others:
+        assert messages(later)[:2] == introduction
+        assert not any("# ACME Privacy Policy" in m["content"] for m in messages(later))
+
+
+def test_summary_by_name_shows_nothing_of_the_document(server: TimedServer) -> None:
+    """The summary is asked for by the name, in the first message of its conversation."""
+    make_workspace()
+    carry_out(spec(initializations=("summary-by-name",)))
+    assert [m["role"] for m in messages(server.requests[0])] == ["user"]
+    assert not any("We collect your name" in str(request.body) for request in server.requests)
+
+
+def test_same_order_in_all_four_initializations(server: TimedServer) -> None:
+    """Every conversation of a repetition asks in the order that the manifest names."""
+    make_workspace()
+    folder, outcome = carry_out(procedure(repetitions=2, wordings=("original", "paraphrase-1")))
+    assert outcome.status == "complete"
+    order = folder.manifest().orders
+    asked: dict[str, list[str]] = {}
+    for record in folder.records():
+        if record.kind == "answer":
+            asked.setdefault(record.conversation, []).append(record.question)
+    assert len(asked) == 2 * 4 * 2
+    for conversation, questions in asked.items():
+        assert tuple(questions) == order[f"acme|{conversation.rpartition('|')[2]}"]
+
+
+def test_acknowledgements_are_calls_if_wanted(server: TimedServer) -> None:
+    """With --acknowledge each part is a call of its own, and what the system said to it stays in the history."""
+    make_workspace(questions=2)
+    plan = spec(acknowledge=True)
+    folder, _ = carry_out(plan)
+    script = expected_script(plan)
+    steps = script.introduction("document")
+    assert last_messages(server)[: len(steps)] == [step.message.content for step in steps]
+    assert len(server.requests) == len(steps) + 2
+    said = [m["content"] for m in messages(server.requests[-1]) if m["role"] == "assistant"]
+    assert said[: len(steps)] == [replied(step.message.content) for step in steps]
+    kinds = Counter(record.kind for record in folder.records())
+    assert kinds == {"acknowledgement": len(steps), "answer": 2}
+
+
+@pytest.mark.parametrize("mode", ["shared", "independent"])
+def test_first_call_of_a_prefix_goes_ahead(server: TimedServer, mode: str) -> None:
+    """One call with a document ends before any other with the same document begins; others go on side by side."""
+    server.latency = 0.15
+    make_workspace(questions=3, documents=("acme", "brook"))
+    carry_out(spec(documents=("acme", "brook"), conversation=mode, wordings=("original", "paraphrase-1")))
+    events = [(what, said[2]["content"]) for what, said in server.events]
+    for prefix in {said for _, said in events}:
+        mine = [what for what, said in events if said == prefix]
+        assert mine[:3] == ["begin", "end", "begin"]
+        assert mine[3] == "begin", "after the first, calls go side by side"
+    assert {events[0][1], events[1][1]} == {said for _, said in events}, "documents don't wait for each other"
+
+
+def test_a_prefix_is_warmed_by_one_call_even_if_that_fails(server: TimedServer) -> None:
+    """A first call that fails lets the others go on."""
+    server.script = [Behaviour(status=400, error="too odd"), *[reply("Yes.")] * 9]
+    make_workspace()
+    folder, outcome = carry_out(spec(conversation="independent"))
+    assert outcome.status == "partial"
+    assert Counter(r.status for r in latest(folder).values()) == {"failed": 1, "answered": 3}
+
+
+def test_most_of_the_input_comes_from_the_cache(server: TimedServer) -> None:
+    """With the warm-up, every question after the first reads the document from the provider's cache."""
+    make_workspace(questions=8)
+    folder, outcome = carry_out(spec(conversation="independent"))
+    first, *others = folder.records()
+    assert first.usage is not None
+    assert first.usage.cached == 0
+    assert all(r.usage is not None and r.usage.cached / r.usage.input > 0.9 for r in others)
+    assert outcome.tally.totals().usage == sum((r.usage for r in others if r.usage), start=first.usage)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_calls_than_connections(server: TimedServer, most: int) -> None:
+    """However much could go side by side, the server never sees more than --max-connections."""
+    make_workspace(questions=6)
+    carry_out(spec(conversation="independent", repetitions=3), bounds=Bounds(max_connections=most))
+    assert server.peak == most
+    assert len(server.requests) == 18
+
+
+def test_repetitions_and_wordings_are_fresh_conversations(server: TimedServer) -> None:
+    """No repetition and no wording sees anything of another."""
+    make_workspace(questions=2)
+    carry_out(spec(initializations=("company-name",), repetitions=2, wordings=("original", "paraphrase-2")))
+    longest = [messages(r) for r in server.requests if len(messages(r)) == 2 + 3]
+    assert len(longest) == 4
+    for said in longest:
+        asked = {m["content"][0] for m in said[2:] if m["role"] == "user"}
+        assert len(asked) == 1, "a conversation asks in one wording"
+
+
+def test_what_a_record_says(server: TimedServer) -> None:
+    """The record holds the reply and the facts about it: model as served, settings as sent, tokens, tries."""
+    server.script = [reply("Yes (Section 2).")]
+    make_workspace(questions=1)
+    folder, _ = carry_out(spec(temperature=0.0, max_tokens=100, sampling_seed=5))
+    (record,) = folder.records()
+    facts = {name: getattr(record, name) for name in ("status", "reply", "finish", "model", "attempts", "turn", "sent")}
+    assert facts == {
+        "status": "answered",
+        "reply": "Yes (Section 2).",
+        "finish": "stop",
+        "model": "m-2024-08-06",
+        "attempts": 1,
+        "turn": 1,
+        "sent": {"temperature": 0.0, "seed": 5, "max_tokens": 100},
+    }
+    assert record.key == f"{SYSTEM}|acme|document|original|1|Q1"
+    assert record.usage is not None
+    assert record.usage.output == 4
+    system = folder.manifest().systems[SYSTEM]
+    assert (system.model, system.served, system.sent) == (SYSTEM, ["m-2024-08-06"], record.sent)
+
+
+def test_cut_and_refused_replies_are_kept(server: TimedServer) -> None:
+    """They are records with their own status, count as answered, and the conversation goes on with their text."""
+    server.script = [cut("The policy says"), refusal("I can't help."), reply("Yes.")]
+    make_workspace(questions=3)
+    folder, outcome = carry_out(spec())
+    kept = list(folder.records())
+    assert [(r.status, r.reply, r.error) for r in kept] == [
+        ("truncated", "The policy says", None),
+        ("refused", "I can't help.", None),
+        ("answered", "Yes.", None),
+    ]
+    assert outcome.status == "complete"
+    assert {"role": "assistant", "content": "I can't help."} in messages(server.requests[-1])
+
+
+def test_reply_without_text_has_a_stand_in(server: TimedServer) -> None:
+    """A reply that was cut before its first word is kept as it is; the history shows that nothing was said."""
+    server.script = [cut(""), reply("Yes.")]
+    make_workspace(questions=2)
+    folder, outcome = carry_out(spec())
+    assert [r.reply for r in folder.records()] == ["", "Yes."]
+    assert messages(server.requests[1])[-2] == {"role": "assistant", "content": "(no answer)"}
+    assert outcome.status == "complete"
+
+
+def test_half_a_character_is_kept_as_its_stand_in(server: TimedServer) -> None:
+    """A reply that is cut within an emoji can't be written as it is; it is kept with a replacement character."""
+    body = b'{"choices": [{"message": {"content": "Yes \\ud83d"}, "finish_reason": "stop"}], "model": "m"}'
+    server.script = [Behaviour(body=body)]
+    make_workspace(questions=2)
+    folder, outcome = carry_out(spec())
+    assert [r.reply for r in folder.records()][0] == "Yes �"
+    assert outcome.status == "complete"
+
+
+def test_conversation_ends_with_its_first_failure(server: TimedServer) -> None:
+    """What would follow a failed turn in a shared conversation is not asked out of order; another run goes on there."""
+    server.script = [reply("Yes."), Behaviour(status=400, error="too odd")]
+    make_workspace(questions=4)
+    plan = spec()
+    folder, outcome = carry_out(plan)
+    assert outcome.status == "partial"
+    assert [r.status for r in folder.records()] == ["answered", "failed"]
+    server.requests.clear()
+    server.script = ()
+    _, outcome = carry_out(plan, folder)
+    assert outcome.status == "complete"
+    order = folder.manifest().orders["acme|1"]
+    assert last_messages(server) == [f"Question {q[1:]} on Acme?" for q in order[1:]]
+    assert {"role": "assistant", "content": "Yes."} in messages(server.requests[0])
+    assert len(answers(folder)) == 4
+
+
+def test_resume_uses_the_summary_that_was_written(server: TimedServer) -> None:
+    """A summary is not written a second time; its text comes from the record."""
+    server.script = [reply("THE SUMMARY"), Behaviour(status=400, error="too odd")]
+    make_workspace(questions=2)
+    plan = spec(initializations=("summary-of-document",))
+    folder, _ = carry_out(plan)
+    server.requests.clear()
+    server.script = ()
+    carry_out(plan, folder)
+    assert len(server.requests) == 2
+    assert all("THE SUMMARY" in messages(request)[0]["content"] for request in server.requests)
+
+
+def test_failed_summary_asks_no_questions(server: TimedServer) -> None:
+    """Without a summary there is nothing to question; the other initializations go on."""
+    server.script = lambda _number, body: (
+        Behaviour(status=400, error="no") if "Write a summary" in body["messages"][-1]["content"] else Behaviour()
+    )
+    make_workspace(questions=2)
+    folder, outcome = carry_out(spec(initializations=("document", "summary-by-name")))
+    assert outcome.status == "partial"
+    assert Counter((r.initialization, r.kind, r.status) for r in folder.records()) == {
+        ("document", "answer", "answered"): 2,
+        ("summary-by-name", "summary", "failed"): 1,
+    }
+
+
+def test_complete_run_asks_nothing(server: TimedServer) -> None:
+    """Carried out again, a complete run makes no call and stays as it is."""
+    make_workspace()
+    plan = procedure()
+    folder, _ = carry_out(plan)
+    before = (folder.path / "answers.jsonl").read_bytes()
+    server.requests.clear()
+    _, outcome = carry_out(plan, folder)
+    assert (outcome.status, server.requests) == ("complete", [])
+    assert (folder.path / "answers.jsonl").read_bytes() == before
+
+
+def test_conversations_are_kept_before_they_are_asked(server: TimedServer) -> None:
+    """Each conversation is recorded once, with its introduction stored once by its digest."""
+    make_workspace(questions=2)
+    folder, _ = carry_out(procedure(repetitions=2))
+    listed = lines_of(folder.path / "conversations.jsonl")
+    # Four initializations and two summaries, twice.
+    assert len(listed) == len({c["id"] for c in listed}) == 12
+    stored = {path.stem for path in (folder.path / "introductions").iterdir()}
+    assert stored == {c["introduction"] for c in listed}
+    by_document = {c["introduction"] for c in listed if c["id"].startswith(f"{SYSTEM}|acme|document|")}
+    assert len(by_document) == 1
+
+
+def test_system_of_another_model_is_refused(server: TimedServer) -> None:
+    """A short name that came to mean another model can't go on with a run."""
+    make_workspace(questions=1)
+    write("systems.yaml", f"systems:\n  mine: {{system: {SYSTEM}}}\n")
+    plan = spec(systems=("mine",))
+    folder, _ = carry_out(plan)
+    write("systems.yaml", "systems:\n  mine: {system: openai-api/loop/n}\n")
+    assert resolve("mine", find_workspace()).model == "loop/n"
+    server.models = ("m", "n")
+    with pytest.raises(RunError, match="begun when 'mine' was openai-api/loop/m; now it is openai-api/loop/n"):
+        carry_out(plan, folder)
+
+
+def test_prices_are_counted(server: TimedServer) -> None:
+    """With a price in the catalog each record has its cost, and the totals their sum."""
+    make_workspace(questions=3)
+    write(
+        "systems.yaml",
+        f"systems:\n  mine: {{system: {SYSTEM}, price: {{input: 1000000, output: 2000000, as_of: '2026-01-01'}}}}\n",
+    )
+    folder, outcome = carry_out(spec(systems=("mine",)))
+    costs = [(r.cost, r.usage) for r in folder.records()]
+    assert all(usage is not None and cost == usage.input + 2 * usage.output for cost, usage in costs)
+    assert outcome.tally.totals().cost == sum(cost or 0 for cost, _ in costs)
+    assert folder.manifest().systems["mine"].price == "catalog, 2026-01-01"
+
+
+def test_records_survive_a_round_trip(server: TimedServer) -> None:
+    """What is read back is what was written, field by field."""
+    make_workspace()
+    folder, _ = carry_out(procedure())
+    raw = (folder.path / "answers.jsonl").read_bytes().splitlines()
+    again: list[Record] = list(folder.records())
+    assert [msgspec.json.encode(record) for record in again] == raw
+
+
+def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow system holds no other up: both are under way at once."""
+    with TimedServer(models=("m",), latency=0.01) as other:
+        monkeypatch.setenv("OTHER_BASE_URL", other.url)
+        make_workspace(questions=2)
+        server.script = lambda _number, _body: Behaviour(delay=0.3)
+        plan = spec(systems=(SYSTEM, "openai-api/other/m"))
+        folder, outcome = carry_out(plan)
+    assert outcome.status == "complete"
+    assert [r.system for r in folder.records()] == ["openai-api/other/m"] * 2 + [SYSTEM] * 2

@@ -1,0 +1,272 @@
+"""vLLM's adapter: attached to a server, and with a server process of its own (a small stand-in for vLLM's)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from asking import ALL_SETTINGS, FIRST, QUESTION, SECOND, ask, count
+from servers import OpenAIServer, failure
+
+from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
+from genaipa.systems.base import Reply, Settings, Usage
+from genaipa.systems.vllm import VllmSystem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What `vllm serve` does, with the loopback server of these tests in place of an engine. It writes its command line to
+# its log first, and its process ids (its own, and that of a worker that doesn't end when asked) to a file.
+STAND_IN = f"""#!{sys.executable}
+import os, subprocess, sys, time
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from servers import OpenAIServer
+
+print("called with", *sys.argv[1:], flush=True)
+mode = os.environ.get("STAND_IN", "")
+if mode == "dies":
+    for number in range(30):
+        print("loading layer", number, flush=True)
+    print("torch.OutOfMemoryError: CUDA out of memory, token hf_abcdefgh12345678", flush=True)
+    sys.exit(3)
+worker = subprocess.Popen(["sh", "-c", "trap '' TERM; exec sleep 600"])
+with open("pids", "w") as pids:
+    print(os.getpid(), worker.pid, file=pids)
+if mode != "never-healthy":
+    server = OpenAIServer(models=[sys.argv[2]], context=4096)
+    server.port = int(sys.argv[sys.argv.index("--port") + 1])
+    server.__enter__()
+    print("Application startup complete.", flush=True)
+time.sleep(600)
+"""
+
+
+def vllm(model: str = "org/tiny") -> VllmSystem:
+    """The system under test."""
+    return VllmSystem(name=f"vllm/{model}", model=model, accepts=ALL_SETTINGS)
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a stand-in for `vllm` on PATH; gives the folder that its logs are written to."""
+    folders = [tmp_path / "bin", tmp_path / "logs"]
+    for folder in folders:
+        folder.mkdir()
+    executable = folders[0] / "vllm"
+    executable.write_text(STAND_IN, encoding="utf-8")
+    executable.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folders[0]}:{os.environ['PATH']}")
+    monkeypatch.setattr(tempfile, "tempdir", str(folders[1]))
+    return folders[1]
+
+
+@contextlib.contextmanager
+def serving(monkeypatch: pytest.MonkeyPatch, **more: Any) -> Iterator[OpenAIServer]:
+    """A server that runs already."""
+    with OpenAIServer(models=["org/tiny"], context=4096, **more) as server:
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        yield server
+
+
+def processes() -> list[int]:
+    """The stand-in's process and its worker's."""
+    return [int(number) for number in Path("pids").read_text(encoding="utf-8").split()]
+
+
+def wait_for_processes() -> None:
+    """Return once the stand-in has written down its processes."""
+    while not Path("pids").exists() or len(processes()) != 2:
+        time.sleep(0.01)
+
+
+def text_of_log(logs: Path) -> str:
+    """The one log that there is."""
+    (log,) = logs.iterdir()
+    return log.read_text(encoding="utf-8")
+
+
+def alive(process: int) -> bool:
+    """Whether a process still runs; one that ended but that nobody has fetched (a zombie) doesn't."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def gone(process: int) -> bool:
+    """Whether a process ends within the moment that the system needs for it."""
+    deadline = time.monotonic() + 10
+    while alive(process) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not alive(process)
+
+
+def test_attach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that runs is used as it is: context, tokens, cached prefix, no field that it might not know."""
+    with serving(monkeypatch) as server:
+        readiness, replies = ask(vllm(), FIRST, SECOND, settings=Settings(max_tokens=9, seed=1, cache_key="gdpr"))
+        assert count(vllm(), "a" * 40) == 10
+    assert (readiness.context, readiness.models) == (4096, ("org/tiny",))
+    assert replies[1].usage == Usage(input=359, cached=354, cache_write=5, output=7)
+    assert set(server.requests[0].body) == {"model", "messages", "max_tokens", "seed"}
+    assert server.lookups[-1].body == {"model": "org/tiny", "prompt": "a" * 40, "add_special_tokens": False}
+
+
+def test_attach_without_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address is understood without /v1 too."""
+    with serving(monkeypatch) as server:
+        monkeypatch.setenv("VLLM_BASE_URL", f"{server.root}/")
+        ask(vllm(), QUESTION)
+    assert len(server.requests) == 1
+
+
+def test_attach_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that wants a key gets the one in VLLM_API_KEY, for counting tokens too."""
+    monkeypatch.setenv("VLLM_API_KEY", "the-server-key")
+    with serving(monkeypatch, only="the-server-key"):
+        ask(vllm(), QUESTION)
+        assert count(vllm(), "a" * 40) == 10
+        monkeypatch.delenv("VLLM_API_KEY")
+        with pytest.raises(NotReadyError, match="VLLM_API_KEY"):
+            ask(vllm())
+
+
+def test_attach_to_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that the server doesn't serve ends the start, with the one that it serves."""
+    with serving(monkeypatch), pytest.raises(NotReadyError, match="no model 'org/tini': did you mean 'org/tiny'"):
+        ask(vllm("org/tini"))
+
+
+def test_attach_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address that was tried and its variable are named."""
+    with serving(monkeypatch) as server:
+        pass
+    with pytest.raises(NotReadyError, match=rf"{server.url} .*VLLM_BASE_URL"):
+        ask(vllm())
+
+
+def test_tokens_that_cannot_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that doesn't count leaves the count to others."""
+    with serving(monkeypatch, counting=failure(404)):
+        assert count(vllm(), "a" * 40) is None
+
+
+def test_neither_server_nor_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a server and without vLLM both ways to one are named."""
+    monkeypatch.setenv("GENAIPA_VLLM_COMMAND", "no-such-vllm serve-it")
+    with pytest.raises(NotReadyError, match=r"VLLM_BASE_URL .*pip install 'genaipa\[vllm\]'.*'no-such-vllm'"):
+        ask(vllm())
+
+
+def test_start_and_stop(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """A server is started with what caching needs and the user's flags, answers, and is gone after close()."""
+    monkeypatch.setenv("GENAIPA_VLLM_ARGS", "--max-model-len 4096 --served-by 'me and you'")
+    system = vllm()
+
+    async def through() -> tuple[Reply, int | None, str]:
+        await system.start()
+        found = await system.reply(QUESTION, Settings()), await system.count_tokens("a" * 40)
+        log = text_of_log(logs)
+        assert all(alive(process) for process in processes())
+        await system.close()
+        return *found, log
+
+    found, counted, log = asyncio.run(through())
+    assert (found.text, counted) == ("You asked: Is my data encrypted?", 10)
+    called = log.splitlines()[0]
+    assert called.startswith("called with serve org/tiny --host 127.0.0.1 --port ")
+    assert called.endswith(
+        "--enable-prefix-caching --enable-prompt-tokens-details --max-model-len 4096 --served-by me and you"
+    )
+    assert all(gone(process) for process in processes())
+    assert list(logs.iterdir()) == []
+
+
+def test_another_command(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """The command can be another one, with arguments of its own, for instance a container's."""
+    monkeypatch.setenv("GENAIPA_VLLM_COMMAND", f"{sys.executable} {logs.parent / 'bin' / 'vllm'}")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    _, replies = ask(vllm(), QUESTION)
+    assert replies[0].text == "You asked: Is my data encrypted?"
+
+
+def test_a_server_that_dies_at_the_start(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """The end of its log says why it died, without a key; the whole log stays and is named."""
+    monkeypatch.setenv("STAND_IN", "dies")
+    with pytest.raises(NotReadyError, match="CUDA out of memory") as caught:
+        ask(vllm())
+    message = str(caught.value)
+    assert "exit code 3" in message
+    assert "loading layer 29" in message
+    assert "loading layer 9\n" not in message
+    assert "hf_abcdefgh12345678" not in message
+    assert str(next(logs.glob("*.log"))) in message
+
+
+def test_a_server_that_never_gets_ready(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """After the time allowed it is given up and stopped, its workers with it; the variable for the time is named."""
+    monkeypatch.setenv("STAND_IN", "never-healthy")
+    monkeypatch.setenv("GENAIPA_VLLM_START_TIMEOUT", "1.5")
+    with pytest.raises(NotReadyError, match=r"within 1\.5 s \(GENAIPA_VLLM_START_TIMEOUT\)"):
+        ask(vllm())
+    assert all(gone(process) for process in processes())
+
+
+def test_a_start_that_is_broken_off(logs: Path) -> None:
+    """A server whose start is cancelled doesn't stay behind."""
+    system = vllm()
+
+    async def break_off() -> None:
+        starting = asyncio.create_task(system.start())
+        await asyncio.to_thread(wait_for_processes)
+        starting.cancel()
+        await starting
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(break_off())
+    assert all(gone(process) for process in processes())
+
+
+def test_a_time_that_is_no_number(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """A time-out that isn't a number is told before a server is started."""
+    monkeypatch.setenv("GENAIPA_VLLM_START_TIMEOUT", "ten minutes")
+    with pytest.raises(UsageError, match="GENAIPA_VLLM_START_TIMEOUT is 'ten minutes'"):
+        ask(vllm())
+    assert list(logs.iterdir()) == []
+
+
+def test_a_server_that_dies_in_the_run(logs: Path) -> None:
+    """Once it is dead every call would fail: the error is fatal and shows the end of the log."""
+    system = vllm()
+
+    async def outlive() -> None:
+        await system.start()
+        await system.reply(QUESTION, Settings())
+        os.kill(processes()[0], signal.SIGKILL)
+        try:
+            await system.reply(QUESTION, Settings())
+        finally:
+            await system.close()
+
+    with pytest.raises(PermanentError, match="the vLLM server ended during the run") as caught:
+        asyncio.run(outlive())
+    assert caught.value.fatal
+    assert "Application startup complete." in str(caught.value)
+    assert all(gone(process) for process in processes())
+    assert len(list(logs.iterdir())) == 1
+
+
+def test_a_passing_failure_of_a_server_that_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is worth another try at any server is so here."""
+    with serving(monkeypatch, script=[failure(500)]), pytest.raises(TransientError) as caught:
+        ask(vllm(), QUESTION)
+    assert caught.value.status == 500
