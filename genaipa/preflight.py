@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from genaipa.annotations import Annotations, load_annotations
-from genaipa.errors import NotReadyError, UsageError
+from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.policies.parts import split_parts
 from genaipa.prompts import Prompts, load_prompts
@@ -21,6 +21,7 @@ from genaipa.systems import tokens
 from genaipa.systems.base import Readiness
 from genaipa.systems.catalog import HOSTED, KEYLESS, Resolved, resolve
 from genaipa.systems.prices import FREE, Tariff, find_tariff, known_context
+from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,6 +129,12 @@ async def _start(system: System, resolved: Resolved) -> Readiness:
         if error.kind != "not-found" or not resolved.entry.retired:
             raise
         raise NotReadyError(f"{error} It was retired on {resolved.entry.retired}{_instead(resolved)}.") from None
+    except GenaipaError:
+        raise
+    except Exception as error:
+        # A user's own assistant may raise anything.
+        said = redact(f"{type(error).__name__}: {error}")
+        raise NotReadyError(f"{resolved.asked} can't be started ({said}).", kind="exception") from error
 
 
 def _instead(resolved: Resolved) -> str:

@@ -76,6 +76,8 @@ class _Asked:
 
     ready: Ready
     limits: Limits
+    questions: asyncio.Semaphore
+    """Independent questions at once: as many as there are connections. Those that would only wait aren't begun."""
     warm: dict[int, asyncio.Event] = field(default_factory=dict)
 
     @property
@@ -129,7 +131,7 @@ class Runner:
             breaker=Breaker(),
             waiting=lambda reason: self.observer.waiting(name, reason),
         )
-        asked = _Asked(ready, limits)
+        asked = _Asked(ready, limits, asyncio.Semaphore(self.bounds.max_connections))
         # As many conversations at once as there are connections: enough to use them all, and no more in memory.
         places = asyncio.Semaphore(self.bounds.max_connections)
         async with asyncio.TaskGroup() as group:
@@ -158,8 +160,11 @@ class Runner:
         if self.spec.conversation == "independent":
             async with asyncio.TaskGroup() as group:
                 for turn, question in enumerate(conversation.order, 1):
-                    if not self.tally.kept(conversation.key(question)):
-                        group.create_task(self._independent(asked, conversation, script, messages, question, turn))
+                    if self.tally.kept(conversation.key(question)):
+                        continue
+                    await asked.questions.acquire()
+                    work = self._independent(asked, conversation, script, messages, question, turn)
+                    group.create_task(work).add_done_callback(lambda _task: asked.questions.release())
             return
         await self._shared(asked, conversation, script, messages)
 

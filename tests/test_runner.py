@@ -27,7 +27,6 @@ from genaipa.policies.parts import split_parts
 from genaipa.preflight import load_material
 from genaipa.protocol import Script, opening, order_of
 from genaipa.runner import Bounds
-from genaipa.systems.catalog import resolve
 from genaipa.systems.tokens import estimated
 from genaipa.workspace import find_workspace
 
@@ -87,7 +86,7 @@ def test_shared_conversation_grows(server: TimedServer) -> None:
     carry_out(plan)
     script = expected_script(plan)
     history = dialogue(script, script.introduction("document"))
-    assert len(script.parts) > 2
+    assert len(script.parts) == 2
     order = order_of(plan, "acme", 1, script.questions)
     assert len(server.requests) == len(order) == 4
     for request, question in zip(server.requests, order, strict=True):
@@ -271,7 +270,7 @@ def test_half_a_character_is_kept_as_its_stand_in(server: TimedServer) -> None:
     server.script = [Behaviour(body=body)]
     make_workspace(questions=2)
     folder, outcome = carry_out(spec())
-    assert [r.reply for r in folder.records()][0] == "Yes �"
+    assert next(folder.records()).reply == "Yes �"
     assert outcome.status == "complete"
 
 
@@ -352,7 +351,6 @@ def test_system_of_another_model_is_refused(server: TimedServer) -> None:
     plan = spec(systems=("mine",))
     folder, _ = carry_out(plan)
     write("systems.yaml", "systems:\n  mine: {system: openai-api/loop/n}\n")
-    assert resolve("mine", find_workspace()).model == "loop/n"
     server.models = ("m", "n")
     with pytest.raises(RunError, match="begun when 'mine' was openai-api/loop/m; now it is openai-api/loop/n"):
         carry_out(plan, folder)

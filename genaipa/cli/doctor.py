@@ -126,9 +126,8 @@ def _variables(workspace: Workspace) -> dict[str, tuple[tuple[str, ...], str]]:
     except GenaipaError:  # validate says why
         return found
     for entry in entries:
-        provider, _, model = entry.system.partition("/")
-        needed = requirements(provider, model) if provider == "openai-api" else None
-        if needed is not None:
+        needed = requirements(entry.system)
+        if needed is not None and needed.address_needed:
             found["/".join(entry.system.split("/")[:2])] = (needed.keys, needed.address)
     return found
 

@@ -66,6 +66,7 @@ def run(
     acknowledge: Annotated[
         bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
     ] = False,
+    summary_words: Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10)] = 400,
     temperature: Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0)] = None,
     max_tokens: Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1)] = None,
     sampling_seed: Annotated[int | None, option("--sampling-seed", help="Sent as seed if the model takes it.")] = None,
@@ -119,6 +120,7 @@ def run(
                 "seed": seed,
                 "part_tokens": part_tokens,
                 "acknowledge": acknowledge,
+                "summary_words": summary_words,
                 "temperature": temperature,
                 "max_tokens": max_tokens,
                 "sampling_seed": sampling_seed,

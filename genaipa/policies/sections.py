@@ -78,7 +78,7 @@ def _bare(text: str) -> str:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([^\w\s])", r"\1", text)
     text = re.sub(r"(\*\*|__|`)(.*?)\1", r"\2", text)
-    return re.sub(r"^([*_])(.*)\1$", r"\2", text).strip()
+    return re.sub(r"(?<!\w)([*_])(\S.*?)\1(?!\w)", r"\2", text).strip()
 
 
 # --- Markdown ------------------------------------------------------------------------------------------------------
@@ -447,21 +447,31 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     subdivision that is no section of its own stands for the section it is in. Of several ("Chapter III, Section 2")
     the innermost is meant.
     """
-    wanted = " ".join(label.split()).strip(" .,;:\"'“”\u2018\u2019[]*")
-    for section in sections:
-        if wanted and wanted.casefold() in (section.title.casefold(), section.label.casefold()):
-            return section
-    found = [hits for cited in _cited(wanted) if (hits := _numbered(sections, cited))]
+    wanted = " ".join(label.split()).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    called = re.sub(
+        r"^(?:the )?(?:(?:section|chapter|part|article) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE
+    )
+    called = re.sub(r" (?:section|chapter|part|article)$", "", called, flags=re.IGNORECASE)
+    titled = _titled(sections, wanted) or _titled(sections, called)
+    if titled:
+        return titled
+    cited = _cited(wanted)
+    found = [hits for number in cited if (hits := _numbered(sections, number))]
     if found:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
         begin = max((hits[0].start for hits in found if len(hits) == 1), default=0)
         named = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in found]
         return max(named, key=lambda section: section.level)
-    title = re.sub(
-        r"^(?:the )?(?:section|chapter|part|article) (?:on |titled |called )?", "", wanted, flags=re.IGNORECASE
-    )
-    title = _split_number(title.strip(" \"'“”\u2018\u2019"))[1].casefold()
-    return next((section for section in sections if title and section.title.casefold() == title), None)
+    # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
+    lettered = all(re.fullmatch(r"[A-Z]", number) for number in cited)
+    return _titled(sections, _split_number(wanted)[1]) if cited and lettered else None
+
+
+def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
+    """The section with a title or label, whatever its case."""
+    wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
+    same = (section for section in sections if wanted in (section.title.casefold(), section.label.casefold()))
+    return next(same, None) if wanted else None
 
 
 def _cited(wanted: str) -> list[str]:

@@ -61,7 +61,7 @@ _ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "Inc.", "Ltd.", "Corp.", "Art."
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])" + "".join(rf"(?<!\b{re.escape(short)})" for short in _ABBREVIATIONS) + r"[\"'”\u2019)\]]*\s+"
 )
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 # Beginnings of lines that start something new: headings, quotations, list items, rows of a table.
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|>\s*|[-*+•]\s+|\|)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")

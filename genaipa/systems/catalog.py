@@ -25,6 +25,7 @@ import msgspec
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.systems.prices import Price
+from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from genaipa.systems.base import System
@@ -157,11 +158,20 @@ def _own(target: str) -> System:
         made: System = _load(target)()
     except ModuleNotFoundError as error:
         raise UsageError(f"{target}: there is no module '{error.name}' here or installed.") from None
-    except AttributeError:
-        raise UsageError(f"{target}: the module has no '{target.partition(':')[2]}'.") from None
+    except AttributeError as error:
+        if error.name != target.partition(":")[2]:
+            raise _unmade(target, error) from error
+        raise UsageError(f"{target}: the module has no '{error.name}'.") from None
     except TypeError as error:
         raise UsageError(f"{target}: it can't be made without arguments ({error}).") from None
+    except Exception as error:
+        raise _unmade(target, error) from error
     missing = [method for method in ("start", "reply", "count_tokens", "close") if not hasattr(made, method)]
     if missing:
         raise UsageError(f"{target}: it has no '{missing[0]}'; see genaipa/systems/base.py for what a system is.")
     return made
+
+
+def _unmade(target: str, error: Exception) -> UsageError:
+    """A user's own module or class may raise anything when it is imported and made."""
+    return UsageError(redact(f"{target}: it can't be made ({type(error).__name__}: {error})."))

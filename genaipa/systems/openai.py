@@ -57,6 +57,8 @@ class OpenAISystem:
         self.accepts = accepts
         self.explicit_cache = explicit_cache
         self._client: openai.AsyncOpenAI | None = None
+        self._lanes: list[openai.AsyncOpenAI] = []
+        self._free: list[openai.AsyncOpenAI] = []
         self._endpoint = Endpoint(name, "", "", "")
 
     def find_endpoint(self) -> Endpoint:
@@ -73,14 +75,17 @@ class OpenAISystem:
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask the server which models it has."""
         need_sdk(self.name, "openai", "openai")
+        import httpx2
         import openai
 
         self._endpoint = self.find_endpoint()
+        self._tls = httpx2.create_ssl_context()
         self._client = openai.AsyncOpenAI(
             # A server on loopback needs no key, but the SDK does.
             api_key=self._endpoint.key or "none",
             base_url=self._endpoint.address,
             max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(verify=self._tls),
         )
         try:
             return await self._look_up_model(self._client)
@@ -145,9 +150,10 @@ class OpenAISystem:
         if self._client is None:
             raise NotReadyError(f"{self.name} was asked before it was started.")
         body, sent = self._body(messages, settings)
+        lane = self._free.pop() if self._free else self._lane(self._client)
         try:
             async with asyncio.timeout(settings.timeout):
-                completion = await self._client.post(
+                completion = await lane.post(
                     "/chat/completions",
                     cast_to=ChatCompletion,
                     content=body,
@@ -159,7 +165,21 @@ class OpenAISystem:
             raise self._failure(error) from None
         except ValueError:
             raise self._endpoint.malformed("an answer that is not JSON") from None
+        finally:
+            self._free.append(lane)
         return self._read(completion, sent)
+
+    def _lane(self, client: openai.AsyncOpenAI) -> openai.AsyncOpenAI:
+        """The client once more, for one call at a time: with a connection of its own.
+
+        A pool for all calls looks at every connection that it holds, and asks the system about the idle ones, twice
+        for each question.
+        """
+        import openai
+
+        lane = client.with_options(http_client=openai.DefaultAsyncHttpxClient(verify=self._tls))
+        self._lanes.append(lane)
+        return lane
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """The request as JSON, and the settings in it under the names of `Settings`."""
@@ -223,8 +243,9 @@ class OpenAISystem:
     async def close(self) -> None:
         """Let go of the connections."""
         if self._client is not None:
-            await self._client.close()
+            await asyncio.gather(*(client.close() for client in (self._client, *self._lanes)))
             self._client = None
+            self._lanes, self._free = [], []
 
 
 class CompatibleSystem(OpenAISystem):

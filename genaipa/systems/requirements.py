@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.systems.endpoint import is_loopback, read_variable
+from genaipa.errors import NotReadyError
+from genaipa.systems.endpoint import is_loopback, read_address, read_variable
 
 if TYPE_CHECKING:
     from genaipa.systems.catalog import Resolved
@@ -43,10 +44,11 @@ PROVIDERS: dict[str, Requirements] = {
 }
 
 
-def requirements(provider: str, model: str) -> Requirements | None:
-    """What a provider needs; None for one that needs nothing. `openai-api/NAME/…` has variables of its own."""
+def requirements(system: str) -> Requirements | None:
+    """What a system needs, by its full name; None if nothing. `openai-api/NAME/…` has variables of its own."""
+    provider, _, rest = system.partition("/")
     if provider == "openai-api":
-        prefix = model.partition("/")[0].upper().replace("-", "_")
+        prefix = rest.partition("/")[0].upper().replace("-", "_")
         return Requirements(
             "openai", "openai", (f"{prefix}_API_KEY",), f"{prefix}_BASE_URL", address_needed=True, keyless_here=True
         )
@@ -58,11 +60,14 @@ def lacking(resolved: Resolved) -> list[str]:
     if ":" in resolved.provider:
         module = resolved.provider.partition(":")[0]
         return [] if importable(module) else [f"put the module '{module}' here or install it"]
-    needed = requirements(resolved.provider, resolved.model)
+    needed = requirements(resolved.name)
     if needed is None:
         return []
     steps = [] if importable(needed.module) else [f"pip install 'genaipa[{needed.extra}]'"]
-    address = read_variable(needed.address)
+    try:
+        address = read_address(resolved.name, needed.address)
+    except NotReadyError:
+        return [*steps, f"mend the address in {needed.address}"]
     if resolved.provider == "vllm" and address is None and vllm_command() is None:
         steps.append(f"set {needed.address}, or pip install 'genaipa[vllm]'")
     if needed.address_needed and address is None:

@@ -1,0 +1,161 @@
+"""A run that is killed at any moment goes on where it was: each answer once, none lost, none asked twice."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from running import SYSTEM, lines_of, make_workspace
+from servers import Behaviour, OpenAIServer
+
+from genaipa.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KILLS = 25
+"""How often a run is killed, in each mode."""
+CONNECTIONS = 3
+_PLAN = ("-s", SYSTEM, "-p", "acme", "-p", "brook", "--part-tokens", "60", "-j", str(CONNECTIONS), "-r", "3")
+_REPLY_SECONDS = 0.03
+
+
+@dataclass
+class Watch:
+    """What the server was asked, and the moment of the next kill."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    """Company and last message of each request."""
+    left: int = 0
+    """Requests until the signal is given."""
+    now: threading.Event = field(default_factory=threading.Event)
+
+    def behave(self, _number: int, body: dict[str, Any]) -> Behaviour:
+        """Answer, each time with another text; give the signal when it is time."""
+        last = body["messages"][-1]["content"]
+        whole = str(body["messages"])
+        self.asked.append(("acme" if "Acme" in whole else "brook", last))
+        self.left -= 1
+        if self.left <= 0:
+            self.now.set()
+        return Behaviour(text=f"Reply {len(self.asked)} to: {last[:40]}", delay=_REPLY_SECONDS)
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
+    """A server that counts down to a kill."""
+    watching = Watch()
+    with OpenAIServer(watching.behave, models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        yield watching
+
+
+def start(*args: str) -> subprocess.Popen[bytes]:
+    """The command line in a process of its own."""
+    command = [sys.executable, "-m", "genaipa", "run", *args]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def run_folder() -> Path | None:
+    """The one run of the working folder."""
+    return next(iter(Path("runs").glob("*/manifest.json")), Path()).parent if list(Path("runs").glob("*/manifest.json")) else None
+
+
+def durable(folder: Path | None) -> dict[str, dict[str, Any]]:
+    """Key → record of everything that is on disk as a whole line."""
+    return {record["key"]: record for record in lines_of(folder / "answers.jsonl")} if folder else {}
+
+
+def name_of(record: dict[str, Any]) -> tuple[str, str]:
+    """A record as the server sees its request; wordings and repetitions look alike to it."""
+    return record["document"], record["asked"]
+
+
+@pytest.mark.parametrize("mode", ["shared", "independent"])
+def test_killed_again_and_again(watch: Watch, mode: str) -> None:
+    """Killed 25 times at random moments, a run ends with each answer once, and asks for none that it has.
+
+    A reply that was on its way when the process died may be asked for again: so many at most as were under way.
+    """
+    seed = random.randrange(10**9)
+    print(f"seed {seed}")  # noqa: T201 - shown when the test fails
+    chance = random.Random(seed)
+    make_workspace(questions=5, documents=("acme", "brook"))
+    first = (*_PLAN, "-e", "procedure", "--wording", "original,paraphrase-1", "--conversation", mode)
+    wanted = 2 * 3 * 4 * 2 * 5
+    summaries = 2 * 3 * 2 * 2
+    kept: dict[str, dict[str, Any]] = {}
+    repeated = 0
+    for kill in range(KILLS):
+        watch.now.clear()
+        before = len(watch.asked)
+        # Some die before their first question, most somewhere in their few.
+        watch.left = chance.randint(0, 2 * (wanted + summaries - len(kept)) // (KILLS - kill))
+        folder = run_folder()
+        process = start(*(("--resume", folder.name) if folder else first))
+        if watch.left:
+            while process.poll() is None and not watch.now.wait(0.05):
+                pass
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(chance.choice((0.0, _REPLY_SECONDS / 2, _REPLY_SECONDS, 0.3 if not watch.left else 0.0)))
+        process.kill()
+        _, said = process.communicate()
+        assert process.returncode in {0, -9}, said.decode()
+        on_disk = durable(run_folder())
+        assert kept.items() <= on_disk.items(), "what was kept stays as it was"
+        check_asked(kept, on_disk, watch.asked[before:])
+        kept = on_disk
+    folder = run_folder()
+    assert folder is not None
+    before = len(watch.asked)
+    process = start("--resume", folder.name)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said.decode()
+    done = durable(folder)
+    check_asked(kept, done, watch.asked[before:])
+    assert kept.items() <= done.items()
+    check_complete(folder, wanted, summaries)
+    repeated = len(watch.asked) - len(done)
+    assert repeated <= KILLS * CONNECTIONS
+
+
+def check_asked(
+    kept: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], asked: list[tuple[str, str]]
+) -> None:
+    """One process asked for nothing that was on disk before it began, and for nothing twice."""
+    new = Counter(name_of(record) for key, record in now.items() if key not in kept)
+    lost = Counter(asked) - new
+    # Asked, and not on disk: under way when the process died. Nothing else.
+    assert sum(lost.values()) <= CONNECTIONS, lost
+    assert not new - Counter(asked), "a record came from a request"
+
+
+def check_complete(folder: Path, wanted: int, summaries: int) -> None:
+    """Each planned key is there exactly once, with the reply that answers its own question."""
+    run = RunFolder(folder)
+    records = list(run.records())
+    keys = Counter(record.key for record in records)
+    assert set(keys.values()) == {1}
+    assert Counter(record.kind for record in records) == {"answer": wanted, "summary": summaries}
+    manifest = run.manifest()
+    planned = {
+        f"{SYSTEM}|{place.partition('|')[0]}|{i}|{w}|{place.partition('|')[2]}|{question}"
+        for place, order in manifest.orders.items()
+        for i in manifest.spec.initializations
+        for w in manifest.spec.wordings
+        for question in order
+    }
+    assert {record.key for record in records if record.kind == "answer"} == planned
+    assert all(record.status == "answered" for record in records)
+    for record in records:
+        assert (record.reply or "").endswith(record.asked[:40]), record.key
+    assert manifest.status == "complete"
+    assert manifest.totals.answered == wanted

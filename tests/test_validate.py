@@ -1,0 +1,259 @@
+"""Checking all data of a workspace at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from genaipa.check import check_workspace
+from genaipa.workspace import find_workspace, shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from conftest import Finished
+
+DOCUMENT = "# ACME\n\n## 1. Data\n\nWe keep your name.\n\n## 2. Rights\n\nYou may ask.\n"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working folder is a workspace, and nothing was pulled."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+    Path("genaipa.toml").touch()
+    for kind in ("prompts", "questions", "policies", "annotations"):
+        Path(kind).mkdir()
+
+
+def found() -> list[tuple[str, str, str, str]]:
+    """(file, entry, severity, problem) of everything that is wrong."""
+    home = Path.cwd()
+    findings = check_workspace(find_workspace())
+    return [(str(Path(f.path).relative_to(home)), f.entry, f.severity, f.problem) for f in findings]
+
+
+def places() -> list[tuple[str, str, str]]:
+    """(file, entry, severity) of everything that is wrong."""
+    return [finding[:3] for finding in found()]
+
+
+def shipped_yaml(name: str) -> dict[str, Any]:
+    """A shipped file, to be spoilt."""
+    loaded: dict[str, Any] = yaml.safe_load((shipped() / name).read_text(encoding="utf-8"))
+    return loaded
+
+
+def question_set(*questions: str) -> None:
+    """A set `mine` of questions written in YAML's flow style."""
+    head = "name: mine\ntitle: t\nkind: policy\nplaceholder: X\nsource: s\nlicense: l\ncategories: {T: Trust}\n"
+    Path("questions/mine.yaml").write_text(head + "questions:\n" + "".join(f"  - {q}\n" for q in questions))
+
+
+def annotate(answers: str, *, document: str = "acme", questions: str = "mine", more: str = "") -> None:
+    """Annotated answers written in YAML's flow style."""
+    head = f"document: {document}\nquestions: {questions}\nannotators: [me]\n{more}"
+    Path(f"annotations/{document}.yaml").write_text(f"{head}answers:\n{answers}")
+
+
+def test_shipped_data_is_clean(genaipa: Callable[..., Finished]) -> None:
+    """What ships has nothing that is wrong, so an empty workspace has neither, and the command says what it checked."""
+    assert found() == []
+    finished = genaipa("validate")
+    assert finished.code == 0
+    assert "Checked 9 prompts, 2 question sets, 2 documents, 2 files of annotated answers." in finished.out
+    assert "Everything is fine." in finished.out
+
+
+def test_published_data_is_clean(genaipa: Callable[..., Finished], shared: Path) -> None:
+    """What a pull brings fits together: each id is a question's, each citation finds its part or article."""
+    genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench")
+    counts = json.loads(genaipa("validate", "--json").out)
+    assert counts["findings"] == []
+    assert counts["counts"]["policies"] == {"fine": 9, "checked": 9}
+
+
+def test_every_bad_question_is_listed() -> None:
+    """A file's problems are told all at once, each under its place and id: wrong keys, rules broken, an id twice."""
+    good = "{id: A, category: T, origin: faq, text: Why X?}"
+    question_set(
+        good,
+        "{id: B, category: T, origin: faq, txt: Why?}",
+        "{id: C, category: Z, origin: faq, text: Why?}",
+        "{id: D, category: T, origin: boss, text: Why?}",
+        "{id: E, category: T, origin: user, text: '  '}",
+        good,
+    )
+    file = "questions/mine.yaml"
+    assert places() == [
+        (file, "questions[1] (B)", "error"),
+        (file, "questions[2] (C)", "error"),
+        (file, "questions[3] (D).origin", "error"),
+        (file, "questions[4] (E)", "error"),
+        (file, "questions[5] (A)", "error"),
+    ]
+    problems = [problem for *_, problem in found()]
+    assert problems[0] == "unknown key 'txt': did you mean 'text'?"
+    assert problems[-1] == "the id stands twice."
+
+
+def test_a_file_that_cannot_be_read_is_one_problem() -> None:
+    """Broken YAML, or a key of the whole file that is wrong, is told once and not for each entry."""
+    Path("questions/broken.yaml").write_text("name: [\n")
+    question_set("{id: A, category: T, origin: faq, text: Why?}", "{id: B, category: T, origin: faq, text: Why?}")
+    path = Path("questions/mine.yaml")
+    path.write_text(path.read_text().replace("license:", "licence:"))
+    assert [(file, problem) for file, _, _, problem in found() if file == "questions/mine.yaml"] == [
+        ("questions/mine.yaml", "unknown key 'licence': did you mean 'license'?")
+    ]
+    assert [place for place in places() if "broken" in place[0]] == [("questions/broken.yaml", "line 2", "error")]
+
+
+def test_annotated_answers_are_held_against_questions_and_document() -> None:
+    """Ids that are no question's are errors; questions without answer and sections that aren't found are warnings."""
+    question_set(*(f"{{id: Q{n}, category: T, origin: faq, text: Why?}}" for n in (1, 2, 3)))
+    Path("policies/acme.md").write_text(DOCUMENT)
+    annotate(
+        "  Q1: {silent: false, answer: Yes., sections: ['1', 'Section 2', '7.7']}\n"
+        "  Q3: {silent: false, answer: No., sections: ['Part 1']}\n"
+        "  Q9: {silent: true, answer: It does not say.}\n"
+    )
+    assert found() == [
+        ("annotations/acme.yaml", "answers.Q9", "error", "the set 'mine' has no such question; known: Q1, Q2, Q3."),
+        (
+            "annotations/acme.yaml",
+            "answers.Q1",
+            "warning",
+            "cites '7.7', which acme does not have as far as genaipa can see.",
+        ),
+        (
+            "annotations/acme.yaml",
+            "answers.Q3",
+            "warning",
+            "cites 'Part 1', which acme does not have as far as genaipa can see.",
+        ),
+        ("annotations/acme.yaml", "answers", "warning", "no annotated answer to Q2."),
+    ]
+
+
+def test_parts_are_those_of_the_part_set() -> None:
+    """A citation of "Part n" is looked up in the segmentation that the annotations name."""
+    question_set("{id: Q1, category: T, origin: faq, text: Why?}")
+    Path("policies/acme.md").write_text(DOCUMENT)
+    Path("policies/acme.yaml").write_text("company: ACME\npart_sets: {halves: [0, 30]}\n")
+    annotate("  Q1: {silent: false, answer: Yes., sections: ['Part 2', 'Part 3']}\n", more="part_set: halves\n")
+    assert [(entry, severity, problem.split(",")[0]) for _, entry, severity, problem in found()] == [
+        ("answers.Q1", "warning", "cites 'Part 3'")
+    ]
+
+
+def test_annotations_without_their_document_or_questions() -> None:
+    """A published document that isn't pulled is named with its command; a question set that isn't there is an error."""
+    annotate("  Q1: {silent: true, answer: It does not say.}\n", document="uber", questions="nowhere")
+    assert [(entry, severity) for _, entry, severity, _ in found()] == [("questions", "error"), ("document", "warning")]
+    assert "genaipa pull genaipabench" in found()[1][3]
+
+
+def test_bad_answers_are_all_listed() -> None:
+    """The rules about one annotated answer are applied to each of them."""
+    spoilt = shipped_yaml("annotations/brindlecart.yaml")
+    spoilt["answers"]["T_f1"]["answer"] = " "
+    spoilt["answers"]["T_f3"]["sections"] = ["2"]
+    spoilt["answers"]["CA_u1"]["sectoins"] = ["2"]
+    Path("annotations/brindlecart.yaml").write_text(yaml.safe_dump(spoilt))
+    assert sorted(entry for _, entry, _ in places()) == ["answers.CA_u1", "answers.T_f1", "answers.T_f3"]
+
+
+def test_documents_are_checked_with_what_is_known_about_them() -> None:
+    """A text that isn't UTF-8, a wrong key beside a text, and a description without a text."""
+    Path("policies/acme.md").write_text(DOCUMENT)
+    Path("policies/acme.yaml").write_text("compny: ACME\n")
+    Path("policies/latin.txt").write_bytes(b"caf\xe9")
+    Path("policies/alone.yaml").write_text("company: ACME\n")
+    assert places() == [
+        ("policies/acme.yaml", "", "error"),
+        ("policies/alone.yaml", "", "warning"),
+        ("policies/latin.txt", "", "error"),
+    ]
+
+
+def test_every_broken_prompt_is_listed() -> None:
+    """A variable that doesn't exist, a template that isn't one, and a file that replaces nothing."""
+    Path("prompts/question.jinja").write_text("{{ qestion }}")
+    Path("prompts/part.jinja").write_text("{% if %}")
+    Path("prompts/qestion.jinja").write_text("{{ question }}")
+    Path("prompts/tone.jinja").write_text("Be brief.")
+    Path("prompts/summarize-document.jinja").write_text('{% include "tone.jinja" %}')
+    assert places() == [
+        ("prompts/part.jinja", "line 1", "error"),
+        ("prompts/qestion.jinja", "", "warning"),
+        ("prompts/question.jinja", "", "error"),
+    ]
+    assert "did you mean 'question'?" in found()[1][3]
+
+
+def test_systems_of_ones_own_are_checked() -> None:
+    """Each entry of systems.yaml that can't be used is named."""
+    Path("systems.yaml").write_text(
+        "systems:\n  a: {system: gpt}\n  b: {system: openai/m, contxt: 5}\n  c: {system: openai/m}\n"
+    )
+    assert places() == [("systems.yaml", "systems.a", "error"), ("systems.yaml", "systems.b", "error")]
+
+
+def test_files_that_nothing_reads_are_named() -> None:
+    """A wrong suffix, or a second text of the same name, would otherwise be passed over without a word."""
+    Path("questions/mine.yml").write_text("name: mine\n")
+    Path("policies/acme.md").write_text(DOCUMENT)
+    Path("policies/acme.txt").write_text(DOCUMENT)
+    Path("policies/.hidden").touch()
+    assert [(file, severity) for file, _, severity, _ in found()] == [
+        ("policies/acme.txt", "warning"),
+        ("questions/mine.yml", "warning"),
+    ]
+    assert "acme.md" in found()[0][3]
+    assert ".yaml" in found()[1][3]
+
+
+def test_runs_are_read_to_the_end(genaipa: Callable[..., Finished]) -> None:
+    """A real run is clean; a spoilt line, a cut-off one and a damaged manifest are found, and so is a stray folder."""
+    done = genaipa("run", "-s", "scripted", "-p", "vpda", "-i", "company-name", "--name", "r")
+    assert done.code == 0, done.err
+    assert found() == []
+    run = next(Path("runs").iterdir())
+    answers = run / "answers.jsonl"
+    lines = answers.read_text().splitlines()
+    answers.write_text("\n".join([lines[0], "{}", *lines[1:3], '{"key": ']))
+    (run / "manifest.json").write_text("{")
+    Path("runs/stray").mkdir()
+    assert places() == [
+        (f"{run}/answers.jsonl", "line 2", "error"),
+        (f"{run}/answers.jsonl", "line 5", "warning"),
+        (f"{run}/manifest.json", "", "error"),
+        ("runs/stray", "", "warning"),
+    ]
+
+
+def test_the_command_groups_by_file_and_fails_on_errors_alone(genaipa: Callable[..., Finished]) -> None:
+    """Warnings leave the exit code at 0, an error makes it 1; the table names each file once."""
+    question_set("{id: Q1, category: T, origin: faq, text: Why?}")
+    Path("policies/acme.md").write_text(DOCUMENT)
+    annotate("  Q1: {silent: false, answer: Yes., sections: ['8', '9']}\n")
+    warned = genaipa("validate")
+    assert warned.code == 0
+    assert warned.out.count("annotations/acme.yaml") == 1
+    assert "2 warnings; 17 of 18 are fine." in warned.out
+    annotate("  Q2: {silent: true, answer: It does not say.}\n")
+    failed = genaipa("validate", "--json")
+    assert failed.code == 1
+    told = json.loads(failed.out)
+    assert told["findings"][0] == {
+        "path": str(Path("annotations/acme.yaml").resolve()),
+        "entry": "answers.Q2",
+        "problem": "the set 'mine' has no such question; known: Q1.",
+        "severity": "error",
+    }
+    assert told["counts"]["annotations"] == {"fine": 2, "checked": 3}
