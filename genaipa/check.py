@@ -165,7 +165,7 @@ class _Trial:
         except GenaipaError as error:
             found = _finding(copy, error)
             entry = found.entry.replace(f"{self.entries}[...]", f"{self.entries}.{keys[0]}")
-            entry = re.sub(r"(?<=\[)\d+", lambda place: str(keys[int(place[0])]), entry, count=1)
+            entry = re.sub(rf"(?<=^{self.entries}\[)\d+", lambda place: str(keys[int(place[0])]), entry)
             return Finding(str(self.path), entry, found.problem)
         return None
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from genaipa.annotations import Annotations, load_annotations
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.policies.document import Document, load_document
@@ -99,6 +101,8 @@ async def make_ready(
     resolved = resolve(name, workspace)
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
+    for note in _known_notes(resolved):
+        say(note)
     system = resolved.make() if start and not resolved.manual else None
     readiness = await _start(system, resolved) if system else Readiness()
     try:
@@ -109,9 +113,10 @@ async def make_ready(
             tariff=_tariff(resolved),
             context=resolved.entry.context or readiness.context or _known_context(resolved),
         )
-        ready.notes = _notes(ready)
-        for note in ready.notes:
+        told = _told_notes(ready)
+        for note in told:
             say(note)
+        ready.notes = [*_known_notes(resolved), *told]
         await _cut(ready, spec, material, offline=offline)
         check_fit(ready, spec)
     except BaseException:
@@ -151,21 +156,31 @@ def _known_context(resolved: Resolved) -> int | None:
     return known_context(resolved.provider, resolved.model) if resolved.provider in HOSTED else None
 
 
-def _notes(ready: Ready) -> list[str]:
-    """What the user should know about a system before the run; a NotReadyError if the server has it no more."""
-    entry, name, listed = ready.resolved.entry, ready.resolved.asked, ready.readiness.models
-    notes = list(ready.readiness.notes)
-    gone = listed is not None and ready.resolved.model not in listed
-    instead = _instead(ready.resolved)
-    if entry.retired and gone:
-        raise NotReadyError(f"{name} was retired on {entry.retired} and the server no longer lists it{instead}.")
+def _known_notes(resolved: Resolved) -> list[str]:
+    """What the catalog has to say about a system before it is started."""
+    entry, notes = resolved.entry, []
     if entry.retired:
-        still = ", but the server still lists it" if listed is not None else ""
-        notes.append(f"{name} was announced to retire on {entry.retired}{still}{instead}.")
-    if ready.readiness.shutdown:
-        notes.append(f"{name}: the provider ends this model on {ready.readiness.shutdown}{instead}.")
+        notes.append(f"{resolved.asked} was announced to retire on {entry.retired}{_instead(resolved)}.")
     if entry.note:
-        notes.append(f"{name}: {entry.note}")
+        notes.append(f"{resolved.asked}: {entry.note}")
+    return notes
+
+
+def _told_notes(ready: Ready) -> list[str]:
+    """What the server has to say about a system; a NotReadyError if it no longer lists one that was to retire."""
+    resolved, listed = ready.resolved, ready.readiness.models
+    notes = list(ready.readiness.notes)
+    if resolved.entry.retired and listed is not None:
+        if resolved.model not in listed:
+            raise NotReadyError(
+                f"{resolved.asked} was retired on {resolved.entry.retired}, and the server no longer lists it"
+                f"{_instead(resolved)}."
+            )
+        notes.append(f"{resolved.asked}: the server still lists it, so the run goes on.")
+    if ready.readiness.shutdown:
+        notes.append(
+            f"{resolved.asked}: the provider ends this model on {ready.readiness.shutdown}{_instead(resolved)}."
+        )
     return notes
 
 
@@ -203,7 +218,8 @@ def check_fit(ready: Ready, spec: RunSpec) -> None:
         if need > ready.context:
             part = f"{len(script.parts)} part{'s' if len(script.parts) > 1 else ''}"
             ways = ["choose a system with a larger context"]
-            if spec.conversation == "shared":
+            alone = replace(spec, conversation="independent")
+            if spec.conversation == "shared" and context_need(ready, alone, name) <= ready.context:
                 ways.insert(0, "ask with --conversation independent")
             raise UsageError(
                 f"{name} does not fit {ready.resolved.asked}: with its questions and replies it needs about {need:,} "

@@ -11,6 +11,7 @@ only. Everything runs in one thread of its own, so a `behave` is never called tw
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import contextlib
 import json
@@ -135,7 +136,7 @@ def tokens(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-class LoopbackServer:
+class LoopbackServer(abc.ABC):
     """What the providers' servers have in common. `only` is the one key accepted, None accepts any and none."""
 
     models: tuple[str, ...] = ()
@@ -327,25 +328,25 @@ class LoopbackServer:
         """The refusal, with the key masked in it as providers do."""
         return failure(401, f"Incorrect API key provided: {key[:7]}********{key[-4:]}.", "invalid_api_key")
 
+    @abc.abstractmethod
     def is_call(self, request: Request) -> bool:
         """Whether a model is asked for a reply."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def look_up(self, request: Request) -> dict[str, Any] | None:
         """The answer to any other request, None if there is no such thing."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def turns(self, body: dict[str, Any]) -> list[Turn]:
         """The conversation in a request."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def completion(self, request: Request, text: str, finish: str, counts: Counts) -> dict[str, Any]:
         """A reply in the provider's form."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def error(self, behaviour: Behaviour) -> dict[str, Any]:
         """An error in the provider's form."""
-        raise NotImplementedError
 
 
 class OpenAIServer(LoopbackServer):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KILLS = 25
 """How often a run is killed, in each mode."""
 CONNECTIONS = 3
-_PLAN = ("-s", SYSTEM, "-p", "acme", "-p", "brook", "--part-tokens", "60", "-j", str(CONNECTIONS), "-r", "3")
+_PLAN = ("-s", SYSTEM, "-p", "acme", "-p", "brook", "--part-tokens", "60", "-r", "3")
 _REPLY_SECONDS = 0.03
 
 
@@ -60,13 +60,15 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
 def start(*args: str) -> subprocess.Popen[bytes]:
     """The command line in a process of its own."""
-    command = [sys.executable, "-m", "genaipa", "run", *args]
+    command = [sys.executable, "-m", "genaipa", "run", "-j", str(CONNECTIONS), *args]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def run_folder() -> Path | None:
     """The one run of the working folder."""
-    return next(iter(Path("runs").glob("*/manifest.json")), Path()).parent if list(Path("runs").glob("*/manifest.json")) else None
+    found = [manifest.parent for manifest in Path("runs").glob("*/manifest.json")]
+    assert len(found) <= 1, "a run that was begun is gone on with"
+    return found[0] if found else None
 
 
 def durable(folder: Path | None) -> dict[str, dict[str, Any]]:
@@ -93,7 +95,6 @@ def test_killed_again_and_again(watch: Watch, mode: str) -> None:
     wanted = 2 * 3 * 4 * 2 * 5
     summaries = 2 * 3 * 2 * 2
     kept: dict[str, dict[str, Any]] = {}
-    repeated = 0
     for kill in range(KILLS):
         watch.now.clear()
         before = len(watch.asked)
@@ -105,7 +106,7 @@ def test_killed_again_and_again(watch: Watch, mode: str) -> None:
             while process.poll() is None and not watch.now.wait(0.05):
                 pass
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(chance.choice((0.0, _REPLY_SECONDS / 2, _REPLY_SECONDS, 0.3 if not watch.left else 0.0)))
+            process.wait(chance.uniform(0, 2 * _REPLY_SECONDS))
         process.kill()
         _, said = process.communicate()
         assert process.returncode in {0, -9}, said.decode()
@@ -123,8 +124,6 @@ def test_killed_again_and_again(watch: Watch, mode: str) -> None:
     check_asked(kept, done, watch.asked[before:])
     assert kept.items() <= done.items()
     check_complete(folder, wanted, summaries)
-    repeated = len(watch.asked) - len(done)
-    assert repeated <= KILLS * CONNECTIONS
 
 
 def check_asked(

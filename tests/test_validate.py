@@ -164,8 +164,14 @@ def test_bad_answers_are_all_listed() -> None:
     spoilt["answers"]["T_f1"]["answer"] = " "
     spoilt["answers"]["T_f3"]["sections"] = ["2"]
     spoilt["answers"]["CA_u1"]["sectoins"] = ["2"]
+    spoilt["answers"]["CA_f2"]["sections"] = ["6", "6.3", 6.4]
     Path("annotations/brindlecart.yaml").write_text(yaml.safe_dump(spoilt))
-    assert sorted(entry for _, entry, _ in places()) == ["answers.CA_u1", "answers.T_f1", "answers.T_f3"]
+    assert sorted(entry for _, entry, _ in places()) == [
+        "answers.CA_f2.sections[2]",
+        "answers.CA_u1",
+        "answers.T_f1",
+        "answers.T_f3",
+    ]
 
 
 def test_documents_are_checked_with_what_is_known_about_them() -> None:

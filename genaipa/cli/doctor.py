@@ -28,7 +28,10 @@ _LITTLE_ROOM = 500 * 1024**2
 
 
 def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
-    """Say what works on this machine, what doesn't, and what to do about it. Keys are never shown."""
+    """Say what works on this machine, and how to mend the rest.
+
+    Nothing is changed, no key is shown, and only servers that a variable names are called.
+    """
     from genaipa.cli.screen import print_json
     from genaipa.workspace import find_workspace
 

@@ -43,7 +43,10 @@ A workspace of genaipa. What lies here is used before what ships with genaipa.
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make (new or empty).")],
 ) -> None:
-    """Make a workspace: a folder for your own documents, questions, prompts, systems and runs."""
+    """Make a workspace for your own data and runs.
+
+    It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
+    """
     import json
 
     from genaipa.cli.screen import show

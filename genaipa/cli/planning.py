@@ -84,6 +84,8 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
 
 def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     from genaipa.cli.fetching import pull_missing
+    from genaipa.importers.genaipabench.documents import DOCUMENTS
+    from genaipa.policies.document import document_names
     from genaipa.systems.catalog import resolve
 
     if not wanted.systems:
@@ -96,6 +98,7 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     _known("initialization", wanted.initializations, INITIALIZATIONS)
     _known("wording", wanted.wordings, (*WORDINGS, "all"))
     _known("kind of conversation", (wanted.conversation,), ("shared", "independent"))
+    _known("policy", wanted.documents, {**document_names(workspace), **DOCUMENTS}, _hint(wanted.documents))
     pull_missing(workspace, wanted.documents, offline=offline)
     experiment = EXPERIMENTS[wanted.experiment or DEFAULT_EXPERIMENT]
     wordings = WORDINGS if "all" in wanted.wordings else wanted.wordings
@@ -114,10 +117,16 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     )
 
 
-def _known(kind: str, names: tuple[str, ...], known: Any) -> None:
+def _known(kind: str, names: tuple[str, ...], known: Any, hint: str = "") -> None:
     for name in names:
         if name not in known:
-            raise UnknownNameError(kind, name, known)
+            raise UnknownNameError(kind, name, known, hint)
+
+
+def _hint(documents: tuple[str, ...]) -> str:
+    """For whoever names a file or an address: it has to be added first."""
+    foreign = next((name for name in documents if "/" in name or "." in name), "")
+    return f"Add it first: genaipa policies add {foreign} --name NAME --company COMPANY" if foreign else ""
 
 
 def _question_sets(workspace: Workspace, wanted: Wanted, only: DocumentKind | None) -> dict[str, str]:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 _COMMANDS = ("show", "add", "stats")
 
-app = typer.Typer(help="List, show, add and measure documents: privacy policies and regulations.")
+app = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
 def policies(context: typer.Context, json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
-    """List, show, add and measure documents: privacy policies and regulations."""
+    """List, show, add and measure privacy policies and laws."""
     if context.invoked_subcommand is not None:
         # What stands before the sub-command holds for it too.
         context.default_map = {
@@ -110,7 +110,10 @@ def show_policy(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Show what is known about a document and its sections; with --section, the text of one."""
+    """Show what is known about a document, and its sections.
+
+    With --section, the text of that section and of what lies beneath it.
+    """
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -194,7 +197,10 @@ def add(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Add a document to the workspace from a file (text, Markdown, HTML, PDF) or an address."""
+    """Add a document to the workspace.
+
+    It is taken from a file (text, Markdown, HTML, PDF) or an address.
+    """
     from typing import get_args
 
     from genaipa.cli.screen import print_json, show

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message
     from genaipa.workspace import Workspace
 
+_CENT = 0.01
 PLACEHOLDER = "[the system's own summary]"
 
 
@@ -116,4 +117,4 @@ def _as_dict(row: Estimate) -> dict[str, object]:
 
 
 def _money(value: float | None) -> str:
-    return "?" if value is None else f"${value:.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
+    return "?" if value is None else f"${value:.2f}" if value >= _CENT or value == 0 else f"${value:.4f}"

@@ -20,7 +20,10 @@ def prompts(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """List the prompts; with NAME, one of them; with --policy, as they are sent for that document."""
+    """List the prompts, or show them as they are sent.
+
+    With NAME, that one alone; with --policy, filled in for that document.
+    """
     from genaipa.errors import UnknownNameError
     from genaipa.prompts import load_prompts
     from genaipa.workspace import find_workspace

@@ -26,7 +26,10 @@ def pull(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Fetch published documents, annotated answers and questions; each file is checked, and fetched only once."""
+    """Fetch published documents, answers and questions.
+
+    Each file is checked against its published hash, and fetched only once.
+    """
     from genaipa.cli.screen import print_json, say, show
     from genaipa.errors import UnknownNameError
     from genaipa.policies.document import document_names

@@ -106,7 +106,7 @@ class System(Protocol):
         ...
 
     async def start(self) -> Readiness:
-        """Make ready (find the key, import the SDK, reach or start the server). Raises NotReadyError with the remedy."""
+        """Find the key, import the SDK, reach or start the server; a NotReadyError says what is missing."""
         ...
 
     async def count_tokens(self, text: str) -> int | None:

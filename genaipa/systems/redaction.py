@@ -18,7 +18,7 @@ _SHAPES = re.compile(
     re.VERBOSE,
 )
 _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
-_MASKS = ("*", "...", "…", "xxx", "XXX")
+_MASKS = ("*", "...", "…", "xxx")
 _SHORTEST_SECRET = 8
 _SHOWN_BY_MASKS = 3
 """Fewest characters of a key that a masked form of it begins or ends with."""
@@ -34,7 +34,7 @@ def redact(text: str, secret: str | None = None) -> str:
 
 def _unless_masked(word: str, secret: str) -> str:
     """The word, or nothing of it where it is a masked form of the key, such as `abcd...wxyz`."""
-    if not any(mask in word for mask in _MASKS):
+    if not any(mask in word.lower() for mask in _MASKS):
         return word
     shows = word.startswith(secret[:_SHOWN_BY_MASKS]) or word.rstrip(".").endswith(secret[-_SHOWN_BY_MASKS:])
     return HIDDEN if shows else word
