@@ -56,9 +56,8 @@ async def shared(client: AsyncOpenAI, workload, connections: int) -> int:
     return sum(await asyncio.gather(*conversations))
 
 
-async def main(path: str, mode: str, connections: int) -> None:
+async def main(workload, mode: str, connections: int) -> None:
     """Ask everything once and print how long it took."""
-    workload = json.loads(Path(path).read_text(encoding="utf-8"))
     async with AsyncOpenAI(max_retries=0) as client:
         begun = time.perf_counter()
         answers = await {"independent": independent, "shared": shared}[mode](client, workload, connections)
@@ -66,4 +65,5 @@ async def main(path: str, mode: str, connections: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    made = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    asyncio.run(main(made, sys.argv[2], int(sys.argv[3])))

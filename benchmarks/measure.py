@@ -12,7 +12,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -80,8 +79,3 @@ def serving(command: Sequence[str]):
             yield process.stdout.readline().strip()
         finally:
             process.kill()
-
-
-def middle(values: Sequence[float]) -> float:
-    """The median."""
-    return median(values)

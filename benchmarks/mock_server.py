@@ -19,8 +19,8 @@ _LENGTH = re.compile(rb"\r\ncontent-length:\s*(\d+)", re.IGNORECASE)
 _BUFFER = memoryview(bytearray(1 << 20))
 _ANSWER = (
     "Yes. The policy says that personal data is encrypted in transit and at rest, that access is limited to staff who "
-    "need it for their work, and that people are told without delay when a breach puts their data at risk (section 4.2, "
-    "Security of your information). It does not say for how long backups are kept."
+    "need it for their work, and that people are told without delay when a breach puts their data at risk (section "
+    "4.2, Security of your information). It does not say for how long backups are kept."
 )
 
 
@@ -37,7 +37,12 @@ REPLY = _response(
         "created": 1700000000,
         "model": MODEL,
         "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": _ANSWER}, "finish_reason": "stop", "logprobs": None}
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": _ANSWER},
+                "finish_reason": "stop",
+                "logprobs": None,
+            }
         ],
         "usage": {
             "prompt_tokens": 11000,

@@ -26,7 +26,9 @@ _VOCABULARY = (
     "when where because unless although before after under with without from for about between within "
     "the a this that any each our your their partner provider authority purpose consent right interest law retention "
     "period security breach notice child parent advertising analytics preference setting application website"
-).split()
+)
+
+_WORDS = _VOCABULARY.split()
 
 
 def document_text(number: int, words: int = WORDS) -> str:
@@ -35,9 +37,9 @@ def document_text(number: int, words: int = WORDS) -> str:
     lines, written, section = [f"# Privacy policy {number}", ""], 0, 0
     while written < words:
         section += 1
-        lines += [f"## {section}. {' '.join(random_.choices(_VOCABULARY, k=4)).capitalize()}", ""]
+        lines += [f"## {section}. {' '.join(random_.choices(_WORDS, k=4)).capitalize()}", ""]
         for _ in range(4):
-            sentences = [" ".join(random_.choices(_VOCABULARY, k=random_.randint(8, 30))) for _ in range(5)]
+            sentences = [" ".join(random_.choices(_WORDS, k=random_.randint(8, 30))) for _ in range(5)]
             paragraph = " ".join(f"{sentence.capitalize()}." for sentence in sentences)
             written += len(paragraph.split())
             lines += [paragraph, ""]

@@ -94,9 +94,12 @@ def _print_estimate(job: Job, systems: list[Ready], *, json: bool) -> None:
     for label in labels.values():
         show(label)
     show(f"Replies are taken to come to {REPLY_TOKENS} tokens each; 'repeated' is input that a cache may serve.")
-    totals = [row.cost for row in rows if row.cost is not None]
-    cached = [row.cached_cost for row in rows if row.cached_cost is not None]
-    show(f"Altogether {sum(row.calls for row in rows):,} calls, {_money(sum(cached))} to {_money(sum(totals))}.")
+    calls = f"Altogether {sum(row.calls for row in rows):,} calls"
+    priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
+    if len(priced) < len(rows):
+        show(f"{calls}; what they cost is not known for every system.")
+    else:
+        show(f"{calls}, {_money(sum(cached for _, cached in priced))} to {_money(sum(cost for cost, _ in priced))}.")
 
 
 def _how(ready: Ready) -> str:

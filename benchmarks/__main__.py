@@ -1,0 +1,267 @@
+"""Measure genaipa beside what it can be compared to, and print tables.
+
+    python -m benchmarks [W2] [W3] [memory] [start] [resume] [all] [--quick]
+
+W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
+shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
+and the median of three rounds is shown (of one with --quick). See README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from benchmarks.measure import Measured, measure, serving
+from benchmarks.workload import WORDS, Workload
+
+LATENCY = 0.05
+WHOLE = 100_000
+"""Tokens of a part, when a document is to stay in one message."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large everything is."""
+
+    rounds: int = 3
+    starts: int = 9
+    repetitions: int = 12
+    limit: int = 32
+    words: int = WORDS
+    finished: int = 625
+    """Repetitions of the finished run: times 5 documents and 32 questions."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One measured way of asking: the process, and the seconds from the first question to the last answer kept."""
+
+    process: Measured
+    asking: float
+
+
+class Bench:
+    """The workspace, the server and the environment of all measurements."""
+
+    def __init__(self, workspace: Path, url: str, scale: Scale) -> None:
+        self.workspace = workspace
+        self.scale = scale
+        # Nothing of the caller's settings; byte code is kept for the later processes, as after any installation.
+        keep = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
+        keep = {name: value for name, value in keep.items() if not name.startswith(("GENAIPA_", "OPENAI_"))}
+        if keep.pop("PYTHONDONTWRITEBYTECODE", None):
+            keep["PYTHONPYCACHEPREFIX"] = str(workspace / "bytecode")
+        server = {"MOCK_BASE_URL": url, "MOCK_API_KEY": "none", "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+        self.environment = {**keep, **server}
+
+    def python(self, *arguments: str, terminal: bool = False) -> Measured:
+        """A Python process."""
+        return measure([sys.executable, *arguments], self.environment, terminal=terminal)
+
+    def genaipa(self, *arguments: str, terminal: bool = False) -> Measured:
+        """The command line in this workspace."""
+        return self.python("-m", "genaipa", *arguments, "--workspace", str(self.workspace), terminal=terminal)
+
+    def make(self, module: str, workload: Workload, *arguments: str) -> str:
+        """What a module of this folder makes for a workload; what it prints."""
+        options = ["--repetitions", str(workload.repetitions), "--limit", str(workload.limit)]
+        return self.python("-m", f"benchmarks.{module}", str(self.workspace), *options, *arguments).out.strip()
+
+    def prepare(self, workload: Workload) -> Workload:
+        """Write the workspace and the messages of a workload, unless they are there."""
+        if not workload.messages(self.workspace).exists():
+            parts = ["--part-tokens", str(workload.part_tokens)] if workload.part_tokens else []
+            self.make("workload", workload, "--words", str(self.scale.words), *parts)
+        return workload
+
+    def run(self, workload: Workload, *, terminal: bool = False) -> Asked:
+        """`genaipa run` with everything on."""
+        process = self.genaipa(*workload.arguments(), terminal=terminal)
+        folder = max((self.workspace / "runs").iterdir(), key=lambda path: path.stat().st_mtime)
+        with (folder / "answers.jsonl").open(encoding="utf-8") as file:
+            begun = min(json.loads(line)["started"] for line in file)
+        ended = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["updated"]
+        return Asked(process, (dt.datetime.fromisoformat(ended) - dt.datetime.fromisoformat(begun)).total_seconds())
+
+    def loop(self, workload: Workload) -> Asked:
+        """The bare loop over the official client."""
+        messages = str(workload.messages(self.workspace))
+        arguments = (messages, workload.conversation, str(workload.connections))
+        process = self.python("-m", "benchmarks.bare_loop", *arguments)
+        said = json.loads(process.out)
+        if said["answers"] != workload.requests:
+            raise RuntimeError(f"the bare loop had {said['answers']} answers of {workload.requests}")
+        return Asked(process, said["asking"])
+
+    def workload(self, conversation: str, part_tokens: int | None = WHOLE) -> Workload:
+        """W2 or W3 at this scale, with the documents in one message unless told otherwise."""
+        connections = 64 if conversation == "independent" else 5 * self.scale.repetitions
+        workload = Workload(conversation, self.scale.repetitions, connections, part_tokens, self.scale.limit)
+        return self.prepare(workload)
+
+
+def alternated(rounds: int, *ways: Callable[[], Asked]) -> list[Asked]:
+    """Each way in every round, the order turned round from one to the next; the medians."""
+    found: list[list[Asked]] = [[] for _ in ways]
+    for number in range(rounds):
+        order = list(enumerate(ways))
+        for index, way in order if number % 2 == 0 else reversed(order):
+            found[index].append(way())
+    return [_middle(measured) for measured in found]
+
+
+def _middle(measured: Sequence[Asked]) -> Asked:
+    processes = [one.process for one in measured]
+    process = Measured(
+        wall=median(p.wall for p in processes),
+        cpu=median(p.cpu for p in processes),
+        rss=median(p.rss for p in processes),
+        out="",
+    )
+    return Asked(process, median(one.asking for one in measured))
+
+
+def compare(bench: Bench, name: str, conversation: str) -> None:
+    """W2 or W3: genaipa beside the bare loop, with the documents whole and in genaipa's usual parts."""
+    rows: list[Sequence[object]] = []
+    for label, part_tokens in (("whole", WHOLE), ("parts", None)):
+        workload = bench.workload(conversation, part_tokens)
+        bare, run = alternated(bench.scale.rounds, lambda w=workload: bench.loop(w), lambda w=workload: bench.run(w))
+        ideal = workload.ideal(LATENCY)
+        rows += [_row(f"{name} {label}", "bare loop", bare, ideal), _row("", "genaipa run", run, ideal)]
+        mine, theirs = run.process, bare.process
+        ratios = (run.asking / bare.asking, mine.wall / theirs.wall, mine.cpu / theirs.cpu, mine.rss / theirs.rss)
+        rows.append(("", "ratio", f"{ratios[0]:.2f}", "", *(f"{ratio:.2f}" for ratio in ratios[1:])))
+    if name == "W2":
+        workload = bench.workload(conversation)
+        rows.append(_row("W2 whole", "genaipa on a terminal", bench.run(workload, terminal=True), ideal))
+    print_table((name, "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+
+
+def _row(name: str, who: str, asked: Asked, ideal: float) -> tuple[object, ...]:
+    process = asked.process
+    figures = (f"{asked.asking:.2f}", f"{asked.asking / ideal:.2f}", f"{process.wall:.2f}", f"{process.cpu:.2f}")
+    return (name, who, *figures, f"{process.rss:.0f}")
+
+
+def memory(bench: Bench) -> None:
+    """Peak memory on W2, and with ten times the questions."""
+    workload = bench.workload("independent")
+    bare, run = alternated(1, lambda: bench.loop(workload), lambda: bench.run(workload))
+    tenfold = bench.run(replace(workload, repetitions=10 * workload.repetitions))
+    peaks = [asked.process.rss for asked in (bare, run, tenfold)]
+    rows = [
+        (f"bare loop, {workload.requests:,} questions", f"{peaks[0]:.0f}", ""),
+        (f"genaipa run, {workload.requests:,} questions", f"{peaks[1]:.0f}", f"{peaks[1] / peaks[0]:.2f} x bare"),
+        (
+            f"genaipa run, {10 * workload.requests:,} questions",
+            f"{peaks[2]:.0f}",
+            f"{peaks[2] / peaks[1]:.2f} x that",
+        ),
+    ]
+    print_table(("memory", "peak, MiB", "ratio"), rows)
+
+
+def start(bench: Bench) -> None:
+    """How long it takes to say anything: --help, and a run that asks one question of each document."""
+    few = bench.prepare(Workload("independent", 1, 64, WHOLE, 1))
+    plain = ("-c", "import typer, rich")
+    imports, help_ = alternated(
+        bench.scale.starts,
+        lambda: Asked(bench.python(*plain), 0),
+        lambda: Asked(bench.python("-m", "genaipa", "--help"), 0),
+    )
+    bare, run = alternated(bench.scale.rounds, lambda: bench.loop(few), lambda: bench.run(few))
+    rows = [
+        ('python -c "import typer, rich"', f"{imports.process.wall:.3f}", f"{imports.process.cpu:.3f}", ""),
+        (
+            "genaipa --help",
+            f"{help_.process.wall:.3f}",
+            f"{help_.process.cpu:.3f}",
+            f"{help_.process.wall / imports.process.wall:.2f}",
+        ),
+        (f"bare loop, {few.requests} questions", f"{bare.process.wall:.2f}", f"{bare.process.cpu:.2f}", ""),
+        (
+            f"genaipa run, {few.requests} questions",
+            f"{run.process.wall:.2f}",
+            f"{run.process.cpu:.2f}",
+            f"{run.process.wall / bare.process.wall:.2f}",
+        ),
+    ]
+    print_table(("start", "command, s", "processor, s", "ratio"), rows)
+
+
+def resume(bench: Bench) -> None:
+    """Coming back to a large run: one that is finished, and one that lacks its last answer."""
+    large = Workload("independent", bench.scale.finished, 64, None, bench.scale.limit)
+    bench.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
+    rows = []
+    for label, missing in (("finished", 0), ("one answer missing", 1)):
+        name = bench.make("finished_run", large, "--missing", str(missing))
+        answers = bench.workspace / "runs" / name / "answers.jsonl"
+        size = answers.stat().st_size / 2**20
+        # A run that is gone on with is finished after the first round.
+        rounds = 1 if missing else bench.scale.rounds
+        [back] = alternated(rounds, lambda n=name: Asked(bench.genaipa("run", "--resume", n), 0))
+        figures = (f"{back.process.wall:.2f}", f"{back.process.cpu:.2f}", f"{back.process.rss:.0f}")
+        rows.append((f"{large.requests:,} answers ({size:.0f} MiB), {label}", *figures))
+    print_table(("resume", "command, s", "processor, s", "MiB"), rows)
+
+
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table in Markdown, numbers to the right."""
+    cells = [[str(cell) for cell in row] for row in (headers, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
+    # Words stand in the columns that have an empty header, and in the first.
+    words = [column == 0 or not header for column, header in enumerate(headers)]
+    lines = [[c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, words, strict=True)] for row in cells]
+    lines.insert(1, ["-" * w if t else "-" * (w - 1) + ":" for w, t in zip(widths, words, strict=True)])
+    print("\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines), flush=True)
+
+
+MEASURES: dict[str, Callable[[Bench], None]] = {
+    "W2": lambda bench: compare(bench, "W2", "independent"),
+    "W3": lambda bench: compare(bench, "W3", "shared"),
+    "memory": memory,
+    "start": start,
+    "resume": resume,
+}
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
+    parser.add_argument("what", nargs="*", choices=[*MEASURES, "all"], metavar="WHAT")
+    parser.add_argument("--quick", action="store_true", help="one round of everything")
+    parser.add_argument("--tiny", action="store_true", help="a few questions, to see that it works")
+    wanted = parser.parse_args()
+    scale = Scale(rounds=1, starts=3) if wanted.quick else Scale()
+    if wanted.tiny:
+        scale = Scale(rounds=1, starts=1, repetitions=1, limit=2, words=300, finished=2)
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load}, {scale.rounds} round(s)")
+    with (
+        tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as workspace,
+        serving([sys.executable, "-m", "benchmarks.mock_server", "--latency", str(LATENCY)]) as url,
+    ):
+        bench = Bench(Path(workspace), url, scale)
+        # The first process of each kind finds its files in no cache.
+        bench.run(bench.prepare(Workload("independent", 1, 64, WHOLE, 1)))
+        for name in MEASURES if "all" in wanted.what else wanted.what or MEASURES:
+            MEASURES[name](bench)
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"\nload at the end {load}")
+
+
+if __name__ == "__main__":
+    main()

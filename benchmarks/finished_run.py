@@ -1,0 +1,111 @@
+"""Write a run folder as a finished run leaves it, without asking anything.
+
+    python -m benchmarks.finished_run WORKSPACE --repetitions 625 [--missing 1]
+
+makes one with 100,000 answers (5 documents, 32 questions, 625 repetitions), the last of them left out if wished, and prints the run's name. The
+records go through genaipa's own writing code and are as long as real ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.mock_server import MODEL
+from benchmarks.workload import QUESTIONS, SYSTEM, Workload
+from genaipa import study
+from genaipa.preflight import load_material
+from genaipa.protocol import orders, plan, planned
+from genaipa.runs.folder import RunFolder, now
+from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
+from genaipa.runs.tally import Tally
+from genaipa.systems.base import Message, Usage
+from genaipa.workspace import find_workspace
+
+_AT_ONCE = 2000
+_REPLY = "The policy says in section 4.2 that data is kept for as long as the account exists. " * 8
+
+
+def _records(spec: RunSpec, material, tally: Tally):
+    """Every answer of the plan, counted as it is made."""
+    for conversation in plan(spec, material.questions, SYSTEM):
+        document = conversation.document
+        for turn, question in enumerate(conversation.order, 1):
+            asked = material.questions[document].asked(question, conversation.wording, document)
+            record = Record(
+                key=conversation.key(question),
+                status="answered",
+                conversation=conversation.id,
+                kind="answer",
+                system=SYSTEM,
+                document=document,
+                initialization=conversation.initialization,
+                wording=conversation.wording,
+                repetition=conversation.repetition,
+                question=question,
+                turn=turn,
+                asked=asked,
+                reply=_REPLY,
+                started=now(),
+                seconds=1.5,
+                finish="stop",
+                model=MODEL,
+                usage=Usage(input=11000, cached=10880, output=160),
+                digest=answer_digest(material.digests.documents[document], asked, _REPLY),
+            )
+            tally.add(record)
+            yield record
+
+
+async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
+    """The name of the run folder, written now."""
+    here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
+    material = load_material(spec, here)
+    manifest = study.describe(spec, material, f"finished-{workload.requests}-{missing}")
+    folder = RunFolder.create(here.runs, manifest)
+    study.store_inputs(folder, material, here)
+    tally.plan(planned(spec, orders(spec, material.questions)))
+    with folder.writing():
+        folder.open_journals()
+        introduction = folder.keep_introduction([Message("user", "What follows is a policy.")])
+        for conversation in plan(spec, material.questions, SYSTEM):
+            await folder.begin(
+                ConversationRecord(
+                    id=conversation.id,
+                    system=SYSTEM,
+                    document=conversation.document,
+                    document_digest=material.digests.documents[conversation.document],
+                    initialization=conversation.initialization,
+                    wording=conversation.wording,
+                    repetition=conversation.repetition,
+                    mode=spec.conversation,
+                    introduction=introduction,
+                    order=conversation.order,
+                )
+            )
+        records = islice(_records(spec, material, tally), workload.requests - missing)
+        while batch := list(islice(records, _AT_ONCE)):
+            await asyncio.gather(*(folder.append(record) for record in batch))
+        await folder.close_journals()
+        manifest.status = "interrupted" if missing else "complete"
+        manifest.totals = tally.totals()
+        folder.write_manifest(manifest)
+    return folder.name
+
+
+def main() -> None:
+    """Write the run and print its name."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("--repetitions", type=int, required=True)
+    parser.add_argument("--limit", type=int, default=QUESTIONS)
+    parser.add_argument("--missing", type=int, default=0)
+    wanted = parser.parse_args()
+    workload = Workload("independent", wanted.repetitions, 64, None, wanted.limit)
+    print(asyncio.run(write_run(wanted.workspace, workload, wanted.missing)))
+
+
+if __name__ == "__main__":
+    main()
