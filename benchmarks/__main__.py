@@ -241,7 +241,7 @@ MEASURES: dict[str, Callable[[Bench], None]] = {
 def main() -> None:
     """Measure what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
-    parser.add_argument("what", nargs="*", choices=[*MEASURES, "all"], metavar="WHAT")
+    parser.add_argument("what", nargs="*", choices=[*MEASURES, "all"], default="all", metavar="WHAT")
     parser.add_argument("--quick", action="store_true", help="one round of everything")
     parser.add_argument("--tiny", action="store_true", help="a few questions, to see that it works")
     wanted = parser.parse_args()
@@ -257,7 +257,7 @@ def main() -> None:
         bench = Bench(Path(workspace), url, scale)
         # The first process of each kind finds its files in no cache.
         bench.run(bench.prepare(Workload("independent", 1, 64, WHOLE, 1)))
-        for name in MEASURES if "all" in wanted.what else wanted.what or MEASURES:
+        for name in MEASURES if "all" in wanted.what else wanted.what:
             MEASURES[name](bench)
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"\nload at the end {load}")

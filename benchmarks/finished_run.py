@@ -2,8 +2,8 @@
 
     python -m benchmarks.finished_run WORKSPACE --repetitions 625 [--missing 1]
 
-makes one with 100,000 answers (5 documents, 32 questions, 625 repetitions), the last of them left out if wished, and prints the run's name. The
-records go through genaipa's own writing code and are as long as real ones.
+makes one with 100,000 answers (5 documents, 32 questions, 625 repetitions), the last of them left out if wished, and
+prints the run's name. The records go through genaipa's own writing code and are as long as real ones.
 """
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ _VOCABULARY = (
     "the a this that any each our your their partner provider authority purpose consent right interest law retention "
     "period security breach notice child parent advertising analytics preference setting application website"
 )
-
 _WORDS = _VOCABULARY.split()
 
 

@@ -41,8 +41,6 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
 }
 """Kind of data → how the names of its files end."""
 # How a loader's message begins, behind the file, where it is about an entry: "line 3", "questions[3] (T_u1).text".
-_ENTRY = re.compile(r"(?P<entry>line \d+|[\w.\[\]-]+(?: \([^)]*\)[\w.\[\]-]*)?): (?P<problem>.*)", re.DOTALL)
-
 
 class Finding(msgspec.Struct, frozen=True):
     """Something that is wrong with an entry of a file (of the file itself if `entry` is empty).
@@ -105,13 +103,10 @@ def _load_all(
 
 
 def _finding(path: Path, error: GenaipaError) -> Finding:
-    """A loader's error, taken apart."""
-    text = str(error)
-    for named in (path, path.with_suffix(".yaml")):
-        if text.startswith(f"{named}: "):
-            path, text = named, text.removeprefix(f"{named}: ")
-    parts = _ENTRY.fullmatch(text)
-    return Finding(str(path), parts["entry"], parts["problem"]) if parts else Finding(str(path), "", text)
+    """A loader's error as a finding; `path` is the file for one that names none."""
+    if isinstance(error, DataError):
+        return Finding(error.path, error.entry, error.problem)
+    return Finding(str(path), "", str(error))
 
 
 def _each_entry(path: Path, entries: str, load: Callable[..., Any], *name: str) -> Iterator[Finding]:

@@ -50,6 +50,7 @@ class DataError(UsageError):
 
     def __init__(self, path: Path | str, problem: str, entry: str = "") -> None:
         super().__init__(f"{path}{': ' + entry if entry else ''}: {problem}")
+        self.path, self.entry, self.problem = str(path), entry, problem
 
 
 class NoReplyError(GenaipaError):

@@ -85,7 +85,9 @@ class Prompts:
             known = ", ".join(sorted(variables))
             raise DataError(path, f"{error}; this template can use: {known}.") from None
         except jinja2.TemplateSyntaxError as error:
-            raise DataError(path, f"{error.message}.", f"line {error.lineno}") from None
+            # The fault may be in a template that this one includes.
+            faulty = self.files.get((error.name or "").removesuffix(".jinja"), ("", path))[1]
+            raise DataError(faulty, f"{error.message}.", f"line {error.lineno}") from None
         except jinja2.TemplateError as error:
             raise DataError(path, f"{error}.") from None
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +22,33 @@ from servers import Behaviour, OpenAIServer
 from genaipa.runs.folder import RunFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from conftest import Finished
 
 KILLS = 25
 """How often a run is killed, in each mode."""
+EARLY = 0.2
+"""Share of the kills that don't wait for a question."""
 CONNECTIONS = 3
 _PLAN = ("-s", SYSTEM, "-p", "acme", "-p", "brook", "--part-tokens", "60", "-r", "3")
-_REPLY_SECONDS = 0.03
+_REPLY_SECONDS = 0.02
+_FORKS = """
+import importlib, json, os, runpy, sys
+for name in ("genaipa.cli.commands", "genaipa.cli.closing", "genaipa.cli.planning", "genaipa.cli.progress",
+             "genaipa.study", "genaipa.systems.openai", "openai.types.chat", "genai_prices.data_snapshot", "jinja2",
+             "langchain_text_splitters", "rich.console", "rich.table"):
+    importlib.import_module(name)
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.argv = ["genaipa", *json.loads(line)]
+        runpy.run_module("genaipa", run_name="__main__", alter_sys=True)
+    print(pid, flush=True)
+    sys.stdin.readline()
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
 
 
 @dataclass
@@ -58,10 +81,41 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
         yield watching
 
 
-def start(*args: str) -> subprocess.Popen[bytes]:
-    """The command line in a process of its own."""
-    command = [sys.executable, "-m", "genaipa", "run", "-j", str(CONNECTIONS), *args]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+@dataclass
+class Commands:
+    """Starts the command line again and again, in a process of its own each, without importing everything anew."""
+
+    server: subprocess.Popen[str]
+
+    def start(self, *args: str) -> int:
+        """`genaipa run …`; the process id."""
+        self._say(json.dumps(["run", "-j", str(CONNECTIONS), *args]))
+        return int(self._hear())
+
+    def end(self, pid: int) -> int:
+        """Kill it, if it is still there; its exit code."""
+        os.kill(pid, signal.SIGKILL)
+        self._say("")
+        return int(self._hear())
+
+    def _say(self, line: str) -> None:
+        assert self.server.stdin is not None
+        self.server.stdin.write(line + "\n")
+        self.server.stdin.flush()
+
+    def _hear(self) -> str:
+        assert self.server.stdout is not None
+        return self.server.stdout.readline()
+
+
+@pytest.fixture
+def commands() -> Iterator[Commands]:
+    """A process that has imported what a run needs, and forks for each command."""
+    command = [sys.executable, "-c", _FORKS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        yield Commands(server)
+        assert server.stdin is not None
+        server.stdin.close()
 
 
 def run_folder() -> Path | None:
@@ -81,8 +135,11 @@ def name_of(record: dict[str, Any]) -> tuple[str, str]:
     return record["document"], record["asked"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
 @pytest.mark.parametrize("mode", ["shared", "independent"])
-def test_killed_again_and_again(watch: Watch, mode: str) -> None:
+def test_killed_again_and_again(
+    watch: Watch, commands: Commands, genaipa: Callable[..., Finished], mode: str
+) -> None:
     """Killed 25 times at random moments, a run ends with each answer once, and asks for none that it has.
 
     A reply that was on its way when the process died may be asked for again: so many at most as were under way.
@@ -98,28 +155,26 @@ def test_killed_again_and_again(watch: Watch, mode: str) -> None:
     for kill in range(KILLS):
         watch.now.clear()
         before = len(watch.asked)
-        # Some die before their first question, most somewhere in their few.
-        watch.left = chance.randint(0, 2 * (wanted + summaries - len(kept)) // (KILLS - kill))
+        # Some die before their first question, most somewhere in their few, and the last ones have some left to do.
+        watch.left = chance.randint(1, max(1, (wanted + summaries - len(kept)) // (KILLS - kill)))
         folder = run_folder()
-        process = start(*(("--resume", folder.name) if folder else first))
-        if watch.left:
-            while process.poll() is None and not watch.now.wait(0.05):
-                pass
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(chance.uniform(0, 2 * _REPLY_SECONDS))
-        process.kill()
-        _, said = process.communicate()
-        assert process.returncode in {0, -9}, said.decode()
+        process = commands.start(*(("--resume", folder.name) if folder else first))
+        if chance.random() < EARLY:
+            time.sleep(chance.uniform(0, 0.3))
+        else:
+            assert watch.now.wait(60)
+            time.sleep(chance.uniform(0, 2 * _REPLY_SECONDS))
+        assert commands.end(process) == -signal.SIGKILL
         on_disk = durable(run_folder())
         assert kept.items() <= on_disk.items(), "what was kept stays as it was"
         check_asked(kept, on_disk, watch.asked[before:])
         kept = on_disk
     folder = run_folder()
     assert folder is not None
+    assert len(kept) < wanted + summaries, "the last kill came before the end"
     before = len(watch.asked)
-    process = start("--resume", folder.name)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said.decode()
+    finished = genaipa("run", "-j", str(CONNECTIONS), "--resume", folder.name)
+    assert finished.code == 0, finished.err
     done = durable(folder)
     check_asked(kept, done, watch.asked[before:])
     assert kept.items() <= done.items()

@@ -5,6 +5,7 @@ One command, one file. Nothing but typer is imported until a command runs, so th
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -44,6 +45,10 @@ def main() -> None:
     """Run the command line; an error is one sentence on stderr and its exit code."""
     from genaipa.cli import commands
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A reply may hold any character; a terminal that can't show it must not end the run.
+            stream.reconfigure(errors="replace")
     commands.register(app)
     try:
         app()

@@ -1,0 +1,25 @@
+"""The benchmarks still work. Nothing here looks at how long anything took."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_measurement_gives_its_table() -> None:
+    """At a scale of a few questions, all measurements run to the end and print their rows."""
+    command = [sys.executable, "-m", "benchmarks", "all", "--tiny"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| (.*?) +\| (.*?) *\|", done.stdout, re.MULTILINE)
+    names = [name for name, _ in rows if not name.startswith("-")]
+    assert [name for name in names if name in {"W2", "W3", "memory", "start", "resume"}] == [
+        *("W2", "W3", "memory", "start", "resume"),
+    ]
+    assert {"W2 whole", "W3 parts", "bare loop, 10 questions", "genaipa run, 100 questions"} <= set(names)
+    assert {"genaipa --help", "20 answers (0 MiB), one answer missing"} <= set(names)
+    assert [who for _, who in rows].count("ratio") == 1 + 4
