@@ -229,12 +229,15 @@ def check_fit(ready: Ready, spec: RunSpec) -> None:
 
 
 def context_need(ready: Ready, spec: RunSpec, document: str) -> int:
-    """Tokens of the longest request about a document, its reply included."""
+    """Tokens of the longest request that holds a document, its reply included."""
     script, count = ready.scripts[document], ready.counters[document].count
     introduction = sum(
         count(s.message.content) + count(s.acknowledgement.content) for s in script.introduction("document")
     )
     reply = spec.max_tokens or REPLY_TOKENS
+    if "document" not in spec.initializations:
+        # The questions follow on the summary, in a conversation without the document.
+        return introduction + count(script.summary_request("summary-of-document").content) + reply
     asked = [
         count(script.question(question.id, wording).content)
         for question in script.questions.questions
@@ -243,5 +246,5 @@ def context_need(ready: Ready, spec: RunSpec, document: str) -> int:
     if spec.conversation == "independent":
         return introduction + max(asked) + reply
     first, last = spec.limit or (1, len(script.questions.questions))
-    turns = min(last, len(script.questions.questions)) - first + 1
+    turns = max(1, min(last, len(script.questions.questions)) - first + 1)
     return introduction + turns * (max(asked) + min(reply, REPLY_TOKENS)) + max(0, reply - REPLY_TOKENS)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "(summary)"
 """The step, in place of a question, under which a summary is kept."""
+NO_WORDS = "(no answer)"
+"""Stands in the history for a reply without text: providers refuse an empty message."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,10 @@ class Conversation:
     def key(self, question: str) -> str:
         """Names one answer (or step) of the conversation; the repetition is part of it."""
         return f"{self.id}|{question}"
+
+    def holding(self, question: str) -> str:
+        """Names the conversation in which a question or step stands: this one, or the one that writes its summary."""
+        return self.key(SUMMARY) if question.startswith(SUMMARY[:-1]) else self.id
 
     @property
     def summarizes(self) -> bool:

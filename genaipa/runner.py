@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
-from genaipa.protocol import SUMMARY, Conversation, Script, opening, orders, plan, planned
+from genaipa.protocol import NO_WORDS, SUMMARY, Conversation, Script, opening, orders, plan, planned
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
 from genaipa.systems.base import Message, Settings, Usage
@@ -36,8 +36,6 @@ _ASSUMED_REPLY = 1000
 """Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
 _CHARACTERS_PER_TOKEN = 3
 """Fewer than prose has, so that what is set aside is rather too much."""
-_NO_WORDS = "(no answer)"
-"""Stands in the history for a reply without text: providers refuse an empty message."""
 
 
 class Observer:
@@ -212,7 +210,7 @@ class Runner:
                 said = self._kept_reply(key)
             else:
                 said = await self._turn(asked, conversation, messages, name, "acknowledgement", turn)
-            messages.append(Message("assistant", said or _NO_WORDS, "acknowledgement"))
+            messages.append(Message("assistant", said or NO_WORDS, "acknowledgement"))
         return messages
 
     async def _shared(self, asked: _Asked, conversation: Conversation, script: Script, messages: list[Message]) -> None:
@@ -227,7 +225,7 @@ class Runner:
                     said = await self._turn(asked, conversation, messages, question, "answer", turn)
                 except _ConversationEndsError:
                     return
-            messages.append(Message("assistant", said or _NO_WORDS, "answer"))
+            messages.append(Message("assistant", said or NO_WORDS, "answer"))
 
     async def _independent(
         self,
@@ -264,7 +262,7 @@ class Runner:
         record = Record(
             key=conversation.key(question),
             status="failed",
-            conversation=conversation.key(SUMMARY) if kind == "summary" else conversation.id,
+            conversation=conversation.holding(question),
             kind=kind,
             system=conversation.system,
             document=conversation.document,

@@ -96,15 +96,18 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -
 
 
 def store_inputs(folder: RunFolder, material: Material, workspace: Workspace) -> None:
-    """Keep in the run folder every file that its messages were made of, and the annotated answers beside them."""
-    for document in material.documents.values():
-        folder.write_file(f"documents/{document.digest}.txt", document.text.encode())
-    for name, source in material.prompts.sources.items():
-        folder.write_file(f"prompts/{name}.jinja", source.encode())
+    """Keep in the run folder every file that its messages were made of, and the annotated answers beside them.
+
+    What is there already stays: a run that was cut off while it began may lack some.
+    """
+    inputs = {f"documents/{document.digest}.txt": document.text.encode() for document in material.documents.values()}
+    inputs |= {f"prompts/{name}.jinja": source.encode() for name, source in material.prompts.sources.items()}
     for kind in ("questions", "annotations"):
         files = workspace.names(kind, (".yaml",))
-        for name in getattr(material.digests, kind):
-            folder.write_file(f"{kind}/{name}.yaml", files[name][1].read_bytes())
+        inputs |= {f"{kind}/{name}.yaml": files[name][1].read_bytes() for name in getattr(material.digests, kind)}
+    for name, content in inputs.items():
+        if not (folder.path / name).exists():
+            folder.write_file(name, content)
 
 
 async def carry_out(

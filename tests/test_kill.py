@@ -36,7 +36,7 @@ _REPLY_SECONDS = 0.02
 _FORKS = """
 import importlib, json, os, runpy, sys
 for name in ("genaipa.cli.commands", "genaipa.cli.closing", "genaipa.cli.planning", "genaipa.cli.progress",
-             "genaipa.study", "genaipa.systems.openai", "openai.types.chat", "genai_prices.data_snapshot", "jinja2",
+             "genaipa.study", "genaipa.systems.openai", "openai.types.chat", "genai_prices.data", "jinja2",
              "langchain_text_splitters", "rich.console", "rich.table"):
     importlib.import_module(name)
 for line in sys.stdin:

@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_config(path: Path, known: set[str]) -> dict[str, Any]:
-    """Parameter → value; a DataError for a key that is no flag of the command. `known` are its flags."""
+def read_config(path: Path, known: dict[str, bool]) -> dict[str, Any]:
+    """Parameter → value; a DataError for a key that is no flag of the command.
+
+    `known` are its flags, each with whether it takes several values; one alone needn't be written as a list.
+    """
     from genaipa.datafiles import read_yaml
 
     values = read_yaml(path, dict[str, Any])
@@ -22,5 +25,6 @@ def read_config(path: Path, known: set[str]) -> dict[str, Any]:
             raise DataError(path, f"unknown key '{key}'{nearest(key, flags)}")
         if isinstance(value, dict) or value is None:
             raise DataError(path, "wants a value or a list of values.", key)
-        found[key.replace("-", "_")] = value
+        several = known[f"--{key}"] and not isinstance(value, list)
+        found[key.replace("-", "_")] = [value] if several else value
     return found

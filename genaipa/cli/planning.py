@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.preflight import Material, load_material
-from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS
+from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS, orders
 from genaipa.questions import WORDINGS
 from genaipa.runs.folder import RunFolder, find_run
-from genaipa.runs.records import INITIALIZATIONS, Manifest, RunSpec
+from genaipa.runs.records import INITIALIZATIONS, RunSpec
 
 if TYPE_CHECKING:
     from genaipa.questions import DocumentKind
@@ -47,14 +47,13 @@ class Job:
         """Whether everything was answered before."""
         return self.folder is not None and self.folder.manifest().status == "complete"
 
-    def open(self, workspace: Workspace) -> tuple[RunFolder, Manifest]:
+    def open(self, workspace: Workspace) -> RunFolder:
         """The run folder, made now if the run is new."""
         from genaipa import study
 
         if self.folder is None:
             self.folder = RunFolder.create(workspace.runs, study.describe(self.spec, self.material, self.name))
-            study.store_inputs(self.folder, self.material, workspace)
-        return self.folder, self.folder.manifest()
+        return self.folder
 
 
 def resumed(workspace: Workspace, name: str) -> Job:
@@ -75,6 +74,9 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
 
     spec = _spec(workspace, wanted, offline=offline)
     material = load_material(spec, workspace)
+    if not any(orders(spec, material.questions).values()):
+        most = max(len(questions.questions) for questions in material.questions.values())
+        raise UsageError(f"--limit {wanted.limit}: there are only {most} questions.")
     title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
     folder = None if new else study.same_plan(workspace, spec, material.digests, name)
     if folder is not None:

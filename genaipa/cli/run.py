@@ -27,7 +27,7 @@ def _config(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None:
         from genaipa.cli.config import read_config
 
-        known = {name for parameter in context.command.params for name in parameter.opts}
+        known = {flag: bool(getattr(p, "multiple", False)) for p in context.command.params for flag in p.opts}
         context.default_map = {**(context.default_map or {}), **read_config(path, known)}
     return path
 
@@ -165,8 +165,11 @@ async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool,
     systems = await study.ready_systems(job.spec, job.material, workspace, offline=offline, start=True, say=say)
     try:
         confirm_cost(job.spec, systems, bounds.max_cost, yes=yes)
-        folder, manifest = job.open(workspace)
+        folder = job.open(workspace)
         with folder.writing() as healed:
+            # Read and written only now that no other process can be at it.
+            manifest = folder.manifest()
+            study.store_inputs(folder, job.material, workspace)
             for sentence in healed:
                 say(sentence)
             with watch(job.spec, systems, folder) as observer:

@@ -85,7 +85,8 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     tally.plan(planned(spec, manifest.orders))
     print_tally(tally)
     _print_answers(records)
-    screen.show(f"One answer as it was asked: genaipa show {folder.name} T_f1")
+    if records:
+        screen.show(f"One answer as it was asked: genaipa show {folder.name} {records[-1].question}")
 
 
 def _print_answers(records: list[Record]) -> None:
@@ -134,21 +135,24 @@ def _print_conversation(folder: RunFolder, record: Record, latest: dict[str, Rec
 
 
 def _as_dicts(folder: RunFolder, record: Record, latest: dict[str, Record]) -> list[dict[str, str]]:
-    """The conversation up to and with this answer: introduction, the turns before it if shared, question, reply."""
-    from genaipa.protocol import SUMMARY
+    """The conversation up to and with this answer: introduction, the turns before it, question, reply."""
+    from genaipa.protocol import NO_WORDS
 
-    begun = {conversation.id: conversation for conversation in folder.conversations()}
-    conversation = begun.get(record.conversation)
     messages = []
-    if conversation is not None:
+    conversation = next((c for c in folder.conversations() if c.id == record.conversation), None)
+    if conversation is not None and record.kind != "acknowledgement":
         messages = [{"role": m.role, "content": m.content} for m in folder.introduction(conversation.introduction)]
-        if conversation.mode == "shared" and record.question != SUMMARY:
-            for question in conversation.order[: record.turn - 1]:
-                earlier = latest.get(f"{record.conversation}|{question}")
-                if earlier is not None and earlier.reply is not None:
-                    messages.append({"role": "user", "content": earlier.asked})
-                    messages.append({"role": "assistant", "content": earlier.reply})
+    if record.kind == "acknowledgement" or (conversation is not None and conversation.mode == "shared"):
+        for earlier in _before(record, latest):
+            messages.append({"role": "user", "content": earlier.asked})
+            messages.append({"role": "assistant", "content": earlier.reply or NO_WORDS})
     messages.append({"role": "user", "content": record.asked})
     if record.reply is not None:
         messages.append({"role": "assistant", "content": record.reply})
     return messages
+
+
+def _before(record: Record, latest: dict[str, Record]) -> list[Record]:
+    """The replies of the same kind that the same conversation had before this one, in their order."""
+    same = (r for r in latest.values() if (r.conversation, r.kind) == (record.conversation, record.kind))
+    return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)

@@ -1,0 +1,164 @@
+"""From a name on the command line to a system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from running import write
+
+from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.systems.catalog import ALL_SETTINGS, load_catalog, resolve
+from genaipa.systems.openai import CompatibleSystem, OpenAISystem
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from genaipa.systems.catalog import Resolved
+
+
+def resolved(name: str) -> Resolved:
+    """What a name stands for in the working folder."""
+    write("genaipa.toml", "")
+    return resolve(name, find_workspace())
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "provider", "model"),
+    [
+        ("openai/gpt-4o", "openai/gpt-4o", "openai", "gpt-4o"),
+        ("gpt-4o", "openai/gpt-4o", "openai", "gpt-4o"),
+        ("anthropic/claude-x", "anthropic/claude-x", "anthropic", "claude-x"),
+        ("google/gemini-x", "google/gemini-x", "google", "gemini-x"),
+        ("vllm/meta-llama/Llama-3.1-8B", "vllm/meta-llama/Llama-3.1-8B", "vllm", "meta-llama/Llama-3.1-8B"),
+        ("openai-api/my-server/org/tiny", "openai-api/my-server/org/tiny", "openai-api", "org/tiny"),
+        ("manual/bard", "manual/bard", "manual", "bard"),
+        ("extractive", "extractive", "extractive", "extractive"),
+        ("scripted", "scripted", "scripted", "scripted"),
+        ("scripted/replies.yaml", "scripted/replies.yaml", "scripted", "scripted/replies.yaml"),
+        ("mine:Assistant", "mine:Assistant", "mine:Assistant", "mine:Assistant"),
+    ],
+)
+def test_forms(name: str, full: str, provider: str, model: str) -> None:
+    """Each form of a name leads to its provider and to the model as that provider calls it."""
+    found = resolved(name)
+    assert (found.asked, found.name, found.provider, found.model) == (name, full, provider, model)
+    assert found.manual == (provider == "manual")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gpt4o", "no system 'gpt4o': did you mean 'gpt-4o'?"),
+        ("extractiv", "did you mean 'extractive'?"),
+        ("opnai/gpt-4o", "no system 'opnai/gpt-4o'"),
+        ("", "no system ''"),
+    ],
+)
+def test_unknown_names(name: str, said: str) -> None:
+    """The nearest name that exists is offered, and where to look."""
+    with pytest.raises(UnknownNameError) as error:
+        resolved(name)
+    assert said in str(error.value)
+    assert "genaipa systems" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("openai/", "openai/MODEL"),
+        ("vllm", "vllm/MODEL"),
+        ("manual", "manual/NAME"),
+        ("openai-api/server", "openai-api/NAME/MODEL"),
+        ("openai-api/server/", "openai-api/NAME/MODEL"),
+    ],
+)
+def test_names_without_a_model(name: str, form: str) -> None:
+    """The form that is wanted is named."""
+    with pytest.raises(UsageError, match=f"'{name}' names no model; the form is {form}"):
+        resolved(name)
+
+
+def test_shipped_catalog_resolves() -> None:
+    """Every short name stands for something that can be resolved, and what replaces a retired one does too."""
+    for name, entry in load_catalog(find_workspace()).items():
+        assert resolved(name).name == entry.system
+        assert bool(entry.retired) <= bool(entry.use)
+        if entry.use:
+            assert resolved(entry.use).provider
+
+
+def test_own_catalog_wins() -> None:
+    """An entry of the workspace's systems.yaml replaces the shipped one of its name, and adds others."""
+    write("systems.yaml", "systems:\n  gpt-4o: {system: openai/gpt-4o-mini}\n  local: {system: openai-api/here/m}\n")
+    assert resolved("gpt-4o").model == "gpt-4o-mini"
+    assert resolved("local").name == "openai-api/here/m"
+    assert resolved("claude-opus").provider == "anthropic"
+
+
+def test_full_name_has_what_the_catalog_knows() -> None:
+    """openai/gpt-4 is the same model as gpt-4, with its context and its day of retirement."""
+    assert resolved("openai/gpt-4").entry == resolved("gpt-4").entry
+    assert resolved("openai/gpt-4").entry.context == 8192
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("systems: {mine: {system: gpt}}", r"systems\.mine: 'gpt' is not provider/model"),
+        ("systems: {mine: {sistem: openai/x}}", r"systems\.yaml.*unknown key 'sistem': did you mean 'system'"),
+        ("systems: {mine: {system: openai/x, settings: [heat]}}", r"systems\.yaml: systems.*\.settings\[0\]: Invalid enum value .heat."),
+        ("systems: {mine: {system: openai/x, price: {input: 1}}}", r"systems\.yaml: systems.*\.price: the key is missing: .output."),
+    ],
+)
+def test_bad_catalogs(text: str, said: str) -> None:
+    """A mistake in systems.yaml names the file, the entry and the remedy."""
+    write("systems.yaml", text)
+    with pytest.raises(DataError, match=said):
+        resolved("gpt-4o")
+
+
+def test_settings_that_a_model_takes() -> None:
+    """The catalog says which settings are sent; a name that it doesn't know may be sent all."""
+    mini, other = resolved("gpt-5-mini").make(), resolved("openai/other").make()
+    assert isinstance(mini, OpenAISystem)
+    assert isinstance(other, OpenAISystem)
+    assert (mini.accepts, other.accepts) == (frozenset({"max_tokens"}), ALL_SETTINGS)
+
+
+def test_compatible_server_is_asked_for_its_own_models_name() -> None:
+    """The server's name is ours; the model is called as the server calls it."""
+    system = resolved("openai-api/my-server/org/tiny").make()
+    assert isinstance(system, CompatibleSystem)
+    assert (system.name, system.model) == ("openai-api/my-server/org/tiny", "org/tiny")
+
+
+def test_plugin_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that names a class in the group genaipa.systems adds a system of that name."""
+    monkeypatch.syspath_prepend(tmp_path)
+    write("added-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: added\nVersion: 1.0\n")
+    write("added-1.0.dist-info/entry_points.txt", "[genaipa.systems]\nparrot = added_parrot:Parrot\n")
+    methods = "\n".join(f"    async def {name}(self, *a): ..." for name in ("start", "reply", "count_tokens", "close"))
+    write("added_parrot.py", f"class Parrot:\n    name = 'parrot'\n{methods}\n")
+    assert resolved("parrot").make().name == "parrot"
+    with pytest.raises(UnknownNameError, match="did you mean 'parrot'"):
+        resolved("parot")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise RuntimeError('no weights')", "it can't be made \\(RuntimeError: no weights\\)"),
+        ("def broken(:", "it can't be made \\(SyntaxError: "),
+        ("import nowhere_at_all", "there is no module 'nowhere_at_all'"),
+        ("import os\nos.nothing", "it can't be made \\(AttributeError: "),
+        ("x = 1", "the module has no 'Assistant'"),
+    ],
+)
+def test_own_module_that_fails(code: str, said: str, request: pytest.FixtureRequest) -> None:
+    """Whatever goes wrong in a module of one's own is one sentence that names it."""
+    module = f"own_{abs(hash(request.node.name))}"
+    write(f"{module}.py", code)
+    with pytest.raises(UsageError, match=f"^{module}:Assistant: {said}"):
+        resolved(f"{module}:Assistant").make()

@@ -1,0 +1,96 @@
+"""The question corpus as it ships, and sets of one's own."""
+
+from __future__ import annotations
+
+import pytest
+from running import write
+
+from genaipa.errors import DataError, UnknownNameError
+from genaipa.questions import WORDINGS, load_questions
+from genaipa.workspace import find_workspace
+
+HEAD = "name: own\ntitle: T\nkind: policy\nplaceholder: '[X]'\nsource: s\nlicense: l\ncategories: {T: Transparency}\n"
+GOOD = "- {id: Q1, category: T, origin: faq, text: 'About [X]?', paraphrases: ['On [X]?']}\n"
+
+
+def own(questions: str, head: str = HEAD) -> None:
+    """A workspace with a question set of its own."""
+    write("genaipa.toml", "")
+    write("questions/own.yaml", f"{head}questions:\n{questions}")
+
+
+def test_policy_questions_are_the_papers() -> None:
+    """Eight categories of four, f1 to f3 from FAQs and u1 from a user, each with three paraphrases."""
+    found = load_questions(find_workspace(), "policy")
+    assert list(found.categories) == ["T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA"]
+    assert [q.id for q in found.questions] == [f"{c}_{n}" for c in found.categories for n in ("f1", "f2", "f3", "u1")]
+    for question in found.questions:
+        assert question.category == question.id.partition("_")[0]
+        assert question.origin == ("user" if question.id.endswith("u1") else "faq")
+        assert len(set(question.paraphrases) | {question.text}) == 4
+    assert found["T_u1"].text == "What sort of data is collected from me while using this?"
+    assert found.asked("UC_f3", "original", "Uber") == (
+        "How does Uber manage consent and withdrawal of consent from users?"
+    )
+
+
+def test_regulation_questions_are_the_papers() -> None:
+    """Six questions with the regulation's name to be filled in, in every wording."""
+    found = load_questions(find_workspace(), "regulation")
+    assert [q.id for q in found.questions] == [f"PR_{n}" for n in range(1, 7)]
+    assert found.asked("PR_2", "original", "GDPR") == "What are the GDPR fines?"
+    for question in found.questions:
+        for wording in WORDINGS:
+            assert "GDPR" in found.asked(question.id, wording, "GDPR"), (question.id, wording)
+
+
+@pytest.mark.parametrize("name", ["policy", "regulation"])
+def test_nothing_is_left_to_fill_in(name: str) -> None:
+    """No wording has a placeholder that is spelt otherwise."""
+    found = load_questions(find_workspace(), name)
+    for question in found.questions:
+        for wording in WORDINGS:
+            asked = found.asked(question.id, wording, "ACME")
+            assert "[" not in asked
+            assert asked == asked.strip()
+
+
+def test_own_set() -> None:
+    """A set in the workspace is found by its name."""
+    own(GOOD)
+    found = load_questions(find_workspace(), "own")
+    assert found.asked("Q1", "paraphrase-1", "ACME") == "On ACME?"
+
+
+def test_unknown_names() -> None:
+    """A set or question that doesn't exist is met with the nearest one."""
+    own(GOOD)
+    with pytest.raises(UnknownNameError, match="no question set 'polciy': did you mean 'policy'"):
+        load_questions(find_workspace(), "polciy")
+    with pytest.raises(UnknownNameError, match="no question 'q1': did you mean 'Q1'"):
+        load_questions(find_workspace(), "own")["q1"]
+
+
+@pytest.mark.parametrize(
+    ("questions", "said"),
+    [
+        (GOOD + GOOD, r"questions\[1\] \(Q1\): the id stands twice"),
+        (GOOD.replace("category: T", "category: Z"), r"questions\[0\] \(Q1\): the category 'Z' is not among"),
+        (GOOD.replace("About [X]?", " "), r"questions\[0\] \(Q1\): has an empty text"),
+        (GOOD.replace("['On [X]?']", "[a, b, c, d]"), "has 4 paraphrases; at most 3"),
+        (GOOD.replace("origin: faq", "origin: web"), r"questions\[0\] \(Q1\)\.origin"),
+        (GOOD.replace("text:", "txet:"), "unknown key 'txet': did you mean 'text'"),
+    ],
+)
+def test_bad_questions(questions: str, said: str) -> None:
+    """A mistake names the file, the question and what is wrong."""
+    own(questions)
+    with pytest.raises(DataError, match=rf"own\.yaml.*{said}"):
+        load_questions(find_workspace(), "own")
+
+
+def test_name_and_file_agree() -> None:
+    """A set that calls itself something else is refused."""
+    own(GOOD, HEAD.replace("name: own", "name: other"))
+    with pytest.raises(DataError, match="calls itself 'other'; name and file must agree"):
+        load_questions(find_workspace(), "own")
