@@ -276,7 +276,7 @@ class Runner:
             started=now(),
             seconds=0.0,
         )
-        clock, cost = time.perf_counter(), None
+        clock, spent = time.perf_counter(), 0.0
         try:
             attempt = await self._warmly(asked, messages, self._settings(conversation))
         except BreakerOpenError:
@@ -287,9 +287,11 @@ class Runner:
             record = replace(record, attempts=error.attempts, error=trouble)
         else:
             cost = self._cost(asked, attempt.reply)
+            # A server that counts no tokens must not slip under the cap.
+            spent = estimate if cost is None else cost
             record = self._answered(record, attempt, cost)
         finally:
-            await self.budget.settle(estimate, cost or 0.0)
+            await self.budget.settle(estimate, spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
         await self.folder.append(record)
         self.tally.add(record)

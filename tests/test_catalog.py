@@ -108,8 +108,14 @@ def test_full_name_has_what_the_catalog_knows() -> None:
     [
         ("systems: {mine: {system: gpt}}", r"systems\.mine: 'gpt' is not provider/model"),
         ("systems: {mine: {sistem: openai/x}}", r"systems\.yaml.*unknown key 'sistem': did you mean 'system'"),
-        ("systems: {mine: {system: openai/x, settings: [heat]}}", r"systems\.yaml: systems.*\.settings\[0\]: Invalid enum value .heat."),
-        ("systems: {mine: {system: openai/x, price: {input: 1}}}", r"systems\.yaml: systems.*\.price: the key is missing: .output."),
+        (
+            "systems: {mine: {system: openai/x, settings: [heat]}}",
+            r"systems\.yaml: systems.*\.settings\[0\]: Invalid enum value .heat.",
+        ),
+        (
+            "systems: {mine: {system: openai/x, price: {input: 1}}}",
+            r"systems\.yaml: systems.*\.price: the key is missing: .output.",
+        ),
     ],
 )
 def test_bad_catalogs(text: str, said: str) -> None:

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     Run = Callable[..., Finished]
 
 QUALITY = ("run", "-s", SYSTEM, "-p", "acme", "-e", "quality", "--part-tokens", "60")
-PRICED = (
-    "systems:\n  loop: {system: openai-api/loop/m, price: {input: 10000, output: 10000, as_of: '2026-11-21'}}\n"
-)
+PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 10000, output: 10000, as_of: '2026-11-21'}}\n"
 
 
 @pytest.fixture
@@ -253,7 +251,10 @@ def test_estimate_is_of_the_messages_that_are_sent(server: OpenAIServer, run: Ru
 
 def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Flags come from a file, the environment wins over it, and the command line over both."""
-    write("study.yaml", f"system: {SYSTEM}\npolicy: [acme]\ninitialization: [document]\nseed: 3\nlimit: 2\nmax-tokens: 77\n")
+    write(
+        "study.yaml",
+        f"system: {SYSTEM}\npolicy: [acme]\ninitialization: [document]\nseed: 3\nlimit: 2\nmax-tokens: 77\n",
+    )
     assert run("run", "--config", "study.yaml").code == 0
     monkeypatch.setenv("GENAIPA_SEED", "4")
     assert run("run", "--config", "study.yaml").code == 0
@@ -305,7 +306,19 @@ def test_partial_run(server: OpenAIServer, run: Run) -> None:
 def test_spending_cap(server: OpenAIServer, run: Run) -> None:
     """Exit code 4 before the cap is passed; replies under way are kept; a higher cap completes the run."""
     write("systems.yaml", PRICED)
-    command = ("run", "-s", "loop", "-p", "acme", "-e", "quality", "--conversation", "independent", "--max-tokens", "50")
+    command = (
+        "run",
+        "-s",
+        "loop",
+        "-p",
+        "acme",
+        "-e",
+        "quality",
+        "--conversation",
+        "independent",
+        "--max-tokens",
+        "50",
+    )
     assert run(*command, "--max-cost", "0").code == 4
     assert server.requests == []
     done = run(*command, "--max-cost", "7")

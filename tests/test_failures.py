@@ -1,4 +1,4 @@
-"""Servers that misbehave: a run ends complete or resumable, every failure is a record, and resuming asks those alone."""
+"""Servers that misbehave: a run ends complete or resumable, and every failure is a record that can be asked again."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_a_wrong_key_asks_nothing(server: OpenAIServer, monkeypatch: pytest.Monk
 
 
 def test_one_bad_question_stops_nothing(server: OpenAIServer) -> None:
-    """A question that the server can't take fails alone, in whichever repetition it comes, if good replies lie between."""
+    """A question that the server can't take fails alone, in every repetition, if good replies lie between."""
     server.script = lambda _number, body: (
         failure(400, "odd") if body["messages"][-1]["content"].startswith("Question 3") else Behaviour()
     )
@@ -296,7 +296,7 @@ def test_one_bad_question_stops_nothing(server: OpenAIServer) -> None:
     }
 
 
-OWN = '''
+OWN = """
 from genaipa.systems.base import Readiness, Reply
 
 
@@ -344,7 +344,7 @@ class Lacks:
 class Picky(Base):
     def __init__(self, needed):
         pass
-'''
+"""
 
 
 def test_own_assistant(genaipa: Callable[..., Finished]) -> None:

@@ -102,7 +102,7 @@ def test_no_key_and_no_leftovers(folder: RunFolder) -> None:
 def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
     """Roles, texts, purposes, what is carried and the breakpoint survive being stored."""
     messages = [
-        Message("user", "Part 1 of 1\n\nIt’s “all”.", "part", carries="It’s “all”.", breakpoint=True),
+        Message("user", "Part 1 of 1\n\nIt is “all”.", "part", carries="It is “all”.", breakpoint=True),
         Message("assistant", "Ready.", "acknowledgement"),
     ]
     digest = folder.keep_introduction(messages)
@@ -118,7 +118,9 @@ def test_conversation_is_recorded_once(folder: RunFolder) -> None:
     async def begin() -> None:
         folder.open_journals()
         await folder.begin(first)
-        await folder.begin(ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"}))
+        await folder.begin(
+            ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"})
+        )
         await folder.close_journals()
 
     asyncio.run(begin())
@@ -196,7 +198,7 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     assert find_run(workspace, "latest").path == list_runs(workspace)[-1].path
     assert find_run(workspace, first.name).path == first.path
     assert find_run(workspace, f"runs/{first.name}").path == first.path
-    with pytest.raises(RunError, match="'test' could be any of: .*write more of the name"):
+    with pytest.raises(RunError, match=r"'test' could be any of: .*write more of the name"):
         find_run(workspace, "test")
     with pytest.raises(UnknownNameError, match="no run 'nothing'"):
         find_run(workspace, "nothing")
@@ -206,6 +208,13 @@ def test_two_runs_of_one_moment_have_folders_of_their_own(folder: RunFolder) -> 
     """A name that is taken gets a number."""
     runs = {RunFolder.create(find_workspace().runs, folder.manifest()).name for _ in range(3)}
     assert len(runs) == 3
+
+
+def test_folder_that_can_not_be_made(folder: RunFolder) -> None:
+    """A file where the folder of runs should be is named."""
+    write("elsewhere/runs", "a file")
+    with pytest.raises(RunError, match=r"elsewhere/runs/.* can't be made \(Not a directory\)"):
+        RunFolder.create(Path("elsewhere/runs"), folder.manifest())
 
 
 # -- no room --
@@ -227,9 +236,7 @@ def limited(size: int, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(
-    ("size", "length"), [(0, 1), (8000, 40), (4500, 1)], ids=["manifest", "documents", "answers"]
-)
+@pytest.mark.parametrize(("size", "length"), [(0, 1), (8000, 40), (4500, 1)], ids=["manifest", "documents", "answers"])
 def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: int, length: int) -> None:
     """When the room gives out, at whichever file, one sentence says so; with room again, the same command completes."""
     make_workspace(questions=12, text=TEXT * length)
@@ -240,8 +247,8 @@ def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: i
     assert "can't be written (File too large)" in done.stderr.splitlines()[-1]
     for path in Path("runs").glob("*/*.json*"):
         assert path.read_bytes()[-1:] in (b"\n", b""), f"{path.name} holds something half-written"
-    done = genaipa(*_RUN)
-    assert done.code == 0, done.err
+    again = genaipa(*_RUN)
+    assert again.code == 0, again.err
     (run,) = list_runs(find_workspace())
     assert len(lines_of(run.path / "answers.jsonl")) == len(latest(run)) == 12
     assert len(list((run.path / "documents").iterdir())) == 1
@@ -309,9 +316,7 @@ def test_changed_data_is_refused_on_resume(folder: RunFolder, genaipa: Callable[
     assert genaipa("run", "--resume", "latest").code == 0
 
 
-def test_same_command_goes_on_and_new_begins_afresh(
-    server: OpenAIServer, genaipa: Callable[..., Finished]
-) -> None:
+def test_same_command_goes_on_and_new_begins_afresh(server: OpenAIServer, genaipa: Callable[..., Finished]) -> None:
     """The very plan is gone on with; another seed, changed data or --new is another run."""
     make_workspace(questions=2)
     assert genaipa(*_RUN).code == 0

@@ -29,6 +29,11 @@ class Key(msgspec.Struct):
     key: str
 
 
+def on_disk() -> bytes:
+    """The whole file."""
+    return PATH.read_bytes()
+
+
 def append(*lines: Line, together: bool = False) -> None:
     """Append one after another, or all at once."""
 
@@ -39,7 +44,7 @@ def append(*lines: Line, together: bool = False) -> None:
         else:
             for line in lines:
                 await log.append(line)
-                assert PATH.read_bytes().endswith(msgspec.json.encode(line) + b"\n")
+                assert on_disk().endswith(msgspec.json.encode(line) + b"\n")
         await log.close()
 
     asyncio.run(all_of_it())
@@ -115,6 +120,13 @@ def test_close_waits_for_what_is_being_written() -> None:
 
     asyncio.run(all_of_it())
     assert len(list(journal.read(PATH, Line))) == 20
+
+
+def test_journal_that_can_not_be_opened() -> None:
+    """A file that can't be written is named before anything is asked."""
+    PATH.mkdir()
+    with pytest.raises(RunError, match=r"answers\.jsonl can't be written \(Is a directory\)"):
+        journal.Journal(PATH)
 
 
 _FULL = """

@@ -137,9 +137,7 @@ def name_of(record: dict[str, Any]) -> tuple[str, str]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
 @pytest.mark.parametrize("mode", ["shared", "independent"])
-def test_killed_again_and_again(
-    watch: Watch, commands: Commands, genaipa: Callable[..., Finished], mode: str
-) -> None:
+def test_killed_again_and_again(watch: Watch, commands: Commands, genaipa: Callable[..., Finished], mode: str) -> None:
     """Killed 25 times at random moments, a run ends with each answer once, and asks for none that it has.
 
     A reply that was on its way when the process died may be asked for again: so many at most as were under way.
@@ -181,9 +179,7 @@ def test_killed_again_and_again(
     check_complete(folder, wanted, summaries)
 
 
-def check_asked(
-    kept: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], asked: list[tuple[str, str]]
-) -> None:
+def check_asked(kept: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], asked: list[tuple[str, str]]) -> None:
     """One process asked for nothing that was on disk before it began, and for nothing twice."""
     new = Counter(name_of(record) for key, record in now.items() if key not in kept)
     lost = Counter(asked) - new

@@ -15,7 +15,7 @@ from genaipa.systems.base import Message, Readiness, Reply, Settings
 from genaipa.systems.limits import LONGEST_RETRY_AFTER, Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 QUESTION = (Message("user", "Is my data encrypted?"),)
 BROKEN = TransientError("broken", kind="server", status=500)

@@ -100,7 +100,7 @@ def test_each_repetition_seed_and_document_has_its_own_shuffle() -> None:
 @settings(deadline=None)
 def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -> None:
     """With more systems, documents, initializations, wordings or repetitions, what was planned stays as it was."""
-    both = {
+    both: dict[str, Any] = {
         name: tuple(dict.fromkeys((*getattr(added, name), *getattr(small, name))))
         for name in ("systems", "documents", "initializations", "wordings")
     }
@@ -181,7 +181,7 @@ def test_wording_that_a_question_lacks() -> None:
     """A paraphrase that does not exist is refused with the question and the wording before anything is asked."""
     with_two = QuestionSet("own", "", "policy", "[x]", "", "", {}, (Question("Q1", "T", "faq", "Q?", ("a?", "b?")),))
     check_wordings(spec(wordings=("original", "paraphrase-2")), {"acme": with_two})
-    with pytest.raises(UsageError, match="question Q1 of the set 'own' has 2 paraphrases, .* paraphrase-3"):
+    with pytest.raises(UsageError, match=r"question Q1 of the set 'own' has 2 paraphrases, .* paraphrase-3"):
         check_wordings(spec(wordings=("original", "paraphrase-3")), {"acme": with_two})
 
 
@@ -209,12 +209,12 @@ def test_company_name_alone() -> None:
 
 def test_document_comes_in_announced_parts() -> None:
     """Initialization 2 announces n parts, then sends them one by one, each acknowledged without a call."""
+    announcement = (
+        'I am going to send you the privacy policy of Acme. It comes in 3 parts, each announced as "Part i of n". '
+        "Read them all; do not summarise or comment until I ask. After the last part I will ask about it."
+    )
     assert said(script(), "document") == [
-        (
-            "user",
-            'I am going to send you the privacy policy of Acme. It comes in 3 parts, each announced as "Part i of n". '
-            "Read them all; do not summarise or comment until I ask. After the last part I will ask about it.",
-        ),
+        ("user", announcement),
         ("assistant", "Ready."),
         ("user", "Part 1 of 3"),
         ("assistant", "I have read part 1 of 3."),
@@ -237,9 +237,7 @@ def test_summary_is_written_in_a_conversation_of_its_own() -> None:
     a_script = script()
     assert a_script.summary_introduction("summary-by-name") == ()
     assert a_script.summary_introduction("summary-of-document") == a_script.introduction("document")
-    by_name, of_document = (
-        a_script.summary_request(i).content for i in ("summary-by-name", "summary-of-document")
-    )
+    by_name, of_document = (a_script.summary_request(i).content for i in ("summary-by-name", "summary-of-document"))
     assert by_name.startswith("Write a summary of the privacy policy of Acme from what you know of it.")
     assert of_document.startswith("Write a summary of the document that I sent.")
     assert "at most 400 words" in by_name

@@ -370,6 +370,22 @@ def test_prices_are_counted(server: TimedServer) -> None:
     assert folder.manifest().systems["mine"].price == "catalog, 2026-01-01"
 
 
+def test_cap_holds_without_counts(server: TimedServer) -> None:
+    """A server that reports no tokens is taken to cost what was set aside, so that a cap still ends the run."""
+    make_workspace(questions=3)
+    write(
+        "systems.yaml",
+        f"systems:\n  mine: {{system: {SYSTEM}, price: {{input: 1000000, output: 1, as_of: '2026-01-01'}}}}\n",
+    )
+    body = b'{"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}], "model": "m"}'
+    server.script = lambda _number, _body: Behaviour(body=body)
+    plan = spec(systems=("mine",), initializations=("company-name",))
+    folder, outcome = carry_out(plan, bounds=Bounds(max_cost=300))
+    assert outcome.status == "capped"
+    assert [record.cost for record in folder.records()] == [None] * len(server.requests)
+    assert 0 < len(server.requests) < 3
+
+
 def test_records_survive_a_round_trip(server: TimedServer) -> None:
     """What is read back is what was written, field by field."""
     make_workspace()

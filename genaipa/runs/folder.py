@@ -64,11 +64,15 @@ class RunFolder:
         slug = re.sub(r"[^A-Za-z0-9.-]+", "-", manifest.name).strip("-.")[:60] or "run"
         for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
             path = runs / f"{stamp}-{slug}{suffix}"
-            with contextlib.suppress(FileExistsError):
+            try:
                 path.mkdir(parents=True)
-                run = cls(path)
-                run.write_manifest(manifest)
-                return run
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise RunError(f"{path} can't be made ({error.strerror}).") from None
+            run = cls(path)
+            run.write_manifest(manifest)
+            return run
         raise RunError(f"no free name for a run folder in {runs}.")
 
     @property

@@ -86,7 +86,10 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise RunError(f"{path} can't be written ({error.strerror}).") from None
         self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
 
