@@ -39,11 +39,13 @@ clean:
 	rm -rf .venv dist
 
 # pip is renewed first: the one that comes with Python may be too old for --group and --build-constraint.
+# It speaks up only when something fails; the variable also reaches the pip that it calls to build genaipa.
+$(READY): export PIP_DISABLE_PIP_VERSION_CHECK = 1
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "genaipa needs Python 3.11 or newer and $(PYTHON) is %d.%d; name a newer one, for example: make PYTHON=python3.12 $(MAKECMDGOALS)" % sys.version_info[:2] or 0)'
-	@echo "Setting up .venv (a minute or two)"
+	@echo "setting up .venv: once, about a minute"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --constraint constraints.txt pip
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	@$(BIN)/python -m pip install -qq --upgrade --constraint constraints.txt pip
+	@$(BIN)/python -m pip install -qq --constraint constraints.txt \
 		--build-constraint constraints.txt --editable '.[all]' --group dev
 	@touch $@

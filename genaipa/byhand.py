@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Kind, RunSpec
     from genaipa.systems.base import Message
 
-_MARK = "#####"
-_REPLY_LINE = re.compile(rf"^{_MARK} (\d+) · (\S+|\([^)]*\)) · .*$")
+_MARK = "@@@@@"
+"""Begins genaipa's own lines in a fill-in file: nothing that a chat replies begins so."""
+_REPLY_LINE = re.compile(rf"^{_MARK} message (\d+) · (\S+|\([^)]*\)) · .*$")
 _CONVERSATION_LINE = re.compile(rf"^{_MARK} conversation: (.+)$")
+_ADVICE = f"{_MARK} Paste each reply"
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,11 @@ class ByHand:
                 if not self.tally.kept(turn.key):
                     yield sheet, turn
 
+    def last_kept(self, sheet: Sheet) -> Turn | None:
+        """The last turn of a chat whose reply is in; None while it has none."""
+        kept = [turn for turn in sheet.turns if self.tally.kept(turn.key)]
+        return kept[-1] if kept else None
+
     def write_sheets(self) -> list[Path]:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
         written = []
@@ -122,58 +129,60 @@ class ByHand:
         return written
 
     def _messages(self, sheet: Sheet) -> str:
-        independent = self.spec.conversation == "independent" and len(sheet.turns) > 1
-        total = len(sheet.introduction) + len(sheet.turns)
-        lines = [
-            f"{sheet.conversation.system}: {sheet.name}",
-            "",
-            "Open a new chat. Paste the messages below one after another, each without its dashed line, and wait for",
-            "the reply before you paste the next.",
-        ]
-        if independent:
-            lines += ["Each question wants a new chat of its own: begin it with the introduction, then that question."]
-        messages = [
-            *((m, "no reply wanted") for m in sheet.introduction),
-            *((t.message, t.question) for t in sheet.turns),
-        ]
+        if self.spec.conversation == "independent" and len(sheet.turns) > 1:
+            how = (
+                "Every question wants a new chat of its own: open one, paste the introduction message by message,\n"
+                "wait for the reply to each, then paste that one question. Leave the dashed lines out."
+            )
+        else:
+            how = (
+                "Open one new chat. Paste the messages below one after another, each without its dashed line, and\n"
+                "wait for the reply before you paste the next."
+            )
+        lines = [f"{sheet.conversation.system}: {sheet.name}", "", how]
+        messages = [(message, "introduction, its reply is not kept") for message in sheet.introduction]
+        messages += [(turn.message, f"{turn.question}, keep the reply") for turn in sheet.turns]
         for number, (message, what) in enumerate(messages, 1):
-            lines += ["", f"{'-' * 20} message {number} of {total} · {what} {'-' * 20}", "", message.content]
+            title = f"message {number} of {len(messages)} · {what}"
+            lines += ["", f"{'-' * 20} {title} {'-' * 20}", "", message.content]
         return "\n".join(lines) + "\n"
 
     def _replies(self, sheet: Sheet) -> str:
         lines = [
             f"{_MARK} conversation: {sheet.name}",
-            (
-                f"{_MARK} Paste each reply under its line; leave what you don't have yet empty. "
-                f"Then: genaipa collect {self.folder.name}"
-            ),
+            f"{_ADVICE} under its line; leave what you don't have yet empty. Then: genaipa collect {self.folder.name}",
         ]
-        for turn in sheet.turns:
+        for number, turn in enumerate(sheet.turns, len(sheet.introduction) + 1):
             asked = " ".join(turn.message.content.split())
-            lines += ["", f"{_MARK} {turn.number} · {turn.question} · {asked[:100]}", ""]
+            lines += ["", f"{_MARK} message {number} · {turn.question} · {asked[:100]}", ""]
         return "\n".join(lines) + "\n"
 
     def filled(self, path: Path) -> dict[str, str]:
-        """Key → reply from a fill-in file; a DataError for a file that isn't one, or not this run's."""
+        """Key → reply from a fill-in file; a DataError for one that isn't whole: no reply may slide under another."""
         lines = read_text(path).splitlines()
         head = _CONVERSATION_LINE.match(lines[0]) if lines else None
         if head is None:
             raise DataError(path, "is not a fill-in file: its first line, which names the conversation, is missing.")
-        turns = {turn.key: turn for sheet in self.sheets() if sheet.name == head.group(1) for turn in sheet.turns}
+        turns = {t.question: t for sheet in self.sheets() if sheet.name == head.group(1) for t in sheet.turns}
         if not turns:
             raise DataError(path, f"the conversation '{head.group(1)}' is not one of {self.folder.name}.", "line 1")
-        by_question = {turn.question: turn for turn in turns.values()}
         replies: dict[str, list[str]] = {}
-        current: list[str] | None = None
+        current: list[str] = []
         for number, line in enumerate(lines[1:], 2):
             mark = _REPLY_LINE.match(line)
-            if mark is None:
-                if current is not None and not line.startswith(f"{_MARK} Paste each reply"):
-                    current.append(line)
-                continue
-            if mark.group(2) not in by_question:
-                raise DataError(path, str(UnknownNameError("question", mark.group(2), by_question)), f"line {number}")
-            current = replies.setdefault(by_question[mark.group(2)].key, [])
+            if mark is not None:
+                if mark.group(2) not in turns:
+                    raise DataError(path, str(UnknownNameError("question", mark.group(2), turns)), f"line {number}")
+                current = replies.setdefault(turns[mark.group(2)].key, [])
+            elif line.startswith(_MARK) and not line.startswith(_ADVICE):
+                raise DataError(path, f"a line that begins with {_MARK} was changed; put it back.", f"line {number}")
+            elif replies:
+                current.append(line)
+            elif line.strip() and not line.startswith(_ADVICE):
+                raise DataError(path, "a reply stands above the first question's line.", f"line {number}")
+        lost = [turn.question for turn in turns.values() if turn.key not in replies]
+        if lost:
+            raise DataError(path, f"the line '{_MARK} … · {lost[0]} · …' is missing; put it back above its reply.")
         texts = {key: "\n".join(found).strip() for key, found in replies.items()}
         return {key: text for key, text in texts.items() if text}
 

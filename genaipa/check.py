@@ -42,6 +42,7 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
 """Kind of data → how the names of its files end."""
 # How a loader's message begins, behind the file, where it is about an entry: "line 3", "questions[3] (T_u1).text".
 
+
 class Finding(msgspec.Struct, frozen=True):
     """Something that is wrong with an entry of a file (of the file itself if `entry` is empty).
 

@@ -80,20 +80,46 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError as error:
         problem, _, location = str(error).partition(" - at `")
-        entry = _entry(raw, location.rstrip("`"))
-        unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
-        if unknown:
-            problem = f"unknown key '{unknown.group(1)}'{nearest(unknown.group(1), _fields(kind))}"
-        else:
-            problem = problem.replace("Object missing required field", "the key is missing:").rstrip(".") + "."
-        raise DataError(path, problem, entry) from None
+        raise DataError(path, _in_words(problem, kind), _entry(raw, location.rstrip("`"), kind)) from None
 
 
-def _entry(raw: Any, location: str) -> str:
+_KINDS = {
+    "str": "text",
+    "bool": "yes or no",
+    "int": "a number",
+    "float": "a number",
+    "array": "a list",
+    "object": "keys",
+}
+
+
+def _in_words(problem: str, kind: Any) -> str:
+    """What the decoder says, in the words of whoever writes the file."""
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
+    if unknown:
+        return f"unknown key '{unknown[1]}'{nearest(unknown[1], _fields(kind))}"
+    missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
+    if missing:
+        return f"the key '{missing[1]}' is missing."
+    choice = re.fullmatch(r"Invalid enum value '(.*)'", problem)
+    if choice:
+        return f"'{choice[1]}' is not possible here{nearest(choice[1], _choices(kind))}"
+    wrong = re.fullmatch(r"Expected `(.*)`, got `(.*)`", problem)
+    if wrong:
+        wanted, got = (_KINDS.get(name.partition(" ")[0], name) for name in wrong.groups())
+        quoted = "; put it in quotes" if wrong[1].startswith("str") and wrong[2] in ("bool", "int", "float") else ""
+        return f"wants {wanted}, and has {got}{quoted}."
+    return f"{problem}."
+
+
+def _entry(raw: Any, location: str, kind: Any) -> str:
     """`$.questions[3].text` → `questions[3] (T_u1).text`: the id helps more than the position."""
     shown, here = "", raw
-    for key, index in re.findall(r"\.([\w-]+|\.\.\.)|\[(\d+|\.\.\.)\]", location.removeprefix("$")):
-        shown += (f".{key}" if shown else key) if key else f"[{index}]"
+    for key, index in re.findall(r"\.([\w-]+)|\[(\d+|\.\.\.)\]", location.removeprefix("$")):
+        if index == "...":
+            # The decoder doesn't say which of a mapping's values it means.
+            key = _culprit(here, kind, shown)  # noqa: PLW2901
+        shown += (f".{key}" if shown else str(key)) if key else f"[{index}]"
         if isinstance(here, dict):
             here = here.get(key)
         elif isinstance(here, list) and index.isdigit() and int(index) < len(here):
@@ -105,12 +131,34 @@ def _entry(raw: Any, location: str) -> str:
     return shown
 
 
+def _culprit(values: Any, kind: Any, field: str) -> str:
+    """The first key of a mapping whose value is not what the field of that name holds."""
+    fields = msgspec.structs.fields(kind) if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else ()
+    wanted = next((typing.get_args(f.type)[-1] for f in fields if f.encode_name == field), Any)
+    for key, value in values.items() if isinstance(values, dict) else ():
+        try:
+            msgspec.convert(value, wanted, strict=True)
+        except msgspec.ValidationError:
+            return str(key)
+    return "..."
+
+
+def _choices(kind: Any) -> set[str]:
+    """Every word that a file of this kind may choose from, at any depth."""
+    if typing.get_origin(kind) is typing.Literal:
+        return {str(choice) for choice in typing.get_args(kind)}
+    return set().union(*(_choices(inner) for inner in _inner(kind)))
+
+
+def _inner(kind: Any) -> list[Any]:
+    """The types that a type is made of."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return [field.type for field in msgspec.structs.fields(kind)]
+    return list(typing.get_args(kind))
+
+
 def _fields(kind: Any) -> set[str]:
     """Every key that a file of this kind may have, at any depth."""
-    found: set[str] = set()
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        for field in msgspec.structs.fields(kind):
-            found |= {field.encode_name} | _fields(field.type)
-    for argument in typing.get_args(kind):
-        found |= _fields(argument)
-    return found
+    own = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    names = {field.encode_name for field in msgspec.structs.fields(kind)} if own else set()
+    return names.union(*(_fields(inner) for inner in _inner(kind)))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from genaipa.systems.base import Usage
+
 
 class GenaipaError(Exception):
     """Anything that genaipa explains to its user in a sentence instead of a traceback."""
@@ -54,13 +56,17 @@ class DataError(UsageError):
 
 
 class NoReplyError(GenaipaError):
-    """A system gave no reply: `kind` in a word, the HTTP `status` if there was one, after how many `attempts`."""
+    """A system gave no reply: `kind` in a word, the HTTP `status` if there was one, after how many `attempts`.
+
+    `usage` are the tokens that were paid for all the same.
+    """
 
     def __init__(self, message: str, *, kind: str = "error", status: int | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = status
         self.attempts = 1
+        self.usage: Usage | None = None
 
     @property
     def signature(self) -> tuple[str, int | None, str]:

@@ -83,6 +83,7 @@ def load_material(spec: RunSpec, workspace: Workspace) -> Material:
         documents={name: document.digest for name, document in documents.items()},
         questions={name: hashlib.sha256(read_text(files[name][1]).encode()).hexdigest() for name in sorted(sets)},
         annotations={name: found.digest for name, found in annotations.items()},
+        systems={name: resolve(name, workspace).identity for name in spec.systems},
     )
     return Material(documents, questions, prompts, annotations, digests)
 

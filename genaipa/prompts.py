@@ -1,13 +1,14 @@
 """The messages that a system is sent, as Jinja templates in `prompts/NAME.jinja`.
 
 A workspace's template overrides the shipped one of the same name, and may extend it:
-`{% extends "shipped/part.jinja" %}`.
+`{% extends "shipped/part.jinja" %}{% block message %}{{ super() }} …{% endblock %}`.
 Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMPLATES lists what else.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "question": ("question", "question_id"),
 }
 INCLUDED = ("rules",)
+_CARRIED = ("text", "question")
+"""What a message is sent for: a template that leaves it out is a mistake."""
 _SAMPLE: dict[str, Any] = {
     "company": "ACME",
     "subject": "the privacy policy of ACME",
@@ -94,9 +97,16 @@ class Prompts:
     def check(self) -> None:
         """Render every template once with sample values; the first problem as a DataError."""
         for name, variables in TEMPLATES.items():
+            path, source = self.files[name][1], self.sources[name]
             sample = {key: _SAMPLE.get(key, key) for key in ("company", "subject", *variables)}
-            if not self.render(name, **sample):
-                raise DataError(self.files[name][1], "gives an empty message.")
+            message = self.render(name, **sample)
+            if not message:
+                raise DataError(path, "gives an empty message.")
+            carried = next((key for key in _CARRIED if key in variables), None)
+            if carried and sample[carried] not in message:
+                raise DataError(path, f"never says {{{{ {carried} }}}}, which is what this message is for.")
+            if re.search(r"{%-?\s*extends\b", source) and not re.search(r"{%-?\s*block\b", source):
+                raise DataError(path, "extends another template and changes nothing: put it in {% block message %}.")
 
 
 def load_prompts(workspace: Workspace) -> Prompts:

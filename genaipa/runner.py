@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Kind, RunSpec, Status
     from genaipa.runs.tally import Tally
-    from genaipa.systems.base import Reply, System
+    from genaipa.systems.base import System
 
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
 _ASSUMED_REPLY = 1000
@@ -283,10 +283,12 @@ class Runner:
             raise _ConversationEndsError from None
         except NoReplyError as error:
             asked.limits.breaker.failed(error)
+            cost = self._cost(asked, error.usage)
+            spent = cost or 0.0
             trouble = Trouble(error.kind, str(error), error.status)
-            record = replace(record, attempts=error.attempts, error=trouble)
+            record = replace(record, attempts=error.attempts, error=trouble, usage=error.usage, cost=cost)
         else:
-            cost = self._cost(asked, attempt.reply)
+            cost = self._cost(asked, attempt.usage)
             # A server that counts no tokens must not slip under the cap.
             spent = estimate if cost is None else cost
             record = self._answered(record, attempt, cost)
@@ -325,7 +327,7 @@ class Runner:
             attempts=attempt.attempts,
             finish=reply.finish_detail or reply.finish,
             model=reply.model,
-            usage=reply.usage,
+            usage=attempt.usage,
             cost=cost,
             sent=reply.sent,
             digest=answer_digest(document, record.asked, text),
@@ -362,10 +364,10 @@ class Runner:
         return estimate
 
     @staticmethod
-    def _cost(asked: _Asked, reply: Reply) -> float | None:
-        if asked.ready.tariff is None or reply.usage is None:
+    def _cost(asked: _Asked, usage: Usage | None) -> float | None:
+        if asked.ready.tariff is None or usage is None:
             return None
-        return round(asked.ready.tariff.cost(reply.usage), 8)
+        return round(asked.ready.tariff.cost(usage), 8)
 
 
 def _first(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from genaipa.runs.tally import Tally
     from genaipa.workspace import Workspace
 
-_MESSAGE_DATA = ("documents", "questions", "prompts")
-"""What the messages of a run are made of; annotations may change without touching its answers."""
+_BEGUN_WITH = ("systems", "documents", "questions", "prompts")
+"""What the answers of a run depend on; annotations may change without touching them."""
 
 
 @dataclass
@@ -77,7 +77,7 @@ def same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str |
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not stand in the way of another.
             continue
-        same_data = all(getattr(manifest.digests, kind) == getattr(digests, kind) for kind in _MESSAGE_DATA)
+        same_data = all(getattr(manifest.digests, kind) == getattr(digests, kind) for kind in _BEGUN_WITH)
         if manifest.spec == spec and same_data and name in (None, manifest.name):
             return folder
     return None
@@ -85,12 +85,12 @@ def same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str |
 
 def check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -> None:
     """A RunError naming what a run was begun with that has changed since: its answers would not be comparable."""
-    for kind in _MESSAGE_DATA:
+    for kind in _BEGUN_WITH:
         before, after = getattr(manifest.digests, kind), getattr(material.digests, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
         if changed:
             raise RunError(
-                f"{folder.name} can't go on: {kind.rstrip('s')} '{changed[0]}' has changed since it was begun. "
+                f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
                 f"Put it back, or start afresh with: genaipa run … --new"
             )
 
@@ -171,11 +171,6 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
     for ready in systems:
         name = ready.resolved.asked
         known = manifest.systems.get(name)
-        if known is not None and known.model != ready.resolved.name:
-            raise RunError(
-                f"this run was begun when '{name}' was {known.model}; now it is {ready.resolved.name}. "
-                f"Name the model in full, or start afresh with --new."
-            )
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
             counter="; ".join(sorted({counter.label for counter in ready.counters.values()})),

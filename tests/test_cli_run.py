@@ -270,7 +270,7 @@ def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyP
         ("systm: scripted", "study.yaml: unknown key 'systm': did you mean 'system'?"),
         ("seed: {a: 1}", "study.yaml: seed: wants a value or a list of values."),
         ("seed: 1\nseed: 2", "the key 'seed' stands twice"),
-        ("seed: many", "--seed"),
+        ("seed: many", "seed"),
     ],
 )
 def test_bad_config(server: OpenAIServer, run: Run, text: str, said: str) -> None:
@@ -296,7 +296,7 @@ def test_partial_run(server: OpenAIServer, run: Run) -> None:
     done = run(*QUALITY)
     assert done.code == 3
     (folder,) = list_runs(find_workspace())
-    assert f"3 answers are missing. Ask for them again: genaipa run --resume {folder.name}" in done.out
+    assert f"3 answers are missing. Ask again: genaipa run --resume {folder.name}" in done.out
     assert "answered 400: odd" in done.err
     server.script = ()
     assert run("run", "--resume", folder.name).code == 0
@@ -360,7 +360,8 @@ def test_interrupt(server: OpenAIServer, run: Run) -> None:
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     (folder,) = list_runs(find_workspace())
-    assert f"interrupted; every answer so far is kept. Go on with: genaipa run --resume {folder.name}" in err
+    assert "interrupted; 2 answers of 4 in, all kept." in err
+    assert f"Go on with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err + out
     assert folder.manifest().status == "interrupted"
     assert len(lines_of(folder.path / "answers.jsonl")) == 2

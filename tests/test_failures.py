@@ -365,7 +365,7 @@ def test_own_assistant_that_raises(genaipa: Callable[..., Finished]) -> None:
     assert done.code == 3
     assert "ValueError: my fault, not yours" in done.err
     assert "Traceback" not in done.err
-    assert "1 answers are missing" in done.out
+    assert "1 answer is missing" in done.out
 
 
 @pytest.mark.parametrize(

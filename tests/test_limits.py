@@ -142,7 +142,8 @@ def test_an_assistant_of_ones_own_that_raises() -> None:
     """Any exception is a failure of the system, named by its type and words; it is not tried again."""
     system = Own(ZeroDivisionError("division by zero"))
     error = error_of(system)
-    assert (str(error), error.kind, len(system.calls)) == ("ZeroDivisionError: division by zero", "exception", 1)
+    assert str(error).startswith("ZeroDivisionError: division by zero")
+    assert (error.kind, len(system.calls)) == ("exception", 1)
 
 
 def test_an_exception_tells_no_key() -> None:

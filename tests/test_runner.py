@@ -22,7 +22,6 @@ from running import (
 )
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
-from genaipa.errors import RunError
 from genaipa.policies.parts import split_parts
 from genaipa.preflight import load_material
 from genaipa.protocol import Script, opening, order_of
@@ -342,18 +341,6 @@ def test_conversations_are_kept_before_they_are_asked(server: TimedServer) -> No
     assert stored == {c["introduction"] for c in listed}
     by_document = {c["introduction"] for c in listed if c["id"].startswith(f"{SYSTEM}|acme|document|")}
     assert len(by_document) == 1
-
-
-def test_system_of_another_model_is_refused(server: TimedServer) -> None:
-    """A short name that came to mean another model can't go on with a run."""
-    make_workspace(questions=1)
-    write("systems.yaml", f"systems:\n  mine: {{system: {SYSTEM}}}\n")
-    plan = spec(systems=("mine",))
-    folder, _ = carry_out(plan)
-    write("systems.yaml", "systems:\n  mine: {system: openai-api/loop/n}\n")
-    server.models = ("m", "n")
-    with pytest.raises(RunError, match="begun when 'mine' was openai-api/loop/m; now it is openai-api/loop/n"):
-        carry_out(plan, folder)
 
 
 def test_prices_are_counted(server: TimedServer) -> None:

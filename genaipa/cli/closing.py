@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.cli.progress import cached_share, dollars, tokens
-from genaipa.cli.screen import print_json, printable, show, table
+from genaipa.cli.screen import number, print_json, printable, show, table
 
 if TYPE_CHECKING:
     from genaipa.cli.planning import Job
@@ -48,18 +48,17 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     if outcome.status == "complete":
         return f"Complete. Read the answers: genaipa show {folder.name}"
     missing = sum(row.missing for row in outcome.tally.rows.values())
+    lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     if outcome.status == "waiting":
-        return (
-            f"{missing} replies are awaited by hand. Paste the messages in {folder.path / 'sheets'}, "
-            f"fill in the replies beside them, then: genaipa collect {folder.name}"
-        )
+        sheets = folder.path / "sheets"
+        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: genaipa collect {folder.name}"
     raised = " with a higher --max-cost" if outcome.status == "capped" else ""
-    return f"{missing} answers are missing. Ask for them again{raised}: genaipa run --resume {folder.name}"
+    return f"{lack} Ask again{raised}: genaipa run --resume {folder.name}"
 
 
 def print_tally(tally: Tally) -> None:
     """One row for each system and initialization."""
-    headers = ("system", "initialization", "asked for", "answered", "refused", "cut off", "failed")
+    headers = ("system", "initialization", "planned", "answered", "refused", "cut off", "failed", "not asked")
     extra = ("tokens in", "cached", "out", "cost", "seconds")
     metered = any(row.usage.input for row in tally.rows.values())
     table(
@@ -70,7 +69,8 @@ def print_tally(tally: Tally) -> None:
 
 
 def _row(key: tuple[str, str], row: Count, *, metered: bool) -> tuple[object, ...]:
-    counts = (row.planned, row.status["answered"], row.status["refused"], row.status["truncated"], row.status["failed"])
+    counts = (row.planned, *(row.status[s] for s in ("answered", "refused", "truncated", "failed")))
+    counts = (*counts, max(0, row.missing - row.status["failed"]))
     spent = (tokens(row.usage.input), cached_share(row), tokens(row.usage.output), dollars(row)) if metered else ()
     return (*key, *counts, *spent, f"{row.seconds:.1f}")
 

@@ -69,15 +69,19 @@ def _from_terminal(byhand: ByHand) -> Collected:
     from genaipa.cli.screen import printable, say
 
     total = Collected()
-    shown: set[str] = set()
+    shown = ""
     say(f"End each reply with a line that holds only '{END}'. An empty reply stops; what is in is kept.")
     while (wanted := next(byhand.missing(), None)) is not None:
         sheet, turn = wanted
-        if sheet.name not in shown:
-            shown.add(sheet.name)
-            say(f"\n===== a new chat: {sheet.name}")
+        before = byhand.last_kept(sheet)
+        independent = byhand.spec.conversation == "independent"
+        if before is None or independent:
+            say(f"\n===== open a new chat: {sheet.name}")
             for message in sheet.introduction:
-                say(f"\n--- paste\n{printable(message.content)}")
+                say(f"\n--- paste, and wait for the reply\n{printable(message.content)}")
+        elif shown != sheet.name:
+            say(f"\n===== go on in the chat in which you asked {before.question}: {sheet.name}")
+        shown = sheet.name
         say(f"\n--- paste\n{printable(turn.message.content)}\n--- its reply:")
         text = "\n".join(_lines()).strip()
         if not text:
@@ -94,10 +98,10 @@ def _lines() -> Iterator[str]:
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
-    from genaipa.cli.screen import show
+    from genaipa.cli.screen import number, show
 
-    known = f", {collected.known} were in already" if collected.known else ""
-    show(f"{collected.taken} replies taken{known}.")
+    known = f"; in already: {collected.known}" if collected.known else ""
+    show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")
     for key in collected.conflicts:
         show(f"{key}: another reply is kept already; --replace puts this one in its place.")
     for path in written:

@@ -9,22 +9,36 @@ from genaipa.errors import DataError, nearest
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import typer
 
-def read_config(path: Path, known: dict[str, bool]) -> dict[str, Any]:
-    """Parameter → value; a DataError for a key that is no flag of the command.
 
-    `known` are its flags, each with whether it takes several values; one alone needn't be written as a list.
-    """
+def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
+    """Parameter → value; a DataError for a key that is no flag of the command, or a value that it can't have."""
     from genaipa.datafiles import read_yaml
 
-    values = read_yaml(path, dict[str, Any])
-    flags = {flag.removeprefix("--") for flag in known if flag.startswith("--")} - {"config", "help"}
+    flags = {opt.removeprefix("--"): p for p in context.command.params for opt in p.opts if opt.startswith("--")}
+    for never in ("config", "help"):
+        flags.pop(never, None)
     found: dict[str, Any] = {}
-    for key, value in values.items():
+    for key, value in read_yaml(path, dict[str, Any]).items():
         if key not in flags:
             raise DataError(path, f"unknown key '{key}'{nearest(key, flags)}")
         if isinstance(value, dict) or value is None:
             raise DataError(path, "wants a value or a list of values.", key)
-        several = known[f"--{key}"] and not isinstance(value, list)
-        found[key.replace("-", "_")] = [value] if several else value
+        parameter = flags[key]
+        several = getattr(parameter, "multiple", False)
+        given = ([str(v) for v in value] if isinstance(value, list) else [str(value)]) if several else value
+        if not several:
+            _check(path, key, value, parameter, context)
+        found[str(parameter.name)] = given
     return found
+
+
+def _check(path: Path, key: str, value: Any, parameter: Any, context: typer.Context) -> None:
+    """A DataError if the flag can't take the value; otherwise the flag itself would be blamed, which nobody typed."""
+    # Whatever the flag's own type objects to.
+    try:
+        parameter.type_cast_value(context, value)
+    except Exception as error:
+        wanted = getattr(parameter.type, "name", "another kind of value")
+        raise DataError(path, f"can't be {value!r}; it wants {wanted}.", key) from error

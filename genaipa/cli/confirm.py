@@ -34,6 +34,6 @@ def confirm_cost(spec: RunSpec, systems: Sequence[Ready], max_cost: float | None
     costs = [row.cost for ready in systems for row in estimate(spec, ready)]
     expected = sum(cost for cost in costs if cost is not None)
     if expected >= ASK_FROM and not typer.confirm(
-        f"This may cost up to ${expected:.2f}. Go on?", default=True, err=True
+        f"This may cost up to ${expected:.2f}. Go on?", default=False, err=True
     ):
         raise typer.Exit(0)

@@ -60,7 +60,7 @@ def _print(topics: dict[str, list[Row]]) -> None:
     for topic, found in topics.items():
         for index, (what, state, detail, remedy) in enumerate(found):
             rows.append((topic if not index else "", what, state, f"{detail}\n-> {remedy}" if remedy else detail))
-    table(("", "what", "state", "found, and what to do"), rows)
+    table(("", "what", "state", "found, and what to do"), rows, flexible=3)
     if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
         show("genaipa can't work like this: see what is broken.")
     else:
@@ -210,8 +210,7 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     if counter is not None:
         yield "token counts", "ok", f"{counter.label} is here", ""
     else:
-        remedy = "pip install 'genaipa[openai]', and run once with a network: it is then fetched and kept"
-        yield "token counts", "missing", "OpenAI's vocabulary is not here; tokens are estimated without it", remedy
+        yield "token counts", "missing", "OpenAI's vocabulary is not here; tokens are estimated without it", _counting()
     encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
     width = shutil.get_terminal_size().columns
     kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
@@ -220,6 +219,18 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     else:
         yield "output", "missing", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1"
     yield _room(workspace.runs)
+
+
+def _counting() -> str:
+    """What to do for OpenAI's own token counts."""
+    import importlib
+
+    fetched = "run an OpenAI system once with a network: it is then fetched and kept"
+    try:
+        importlib.import_module("tiktoken")
+    except ImportError:
+        return f"pip install 'genaipa[openai]', and {fetched}"
+    return fetched
 
 
 def _room(runs: Path) -> Row:

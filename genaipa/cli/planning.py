@@ -79,7 +79,7 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
         raise UsageError(f"--limit {wanted.limit}: there are only {most} questions.")
     title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
     folder = None if new else study.same_plan(workspace, spec, material.digests, name)
-    if folder is not None:
+    if folder is not None and folder.manifest().status != "complete":
         say(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
     return Job(spec, material, title, folder)
 
@@ -103,18 +103,20 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     _known("policy", wanted.documents, {**document_names(workspace), **DOCUMENTS}, _hint(wanted.documents))
     pull_missing(workspace, wanted.documents, offline=offline)
     experiment = EXPERIMENTS[wanted.experiment or DEFAULT_EXPERIMENT]
-    wordings = WORDINGS if "all" in wanted.wordings else wanted.wordings
+    initializations = tuple(i for i in INITIALIZATIONS if i in (wanted.initializations or experiment.initializations))
+    chosen = WORDINGS if "all" in wanted.wordings else wanted.wordings or experiment.wordings
+    wordings = tuple(w for w in WORDINGS if w in chosen)
+    as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     return RunSpec(
         systems=wanted.systems,
         documents=wanted.documents,
         questions=_question_sets(workspace, wanted, experiment.kind),
-        initializations=tuple(
-            i for i in INITIALIZATIONS if i in (wanted.initializations or experiment.initializations)
-        ),
-        wordings=tuple(w for w in WORDINGS if w in (wordings or experiment.wordings)),
+        initializations=initializations,
+        wordings=wordings,
         conversation="independent" if wanted.conversation == "independent" else "shared",
         limit=_limit(wanted.limit),
-        experiment=wanted.experiment or "",
+        # A preset that other flags changed is the user's own experiment.
+        experiment=(wanted.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
         **wanted.options,
     )
 
@@ -136,7 +138,14 @@ def _question_sets(workspace: Workspace, wanted: Wanted, only: DocumentKind | No
     from genaipa.policies.document import load_document
     from genaipa.questions import load_questions
 
-    named = {questions.kind: questions.name for questions in (load_questions(workspace, n) for n in wanted.questions)}
+    named: dict[str, str] = {}
+    for questions in (load_questions(workspace, name) for name in wanted.questions):
+        if questions.kind in named:
+            raise UsageError(
+                f"'{named[questions.kind]}' and '{questions.name}' are both asked about a {questions.kind}; "
+                "name one set for each kind of document, and ask the other in a run of its own."
+            )
+        named[questions.kind] = questions.name
     sets = {}
     for name in wanted.documents:
         kind = load_document(workspace, name).kind

@@ -13,20 +13,31 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("show", "add", "stats")
+_COMMANDS = ("list", "show", "add", "stats")
 
 app = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
 def policies(context: typer.Context, json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
-    """List, show, add and measure privacy policies and laws."""
+    """List, show, add and measure privacy policies and laws.
+
+    Without a command, they are listed.
+    """
     if context.invoked_subcommand is not None:
         # What stands before the sub-command holds for it too.
         context.default_map = {
             name: {"workspace": str(workspace) if workspace else None, "json": json or None} for name in _COMMANDS
         }
         return
+    from genaipa.workspace import find_workspace
+
+    _print_list(find_workspace(workspace), json=json)
+
+
+@app.command("list")
+def list_policies(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+    """List the documents that can be asked about, and those that can be pulled."""
     from genaipa.workspace import find_workspace
 
     _print_list(find_workspace(workspace), json=json)
@@ -159,6 +170,8 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         show(
             f"\nThe text of a section: genaipa policies show {document.name} --section '{document.sections[-1].label}'"
         )
+    else:
+        show("No sections were recognised in it, so answers can only cite the parts in which it is sent.")
 
 
 def _path(workspace: Workspace, document: Document) -> Path:
@@ -205,7 +218,7 @@ def add(
 
     from genaipa.cli.screen import print_json, show
     from genaipa.errors import UnknownNameError, UsageError
-    from genaipa.policies.adding import add_document, extract
+    from genaipa.policies.adding import add_document, check_names, extract
     from genaipa.policies.document import load_document
     from genaipa.questions import DocumentKind
     from genaipa.workspace import find_workspace
@@ -215,6 +228,7 @@ def add(
         raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
     if kind not in get_args(DocumentKind):
         raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
+    check_names(name, company)
     extracted = extract(source)
     add_document(
         here.home / "policies",
@@ -228,9 +242,11 @@ def add(
     )
     document = load_document(here, name)
     if json:
-        print_json(_facts(here, document))
+        print_json({**_facts(here, document), "held": extracted.held})
         return
     _print_document(here, document, json=False)
+    if extracted.held:
+        show(f"{extracted.held}.")
     show(f"Look whether the text is whole. To mend it, take the line 'digest' out of {name}.yaml beside it.")
     show(f"Next: genaipa run --system extractive --policy {name}")
 

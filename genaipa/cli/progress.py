@@ -6,7 +6,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from genaipa.cli.screen import err, printable, say
+from genaipa.cli.screen import err, number, printable, say
 from genaipa.runner import Observer
 
 if TYPE_CHECKING:
@@ -49,15 +49,19 @@ def dollars(row: Count) -> str:
 class Lines(Observer):
     """Plain lines on stderr: at the start, every few seconds, and for whatever wants attention."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Sequence[str]) -> None:
+        self._asked = asked
         self._next = 0.0
         self._said: set[str] = set()
 
     def begun(self, tally: Tally) -> None:
         """Say how much there is to do."""
-        rows = tally.rows.values()
+        rows = [row for (system, _), row in tally.rows.items() if system in self._asked]
         kept = sum(row.kept for row in rows)
-        say(f"asking {sum(row.missing for row in rows)} questions" + (f"; {kept} are answered already" if kept else ""))
+        say(
+            f"asking {number(sum(row.missing for row in rows), 'question')}"
+            + (f"; answered already: {kept}" if kept else "")
+        )
         self._next = time.monotonic() + LINE_EVERY
 
     def recorded(self, record: Record, tally: Tally) -> None:
@@ -134,21 +138,25 @@ class Table(Observer):
         from rich.table import Table as RichTable
         from rich.text import Text
 
+        rows = self._tally.rows if self._tally else {}
+        cells = {
+            "failed": [str(row.status["failed"] or "") for row in rows.values()],
+            "tokens in": [tokens(row.usage.input) if row.usage.input else "" for row in rows.values()],
+            "cached": [cached_share(row) for row in rows.values()],
+            "out": [tokens(row.usage.output) if row.usage.output else "" for row in rows.values()],
+            "cost": [dollars(row) for row in rows.values()],
+        }
+        # A column that has nothing to say yet would only take room.
+        extra = {header: column for header, column in cells.items() if any(column)}
         shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-        for header in ("system", "initialization", "", "answers", "failed", "tokens in", "cached", "out", "cost"):
-            shown.add_column(header, justify="left" if header in ("system", "initialization", "") else "right")
-        for (system, initialization), row in (self._tally.rows if self._tally else {}).items():
-            shown.add_row(
-                Text(system),
-                initialization,
-                ProgressBar(total=max(1, row.planned), completed=row.kept, width=20),
-                f"{row.kept}/{row.planned}",
-                str(row.status["failed"] or ""),
-                tokens(row.usage.input) if row.usage.input else "",
-                cached_share(row),
-                tokens(row.usage.output) if row.usage.output else "",
-                dollars(row),
-            )
+        for header in ("system", "initialization", ""):
+            shown.add_column(header)
+        for header in ("answers", *extra):
+            shown.add_column(header, justify="right", no_wrap=True)
+        for index, ((system, initialization), row) in enumerate(rows.items()):
+            bar = ProgressBar(total=max(1, row.planned), completed=row.kept, width=20)
+            more = (column[index] for column in extra.values())
+            shown.add_row(Text(system), initialization, bar, f"{row.kept}/{row.planned}", *more)
         notes = [f"{system}: {reason}" for system, (_, reason) in self._waiting.items()]
         notes += [f"{system}: {reason}" for system, reason in self._failed.items()]
         return Group(shown, *(Text(printable(note)[:_LONGEST_REASON], style="yellow") for note in notes[:6]))
@@ -163,7 +171,7 @@ def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder) -> Iterato
         return
     say(f"run {folder.name}: {', '.join(asked)} on {', '.join(spec.documents)}, {spec.conversation} conversations")
     if not err().is_terminal:
-        yield Lines()
+        yield Lines(asked)
         return
     from rich.live import Live
 
@@ -177,4 +185,7 @@ def interrupted(folder: RunFolder | None) -> None:
     if folder is None:
         say("interrupted; nothing was asked yet.")
     else:
-        say(f"interrupted; every answer so far is kept. Go on with: genaipa run --resume {folder.name}")
+        totals = folder.manifest().totals
+        kept = totals.answered + totals.refused + totals.truncated
+        say(f"interrupted; {number(kept, 'answer')} of {totals.planned} in, all kept.")
+        say(f"Go on with: genaipa run --resume {folder.name}")

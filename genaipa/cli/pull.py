@@ -53,6 +53,8 @@ def pull(
         return
     for note in result.notes:
         say(f"note: {note}")
+    if source and not result.fetched:
+        say(f"everything was here already: {source} was not needed")
     show(f"GenAIPABench: {result.fetched} files fetched, {result.kept} already here, all as published.")
     show(f"They state no license that lets them be passed on: keep them to yourself ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option, several
+from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
     from genaipa.cli.planning import Job
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 PARTIAL, CAPPED, INTERRUPTED = 3, 4, 130
+BESIDE_RESUME = frozenset(
+    {
+        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes"),
+        *("offline", "json", "workspace", "config", "dry_run", "estimate"),
+    }
+)
+"""Parameters that change nothing of what is asked."""
 
 
 def _config(context: typer.Context, path: Path | None) -> Path | None:
@@ -27,12 +35,12 @@ def _config(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None:
         from genaipa.cli.config import read_config
 
-        known = {flag: bool(getattr(p, "multiple", False)) for p in context.command.params for flag in p.opts}
-        context.default_map = {**(context.default_map or {}), **read_config(path, known)}
+        context.default_map = {**(context.default_map or {}), **read_config(path, context)}
     return path
 
 
 def run(
+    context: typer.Context,
     system: Annotated[
         list[str] | None,
         option("--system", "-s", help="Who is asked: a short name or provider/model; several by commas or repeats."),
@@ -83,7 +91,9 @@ def run(
     new: Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")] = False,
     dry_run: Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")] = False,
     estimate: Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")] = False,
-    yes: Annotated[bool, option("--yes", "-y", help="Don't ask before a run that costs money.")] = False,
+    yes: Annotated[
+        bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")
+    ] = False,
     offline: OfflineOption = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
@@ -104,6 +114,7 @@ def run(
     here = find_workspace(workspace)
     bounds = Bounds(max_connections, max_retries, timeout, max_cost)
     if resume is not None:
+        _refuse_other_plan(context)
         job = planning.resumed(here, resume)
     else:
         wanted = planning.Wanted(
@@ -133,6 +144,14 @@ def run(
         preview.print_preview(job, here, offline=offline, messages=dry_run, json=json)
         return
     raise typer.Exit(carry_out(job, here, bounds, offline=offline, yes=yes, json=json))
+
+
+def _refuse_other_plan(context: typer.Context) -> None:
+    """Raise a UsageError for a flag that would change the plan of a run that was begun."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if given is not None and given.name == "COMMANDLINE" and parameter.name not in BESIDE_RESUME:
+            raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
 def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool, json: bool) -> int:

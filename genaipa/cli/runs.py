@@ -9,6 +9,7 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """List the runs of the workspace, oldest first."""
     from genaipa.cli.screen import print_json, say, show, table
     from genaipa.errors import DataError
+    from genaipa.protocol import planned
     from genaipa.runs.folder import list_runs
     from genaipa.workspace import find_workspace
 
@@ -21,6 +22,11 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
             say(f"genaipa: {error}")
             continue
         spec, totals = manifest.spec, manifest.totals
+        if manifest.status == "running" and not folder.is_held():
+            # Whoever carried it out was killed: the manifest is behind, the answers are not.
+            tally, _ = folder.seen()
+            tally.plan(planned(spec, manifest.orders))
+            manifest.status, totals = "interrupted", tally.totals()
         kept = totals.answered + totals.refused + totals.truncated
         found.append({"run": folder.name, "status": manifest.status, "spec": spec, "totals": totals})
         rows.append(
@@ -29,7 +35,7 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
                 manifest.status,
                 ", ".join(spec.systems),
                 ", ".join(spec.documents),
-                spec.experiment or "procedure",
+                spec.experiment or ", ".join(spec.initializations),
                 f"{kept}/{totals.planned}",
                 "" if totals.cost is None else f"${totals.cost:.2f}",
             )

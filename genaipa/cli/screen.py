@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
 
 PIPE_WIDTH = 160
+LEAST_FLEXIBLE = 30
+"""Characters that a flexible column is wrapped to at least."""
 
 
 @cache
@@ -53,21 +55,51 @@ def print_json(value: Any) -> None:
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
+def number(count: int, one: str, many: str = "") -> str:
+    """`1 answer`, `2 answers`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def table(
-    headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", right: Iterable[int] = ()
+    headers: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: Iterable[int] = (),
+    flexible: int | None = None,
 ) -> None:
-    """A table on stdout; `right` are the columns that hold numbers. Cells are plain text, never markup."""
+    """A table on stdout; `right` are the columns that hold numbers. Cells are plain text, never markup.
+
+    Where the terminal is too narrow, columns that say the same in every row are said
+    once above the table, the `flexible` column is wrapped between words, and no other column is ever broken.
+    """
     from rich import box
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
+    shown = list(range(len(headers)))
+    if _natural(headers, cells, shown) > out().width:
+        same = [c for c in shown if c != flexible and len({row[c] for row in cells}) == 1 and len(cells) > 1]
+        if same:
+            show("; ".join(f"{headers[c]}: {cells[0][c] or '-'}" for c in same))
+        shown = [c for c in shown if c not in same]
     numbers = set(right)
-    shown = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for index, header in enumerate(headers):
-        shown.add_column(header, justify="right" if index in numbers else "left", overflow="fold")
-    for row in rows:
-        shown.add_row(*(Text("" if cell is None else printable(str(cell))) for cell in row))
-    out().print(shown)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for c in shown:
+        justify: JustifyMethod = "right" if c in numbers else "left"
+        made.add_column(headers[c], justify=justify, no_wrap=c != flexible, overflow="fold")
+    for row in cells:
+        made.add_row(*(Text(row[c]) for c in shown))
+    rigid = _natural(headers, cells, [c for c in shown if c != flexible])
+    needed = _natural(headers, cells, shown) if flexible is None else rigid + LEAST_FLEXIBLE
+    Console(highlight=False, width=max(out().width, needed)).print(made)
+
+
+def _natural(headers: Sequence[str], cells: Sequence[Sequence[str]], columns: Sequence[int]) -> int:
+    """Characters that these columns take side by side, unwrapped."""
+    widest = [max([len(headers[c]), *(len(line) for row in cells for line in row[c].split("\n"))]) for c in columns]
+    return sum(widest) + 3 * len(columns)
 
 
 def printable(text: str) -> str:

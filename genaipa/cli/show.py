@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
 
 _PREVIEW = 72
+_LEAST_PREVIEW = 30
+_BESIDE = 16
+"""Columns that the id of a question takes beside its answer in a narrow terminal."""
 _FEW = 12
 
 
@@ -21,13 +24,13 @@ def show(
     answer: Annotated[
         str | None, typer.Argument(help="Which answer: a question id, or a key or part of one (see the list).")
     ] = None,
-    whole: Annotated[bool, option("--whole", help="Show long messages whole.")] = False,
+    whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Show a run, or an answer of it as it was asked.
 
-    With ANSWER, the whole conversation in which it was given.
+    With ANSWER, what was asked and what came back; with --whole, the conversation in which it was given.
     """
     from genaipa.cli import screen
     from genaipa.runs.folder import find_run
@@ -47,10 +50,10 @@ def show(
         return
     if len(matching) > _FEW:
         _print_answers(matching)
-        screen.show(f"{len(matching)} answers match '{answer}'; write more of a key to see one as it was asked.")
+        screen.show(f"{len(matching)} answers match '{answer}'; write more of a key: {matching[0].key}")
         return
     for record in matching:
-        _print_conversation(folder, record, latest, whole=whole)
+        _print_answer(record, _as_dicts(folder, record, latest) if whole else [])
 
 
 def _matching(latest: dict[str, Record], answer: str) -> list[Record]:
@@ -111,19 +114,24 @@ def _print_answers(records: list[Record]) -> None:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _PREVIEW else flat[: _PREVIEW - 1] + "…"
+    from genaipa.cli import screen
+
+    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, screen.out().width - _BESIDE))
+    return flat if len(flat) <= room else flat[: room - 1] + "…"
 
 
-def _print_conversation(folder: RunFolder, record: Record, latest: dict[str, Record], *, whole: bool) -> None:
+def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
+    """The question and its reply, or else all messages of the conversation, the asked one marked."""
     from genaipa.cli import screen
 
     screen.show(f"===== {record.key}: {record.status}")
-    for message in _as_dicts(folder, record, latest):
-        content = screen.printable(message["content"])
-        if not whole and len(content) > 10 * _PREVIEW:
-            content = f"{content[: 5 * _PREVIEW]}\n[… {len(content) - 5 * _PREVIEW:,} more characters: --whole]"
-        screen.show(f"\n--- {message['role']}\n{content}")
+    asked = {"role": "user", "content": record.asked}
+    replied = [{"role": "assistant", "content": record.reply}] if record.reply is not None else []
+    messages = conversation or [asked, *replied]
+    last = len(messages) - len(replied) - 1
+    for index, message in enumerate(messages):
+        mark = " (asked here)" if conversation and index == last else ""
+        screen.show(f"\n--- {message['role']}{mark}\n{screen.printable(message['content'])}")
     if record.error is not None:
         screen.show(f"\n--- no reply ({record.error.kind}): {screen.printable(record.error.message)}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]

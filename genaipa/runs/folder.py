@@ -129,6 +129,14 @@ class RunFolder:
         finally:
             self._lock.release()
 
+    def is_held(self) -> bool:
+        """Whether a process holds the run for writing now."""
+        try:
+            with self._lock.acquire(blocking=False):
+                return False
+        except Timeout:
+            return True
+
     # -- appending (inside writing(), from one event loop) --
 
     def open_journals(self) -> None:
@@ -242,5 +250,6 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise RunError(f"'{name}' could be any of: {', '.join(run.name for run in matching)}; write more of the name.")
-    raise UnknownNameError("run", name, [run.name for run in runs])
+        newest = ", ".join(run.name for run in reversed(matching[-5:]))
+        raise RunError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
+    raise UnknownNameError("run", name, [run.name for run in runs[-5:]], "See: genaipa runs")

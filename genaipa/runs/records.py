@@ -139,12 +139,13 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Digests(msgspec.Struct, frozen=True):
-    """SHA-256 of everything that the messages are made of: name → digest."""
+    """What a run was begun with: name → SHA-256, and for a system its full name (with its file's SHA-256, if any)."""
 
     prompts: dict[str, str]
     documents: dict[str, str]
     questions: dict[str, str]
     annotations: dict[str, str]
+    systems: dict[str, str] = {}
 
 
 class Totals(msgspec.Struct, frozen=True, omit_defaults=True):

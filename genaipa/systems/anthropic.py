@@ -174,8 +174,6 @@ class AnthropicSystem:
         text = "".join(text for text in texts if isinstance(text, str))
         finish_detail = str(message.stop_reason or "")
         finish = _FINISH.get(finish_detail, "stop")
-        if not text.strip() and finish == "stop":
-            raise self._endpoint.empty()
         return Reply(
             text=text,
             finish=finish,

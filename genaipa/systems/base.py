@@ -102,7 +102,10 @@ class System(Protocol):
     """As the user wrote it after the catalog was consulted: `openai/gpt-4o`, `vllm/…`, `extractive`."""
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """One reply to the conversation so far; the last message is the user's."""
+        """One reply to the conversation so far; the last message is the user's.
+
+        A complete reply without text counts as a failure that is worth another try.
+        """
         ...
 
     async def start(self) -> Readiness:

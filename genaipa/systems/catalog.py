@@ -13,7 +13,9 @@ Adapters and their SDKs are imported when a system of theirs is used.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import importlib.util
 import sys
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -77,6 +79,14 @@ class Resolved:
     provider: str
     model: str
     entry: Entry
+
+    @property
+    def identity(self) -> str:
+        """What answers under this name: the full name, with the digest of the file that it comes from, if any."""
+        path = _source_file(self.provider, self.name)
+        if path is None or not path.is_file():
+            return self.name
+        return f"{self.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
     @property
     def manual(self) -> bool:
@@ -150,10 +160,29 @@ def _load(target: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def _own(target: str) -> System:
+def _source_file(provider: str, name: str) -> Path | None:
+    """The file that a user's own class or a script of replies is read from."""
+    if provider == "scripted" and "/" in name:
+        return Path(name.partition("/")[2])
+    if ":" not in provider:
+        return None
+    _look_here()
+    try:
+        found = importlib.util.find_spec(provider.partition(":")[0])
+    except (ImportError, ValueError):
+        return None
+    return Path(found.origin) if found is not None and found.origin else None
+
+
+def _look_here() -> None:
+    """Let modules be found in the working folder."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+
+
+def _own(target: str) -> System:
+    _look_here()
     try:
         made: System = _load(target)()
     except ModuleNotFoundError as error:

@@ -9,7 +9,7 @@
 | 503, 529 | TransientError, overload | overload |
 | 408, 409, 425 and the other 5xx (but 501, 505) | TransientError | server |
 | a time-out, a broken connection | TransientError | timeout, connection |
-| no text, or a body that can't be read | TransientError | empty-reply, malformed-reply |
+| a body that can't be read | TransientError | malformed-reply |
 | any other status | PermanentError | context-length, bad-request |
 
 An adapter only says which row applies. A message is one line of at most 300 characters and holds no key.
@@ -107,10 +107,6 @@ class Endpoint:
     def malformed(self, what: str) -> TransientError:
         """An answer that isn't what the protocol promises."""
         return TransientError(self.one_line(f"{self.system} sent {what}."), kind="malformed-reply")
-
-    def empty(self) -> TransientError:
-        """An answer without text that claims to be complete."""
-        return TransientError(f"{self.system} sent an empty reply.", kind="empty-reply")
 
     def unreachable(self, cause: object) -> NotReadyError:
         """Nothing answers before the run."""

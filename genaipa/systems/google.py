@@ -188,8 +188,6 @@ class GoogleSystem:
         finish: Finish = _FINISH.get(finish_detail, "stop") if candidate is not None else "refusal"
         parts = (candidate.content.parts if candidate is not None and candidate.content is not None else None) or []
         text = "".join(part.text for part in parts if part.text and not part.thought)
-        if not text.strip() and finish == "stop":
-            raise self._endpoint.empty()
         return Reply(
             text=text,
             finish=finish,

@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
@@ -18,7 +20,7 @@ from genaipa.systems.redaction import redact
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from genaipa.systems.base import Message, Settings, System
+    from genaipa.systems.base import Message, Settings, System, Usage
 
 FIRST_WAIT = 0.5
 """Seconds (before jitter) until the second try; doubled each time."""
@@ -169,10 +171,11 @@ class Limits:
 
 @dataclass
 class Attempt:
-    """A reply and how many tries it took."""
+    """A reply, how many tries it took, and the tokens of all of them."""
 
     reply: Reply
     attempts: int
+    usage: Usage | None
 
 
 async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: Limits) -> Attempt:
@@ -182,6 +185,7 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
     its turn came.
     """
     previous: object = None
+    wasted: Usage | None = None
     for attempt in range(1, limits.retries + 2):
         try:
             async with limits.gate.slot() as epoch:
@@ -194,21 +198,23 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
                         limits.gate.overloaded(epoch, None if _too_long(error.retry_after) else error.retry_after)
                     raise
         except TransientError as error:
+            wasted = error.usage = _sum(wasted, error.usage)
             error.attempts = attempt
             repeated = error.kind not in _PASSING and not error.overload and error.signature == previous
             previous = error.signature
             if repeated or attempt > limits.retries or _too_long(error.retry_after):
                 raise
             wait = _wait(attempt, error.retry_after)
-            limits.waiting(f"{error}; trying again in {wait:.1f} s ({attempt} of {limits.retries})")
+            limits.waiting(f"{str(error).rstrip('.')}; trying again in {wait:.1f} s ({attempt} of {limits.retries})")
             await asyncio.sleep(wait)
         except NoReplyError as error:
+            error.usage = _sum(wasted, error.usage)
             error.attempts = attempt
             raise
         else:
             await limits.gate.succeeded()
             limits.breaker.succeeded()
-            return Attempt(reply, attempt)
+            return Attempt(reply, attempt, _sum(wasted, reply.usage))
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
@@ -225,10 +231,24 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     except TimeoutError:
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
     except Exception as error:
-        raise PermanentError(redact(f"{type(error).__name__}: {error}"), kind="exception") from error
+        raise PermanentError(redact(f"{type(error).__name__}: {error} ({_place(error)})"), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
+    if not reply.text.strip() and reply.finish == "stop":
+        empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
+        empty.usage = reply.usage
+        raise empty
     return reply
+
+
+def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
+    return one + other if one and other else one or other
+
+
+def _place(error: BaseException) -> str:
+    """Where an exception was raised, for whoever writes the assistant that raised it."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}, line {frame.lineno}"
 
 
 def _too_long(retry_after: float | None) -> bool:

@@ -225,8 +225,6 @@ class OpenAISystem:
             text, finish = text or refusal, "refusal"
         if not isinstance(text, str):
             raise self._endpoint.malformed("a reply that is not text")
-        if not text.strip() and finish == "stop":
-            raise self._endpoint.empty()
         return Reply(
             text=text,
             finish=finish,

@@ -26,7 +26,10 @@ _SHOWN_BY_MASKS = 3
 
 def redact(text: str, secret: str | None = None) -> str:
     """The text without anything that is, or looks like, a key; `secret` is a key that is known, of any shape."""
-    if secret and len(secret) >= _SHORTEST_SECRET:
+    if secret and len(secret) < _SHORTEST_SECRET:
+        # So short a key may be part of any word; as a word of its own it is the key.
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
+    elif secret:
         text = text.replace(secret, HIDDEN)
         text = re.sub(r"[^\s'\"(),:]+", lambda word: _unless_masked(word[0], secret), text)
     return _SHAPES.sub(HIDDEN, _USER_IN_ADDRESS.sub("", text))

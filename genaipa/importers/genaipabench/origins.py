@@ -12,6 +12,11 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.importers.genaipabench.files import COMMIT, REPOSITORY
 
 COMMAND = "genaipa pull genaipabench"
+ELSEWHERE = (
+    f"take it from a checkout ({COMMAND} --from FOLDER), "
+    "or try the document that ships: genaipa run --system extractive --policy brindlecart"
+)
+"""What helps where the network doesn't."""
 GITHUB = f"https://raw.githubusercontent.com/{REPOSITORY}/{COMMIT}"
 
 ATTEMPTS = 3
@@ -29,7 +34,7 @@ class Origin(Protocol):
     """What to do when its files are not the published ones."""
 
     def read(self, path: str) -> bytes:
-        """The content; a DataError if the file isn't there, a GenaipaError if it can't be had now."""
+        """The content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
         ...
 
     def stop(self) -> None:
@@ -106,8 +111,8 @@ class Server:
                 break
             pause *= 2
         raise GenaipaError(
-            f"{self._host} did not give '{path}' ({problem}); "
-            f"what was fetched is kept, and {COMMAND} goes on from there."
+            f"GenAIPABench can't be fetched: {self._host} did not give '{path}' ({problem}). "
+            f"What was fetched is kept: run {COMMAND} again to go on from there, {ELSEWHERE}"
         )
 
     def _try(self, path: str) -> tuple[bytes | None, str]:
@@ -121,8 +126,9 @@ class Server:
         if response.status_code in _WORTH_ANOTHER_TRY:
             return None, f"status {response.status_code}"
         if response.status_code != httpx2.codes.OK:
-            raise DataError(
-                path, f"{self._host} does not have it (status {response.status_code}); give another origin."
+            raise UsageError(
+                f"GenAIPABench can't be fetched: {self._host} refuses '{path}' (status {response.status_code}). "
+                f"Name another mirror with --from URL, {ELSEWHERE}"
             )
         return response.content, ""
 

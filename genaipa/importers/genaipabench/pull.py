@@ -98,7 +98,6 @@ def _keep(tree: Tree, path: str, origin: Origin) -> None:
     content = origin.read(path)
     found, expected = blob_hash(content), tree.blobs[path]
     if found != expected:
-        raise DataError(
-            path, f"is not the published file (its git blob hash is {found}, expected {expected}); {origin.remedy}"
-        )
+        problem = f"is not the published file (its git blob hash is {found}, expected {expected}); {origin.remedy}"
+        raise DataError(f"GenAIPABench's {path}", problem)
     write(tree.folder / path, content)
