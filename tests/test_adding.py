@@ -89,8 +89,8 @@ def write(name: str, content: str | bytes) -> str:
     return str(path)
 
 
-def pdf(*pages: list[str]) -> bytes:
-    """A PDF with these lines of text on its pages."""
+def pdf(*pages: list[str], title: str = "") -> bytes:
+    """A PDF with these lines of text on its pages, and what it states as its title."""
     count = len(pages)
     font = "/Resources << /Font << /F1 3 0 R >> >>"
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(count))
@@ -107,13 +107,16 @@ def pdf(*pages: list[str]) -> bytes:
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * i} 0 R {font} >>",
             f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
         ]
+    objects.append(f"<< /Title ({title}) >>")
     body, offsets = b"%PDF-1.4\n", []
     for number, content in enumerate(objects, start=1):
         offsets.append(len(body))
         body += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1")
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    end += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    end += (
+        f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    )
     return body + end.encode()
 
 
@@ -214,7 +217,23 @@ def test_text_stays_as_it_is(name: str) -> None:
     text = "# Notice\r\n\r\nWe keep – nothing.  \n"
     found = extract(write(name, text))
     today = dt.datetime.now().astimezone().date().isoformat()
-    assert found == Extracted(text, "", "", name, today, markdown=name.endswith(".md"))
+    markdown = name.endswith(".md")
+    assert found == Extracted(text, "Notice" if markdown else "", "", name, today, markdown=markdown)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Preface.\n\n# **Beta** [Privacy Policy](https://example.org) #\n\n## 1. Scope\n", "Beta Privacy Policy"),
+        ("Beta Privacy Policy\n===================\n\n## 1. Scope\n", "Beta Privacy Policy"),
+        ("```\n# a comment\n```\n## Beta's words\n", "Beta's words"),
+        ("## 1. Scope\n\n# Beta\n", ""),
+        ("No heading, #1 or other.\n", ""),
+    ],
+)
+def test_the_first_heading_is_the_title(text: str, title: str) -> None:
+    """Markdown is called by its first heading, unless that is a numbered section."""
+    assert extract(write("beta.md", text)).title == title
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
@@ -304,6 +323,96 @@ def test_html_becomes_markdown() -> None:
     assert "Quillmoor" in found.title
 
 
+ROWS = """<tr><th>Data</th><th>Kept</th></tr>
+<tr><td>Orders</td><td>ten years</td></tr><tr><td>Logs</td><td>90 days</td></tr>"""
+KEPT = "| Data | Kept |\n|---|---|\n| Orders | ten years |\n| Logs | 90 days |\n"
+BETA = f"""<html><head><title>Beta</title></head><body><nav><ul><li>Home</li><li>Shop</li></ul></nav>
+<div><ul><li><a href="/">Lamps</a></li><li><a href="/b">Bulbs</a></li></ul></div>
+<h1>Beta Privacy Policy</h1><h2>1. What we collect</h2>
+<p>Beta makes lamps, and keeps your name and your street address so that a lamp can be sent to you. Nothing else is
+needed, and nothing else is kept at all.</p><ul><li>your <b>full</b> name</li><li>your street address</li></ul>
+<h2>2. Retention</h2><p>Data is kept for no longer than the table says, and is then erased unasked.</p>
+<table>{ROWS}</table></body></html>"""
+SHORT = f"""<html><body><h1>Short notice</h1><p>We keep little about you, and what we keep we erase soon, as the table
+says in a few words more.</p><ul><li>your name</li><li>your address</li></ul><table>{ROWS}</table></body></html>"""
+
+
+@pytest.mark.parametrize(("page", "last"), [(BETA, "your street address"), (SHORT, "your address")])
+def test_tables_and_lists_at_the_end_of_a_page_stay(page: str, last: str) -> None:
+    """A page that doesn't say where its main part is keeps its headings, list and table; how is said."""
+    found = extract(write("beta.html", page))
+    assert found.text.endswith(f"\n\n{KEPT}")
+    assert f"\n- {last}\n" in found.text
+    assert found.held == "1 table and 1 list in the page, all in the text"
+    assert found.extraction.startswith("all text of HTML but navigation as Markdown, lxml ")
+    assert not re.search("Home|Shop", found.text)
+
+
+def test_headings_of_a_page_stay() -> None:
+    """Sections can be cited, though what finds the main text took their headings for decoration."""
+    page = BETA.partition("<ul><li>your")[0] + f"<h2>2. Sharing</h2><p>{'Nothing is shared with anybody. ' * 5}</p>"
+    found = extract(write("beta.html", page))
+    assert [section.number for section in find_sections(found.text)] == ["", "1", "2"]
+    assert found.held == ""
+
+
+def test_a_table_outside_the_main_part_is_told_of() -> None:
+    """What stands beside the main part is not in the text, and the user is asked to look."""
+    beside = f"<aside><table>{ROWS}</table></aside><footer><ul><li>one thing</li><li>another</li></ul></footer>"
+    found = extract(write("a.html", PAGE.format(meta="").replace("</main>", f"</main>{beside}")))
+    assert "ten years" not in found.text
+    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list not in the text: look at it"
+    assert extract(write("b.html", PAGE.format(meta=""))).held == "1 table and 1 list in the page, all in the text"
+
+
+def test_the_plainer_conversion_leaves_nothing_out() -> None:
+    """Nested lists, spanning cells, layout tables, line breaks and elements of a page's own keep their text."""
+    odd = """<table><tr><td><h2>2. Uses</h2><p>For lamps.</td><td>Beside it</td></tr></table>
+    <ol><li>one<ul><li>two</li></ul><ul><ul><li>three</li></ul></ul></li><li><p>four<p>five</li></ol><x-a><p>Own.</x-a>
+    loose <b>words</b><br>and<br><br>more<script>no()</script><dl><dt>Term</dt><dd>Meaning</dd></dl><pre>a
+  b</pre><table><caption>Uses</caption><tr><td rowspan=2>Name</td><td>post</td></tr><tr><td>mail|phone</td></tr>
+    <tr><td colspan=2>all <ul><li>of</li><li>it</li></ul></td></tr></table></body>"""
+    found = extract(write("a.html", BETA.replace("</body>", odd)))
+    assert (
+        found.text.partition(KEPT)[2]
+        == """
+## 2. Uses
+
+For lamps.
+
+Beside it
+
+1. one
+   - two
+     - three
+2. four
+   five
+
+Own.
+
+loose words
+and
+
+more
+
+Term
+
+Meaning
+
+a
+  b
+
+Uses
+
+| Name | post |
+|---|---|
+| Name | mail\\|phone |
+| all of it |  |
+"""
+    )
+    assert found.held == "2 tables and 2 lists in the page, all in the text"
+
+
 def test_html_says_its_encoding() -> None:
     """A page in an old encoding that says so is read with its dashes."""
     page = PAGE.format(meta='<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">')
@@ -316,6 +425,22 @@ def test_pdf_becomes_paragraphs() -> None:
     assert found.text == PARAGRAPHS
     assert re.fullmatch(r"text of PDF with lines joined to paragraphs, pypdf [\d.]+", found.extraction)
     assert [section.number for section in find_sections(found.text)] == ["1", "1.1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "first", "title"),
+    [
+        ("Beta  Privacy Policy", "Something else", "Beta Privacy Policy"),
+        ("", "Beta Privacy Policy", "Beta Privacy Policy"),
+        ("Microsoft Word - final_v3.docx", "Beta Privacy Policy", "Beta Privacy Policy"),
+        ("policy.indd", "1. Scope", ""),
+        ("", "This is a sentence.", ""),
+        ("", "Effective 1 March 2026", ""),
+    ],
+)
+def test_title_of_a_pdf(stated: str, first: str, title: str) -> None:
+    """A PDF is called what it says, unless that is a file's name; else by a first line that looks like a title."""
+    assert extract(write("a.pdf", pdf([first, "1. Scope"], title=stated))).title == title
 
 
 @pytest.mark.parametrize("path", ["/page", "/moved", "/packed", "/untyped"])
@@ -431,11 +556,19 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"a.md", "a.yaml"}
 
 
-@pytest.mark.parametrize("name", ["", "Acme", "../a", "a/b", "a b", ".a", "-a", "ä", "a\n"])
+@pytest.mark.parametrize("name", ["Acme", "../a", "a/b", "a b", ".a", "-a", "ä", "a\n"])
 def test_names(tmp_path: Path, name: str) -> None:
     """A name that couldn't be a file name everywhere is refused, and nothing is written."""
     with pytest.raises(UsageError, match="can't be the name of a document"):
         add_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company="A", kind="policy")
+    assert not (tmp_path / "policies").exists()
+
+
+@pytest.mark.parametrize(("name", "company", "what"), [(" ", "A", "name"), ("a", "", "company"), ("a", " ", "company")])
+def test_blank_names(tmp_path: Path, name: str, company: str, what: str) -> None:
+    """A document without a name, or without a company to ask about, is refused, and nothing is written."""
+    with pytest.raises(UsageError, match=rf"^the {what}[a-z ]* is blank; .*--{what}"):
+        add_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company=company, kind="policy")
     assert not (tmp_path / "policies").exists()
 
 

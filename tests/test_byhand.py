@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-MARK = re.compile(r"##### (\d+) · (\(.*?\)|\S+) · ")
+MARK = re.compile(r"@@@@@ message (\d+) · (\(.*?\)|\S+) · ")
 
 
 def fill(path: Path, only=lambda _question: True, say="The reply to {}.\n\nSee Section 2.") -> int:
@@ -51,7 +51,7 @@ def test_recall_by_hand_is_complete_when_all_replies_are_in(genaipa):
     assert json.loads((the_run() / "manifest.json").read_text())["status"] == "complete"
     again = genaipa("collect", "latest")
     assert again.code == 0
-    assert "0 replies taken, 32 were in already" in again.out
+    assert "0 replies taken; in already: 32" in again.out
     assert len(answers(the_run())) == 32
 
 
@@ -130,6 +130,9 @@ def test_replies_from_the_terminal(genaipa):
         (lambda text: text.split("\n", 1)[1], "not a fill-in file"),
         (lambda text: text.replace("|recall", "|x").replace("company-name", "nowhere"), "is not one of"),
         (lambda text: re.sub(r"· \S+ ·", "· T_f9 ·", text, count=1), "no question 'T_f9'"),
+        (lambda text: re.sub(r"@@@@@ message 3", "@@@@@  message 3", text), "was changed; put it back"),
+        (lambda text: re.sub(r"@@@@@ message 3 .*", "@@@ message 3", text), "is missing; put it back"),
+        (lambda text: text.replace("\n\n@@@@@", "\nAnswer.\n@@@@@", 1), "above the first question's line"),
     ],
 )
 def test_a_damaged_file_is_named_and_nothing_is_taken(genaipa, damage, sentence):
@@ -143,6 +146,16 @@ def test_a_damaged_file_is_named_and_nothing_is_taken(genaipa, damage, sentence)
     assert sentence in collected.err
     assert replies.name in collected.err
     assert not (the_run() / "answers.jsonl").exists() or not answers(the_run())
+
+
+def test_the_terminal_goes_on_in_the_chat_that_was_begun(genaipa):
+    """After a pause a shared chat is gone on with, not begun anew in the middle."""
+    genaipa("run", "-s", "manual/chat", "-p", "brindlecart", "-e", "recall", "--limit", "2")
+    begun = genaipa("collect", "latest", "-t", stdin="A\n.\n\n.\n")
+    assert "open a new chat" in begun.err
+    gone_on = genaipa("collect", "latest", "-t", stdin="B\n.\n")
+    assert "open a new chat" not in gone_on.err
+    assert f"go on in the chat in which you asked {answers(the_run())[0]['question']}" in gone_on.err
 
 
 def test_collect_wants_a_run_by_hand(genaipa):

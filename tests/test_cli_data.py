@@ -72,6 +72,13 @@ def test_policies_lists_what_is_here_and_what_can_be_pulled(genaipa: Cli) -> Non
     assert "uber" in listed["pullable"]
 
 
+def test_policies_list_is_what_policies_alone_prints(genaipa: Cli) -> None:
+    """The list has a name of its own, which the help page has too, and takes options on both sides of it."""
+    assert done(genaipa("policies", "list")) == done(genaipa("policies"))
+    assert done(genaipa("policies", "--json", "list")) == done(genaipa("policies", "list", "--json"))
+    assert "\n  list " in done(genaipa("policies", "--help"))
+
+
 def test_policies_show_prints_facts_and_outline(genaipa: Cli) -> None:
     """Where a document is from, and its sections under their numbers."""
     out = done(genaipa("policies", "show", "brindlecart"))
@@ -82,6 +89,17 @@ def test_policies_show_prints_facts_and_outline(genaipa: Cli) -> None:
     assert {"number": "4.2", "title": "Personalising and advertising", "level": 3, "label": "Section 4.2"} in (
         facts["outline"]
     )
+
+
+def test_policies_show_says_that_there_are_no_sections(genaipa: Cli) -> None:
+    """Where no section is recognised, the user learns what that means for answers."""
+    Path("genaipa.toml").touch()
+    Path("policies").mkdir()
+    Path("policies/acme.txt").write_text("We keep nothing about anybody.")
+    assert "No sections were recognised in it, so answers can only cite the parts" in done(
+        genaipa("policies", "show", "acme")
+    )
+    assert "No sections" not in done(genaipa("policies", "show", "brindlecart"))
 
 
 def test_policies_show_prints_a_section_with_what_lies_beneath(genaipa: Cli) -> None:
@@ -132,6 +150,31 @@ def test_policies_add_needs_a_workspace_and_a_known_kind(genaipa: Cli) -> None:
     assert not Path("policies").exists()
     done(genaipa("init", "mine"))
     assert "known: policy, regulation" in refused(genaipa(*add, "--kind", "law", "--workspace", "mine"))
+
+
+def test_policies_add_refuses_in_one_sentence(genaipa: Cli) -> None:
+    """Blank names are refused before anything is read, and a library's log is not mixed into what is wrong."""
+    Path("genaipa.toml").touch()
+    assert "the company is blank" in refused(genaipa("policies", "add", "nothing.md", "--name", "a", "--company", " "))
+    assert "the document is blank" in refused(genaipa("policies", "add", "nothing.md", "--name", "", "--company", "A"))
+    Path("broken.pdf").write_text("This is no PDF.")
+    assert refused(genaipa("policies", "add", "broken.pdf", "--name", "a", "--company", "A")).count("\n") == 1
+    Path("empty.html").write_text("<html><body><div></div></body></html>")
+    assert refused(genaipa("policies", "add", "empty.html", "--name", "a", "--company", "A")).count("\n") == 1
+
+
+def test_policies_add_says_what_became_of_tables(genaipa: Cli) -> None:
+    """A page's tables and lists are counted, for the reader and for machines, and its title is kept."""
+    Path("genaipa.toml").touch()
+    rows = "<tr><th>Data</th><th>Kept</th></tr><tr><td>Logs</td><td>90 days</td></tr>"
+    body = f"<h1>ACME</h1><p>{'We keep very little about you. ' * 8}</p><table>{rows}</table>"
+    Path("acme.html").write_text(f"<html><head><title>ACME's words</title></head><body>{body}</body></html>")
+    add = ("policies", "add", "acme.html", "--name", "acme", "--company", "ACME")
+    out = done(genaipa(*add))
+    assert "1 table in the page, all in the text.\n" in out
+    assert "title       ACME" in out
+    assert json.loads(done(genaipa(*add, "--replace", "--json")))["held"] == "1 table in the page, all in the text"
+    assert "| Logs | 90 days |" in Path("policies/acme.md").read_text()
 
 
 def test_policies_stats_measures_as_table_1(genaipa: Cli) -> None:
@@ -214,6 +257,10 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
     assert "86 of 86 files" in first.err
     again = json.loads(done(genaipa("pull", "genaipabench", "--offline", "--json")))
     assert (again["fetched"], again["kept"], len(again["documents"])) == (0, 86, 7)
+    unneeded = genaipa("pull", "genaipabench", "--from", "elsewhere")
+    assert "0 files fetched" in done(unneeded)
+    assert unneeded.err.endswith("\neverything was here already: elsewhere was not needed\n")
+    assert "not needed" not in first.err
     out = done(genaipa("policies"))
     assert "pull genaipabench" not in out
     assert "32 (8)   pulled" in out
@@ -342,6 +389,21 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
     assert rows["GenAIPABench"]["remedy"] == "genaipa pull genaipabench"
     assert rows["token counts"]["state"] == "missing"
     assert "-> set ANTHROPIC_API_KEY in the environment" in shown
+
+
+def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Token counts need a package and a vocabulary; the package is named only where it can't be imported."""
+
+    def remedy() -> str:
+        rows = json.loads(done(genaipa("doctor", "--json")))["this machine"]
+        return next(row["remedy"] for row in rows if row["what"] == "token counts")
+
+    fetched = "run an OpenAI system once with a network: it is then fetched and kept"
+    assert remedy() == fetched
+    Path("without").mkdir()
+    Path("without/tiktoken.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", f"without{os.pathsep}{os.environ['PYTHONPATH']}")
+    assert remedy() == f"pip install 'genaipa[openai]', and {fetched}"
 
 
 def test_doctor_works_on_a_terminal_without_unicode(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

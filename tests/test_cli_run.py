@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import KEY, SYSTEM, TEXT, answers, lines_of, make_workspace, messages, texts_below, write
+from running import KEY, SYSTEM, answers, lines_of, make_workspace, messages, texts_below, write
 from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
 from genaipa.runs.folder import list_runs
@@ -270,7 +270,7 @@ def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyP
         ("systm: scripted", "study.yaml: unknown key 'systm': did you mean 'system'?"),
         ("seed: {a: 1}", "study.yaml: seed: wants a value or a list of values."),
         ("seed: 1\nseed: 2", "the key 'seed' stands twice"),
-        ("seed: many", "seed"),
+        ("seed: many", "study.yaml: seed: can't be 'many' ("),
     ],
 )
 def test_bad_config(server: OpenAIServer, run: Run, text: str, said: str) -> None:
@@ -438,9 +438,10 @@ def test_show_lists_answers_and_failures(server: OpenAIServer, run: Run) -> None
     assert listed["manifest"]["status"] == "partial"
 
 
-def test_long_messages_are_cut_in_show(server: OpenAIServer, run: Run) -> None:
+def test_show_spares_the_document(server: OpenAIServer, run: Run) -> None:
     """A document is not poured over the screen unless that is wanted."""
-    write("policies/acme.md", TEXT * 20)
-    assert run("run", "-s", SYSTEM, "-p", "acme", "-e", "quality", "--limit", "1").code == 0
+    assert run(*QUALITY, "--limit", "1").code == 0
     (record,) = answers(list_runs(find_workspace())[-1])
-    assert "more characters: --whole]" in run("show", "latest", record.question).out
+    sentence = "We never sell what we know about you."
+    assert sentence not in run("show", "latest", record.question).out
+    assert sentence in run("show", "latest", record.question, "--whole").out

@@ -159,7 +159,7 @@ def test_a_file_that_the_mirror_lacks_is_named_at_once() -> None:
     """404 is not tried again."""
     with TreeServer(FILES) as server:
         del server.files[QUESTIONS]
-        with pytest.raises(DataError, match=r"Questions\.csv: 127\.0\.0\.1 does not have it \(status 404\)"):
+        with pytest.raises(UsageError, match=r"^GenAIPABench can't be fetched: .*Questions\.csv' \(status 404\)"):
             pull(["questions"], origin=server.url, tree=TREE)
     assert server.asked[QUESTIONS] == 1
 
@@ -181,7 +181,14 @@ def test_trouble_that_stays_ends_after_three_attempts() -> None:
             pull(["questions"], origin=server.url, tree=TREE)
     assert server.asked[QUESTIONS] == 3
     assert error.value.exit_code == 1
-    for part in ("127.0.0.1", QUESTIONS, "status 503", "genaipa pull genaipabench"):
+    for part in (
+        "127.0.0.1",
+        QUESTIONS,
+        "status 503",
+        "genaipa pull genaipabench again",
+        "--from FOLDER",
+        "brindlecart",
+    ):
         assert part in str(error.value)
 
 
@@ -189,7 +196,7 @@ def test_a_server_that_is_not_there() -> None:
     """The sentence names the host, and not the password in the mirror's URL."""
     with TreeServer(FILES) as server:
         origin = server.url.replace("http://", "http://reader:hunter2@")
-    with pytest.raises(GenaipaError, match=r"127\.0\.0\.1 did not give 'Questions/.*goes on from there") as error:
+    with pytest.raises(GenaipaError, match=r"^GenAIPABench can't be fetched: 127\.0\.0\.1 did not") as error:
         pull(["questions"], origin=origin, tree=TREE)
     assert "hunter2" not in str(error.value)
 

@@ -31,8 +31,9 @@ KILLS = 25
 EARLY = 0.2
 """Share of the kills that don't wait for a question."""
 CONNECTIONS = 3
-_PLAN = ("-s", SYSTEM, "-p", "acme", "-p", "brook", "--part-tokens", "60", "-r", "3")
+_PLAN = ("-s", SYSTEM, "-p", "acme", "-p", "brook", "--part-tokens", "60", "-r", "5")
 _REPLY_SECONDS = 0.02
+_UNTIL_KILLED = 30.0
 _FORKS = """
 import importlib, json, os, runpy, sys
 for name in ("genaipa.cli.commands", "genaipa.cli.closing", "genaipa.cli.planning", "genaipa.cli.progress",
@@ -69,7 +70,9 @@ class Watch:
         self.left -= 1
         if self.left <= 0:
             self.now.set()
-        return Behaviour(text=f"Reply {len(self.asked)} to: {last[:40]}", delay=_REPLY_SECONDS)
+        # Those under way when the signal is given are answered; whatever comes later waits for the kill.
+        delay = _REPLY_SECONDS if self.left > -CONNECTIONS else _UNTIL_KILLED
+        return Behaviour(text=f"Reply {len(self.asked)} to: {last[:40]}", delay=delay)
 
 
 @pytest.fixture
@@ -147,14 +150,15 @@ def test_killed_again_and_again(watch: Watch, commands: Commands, genaipa: Calla
     chance = random.Random(seed)
     make_workspace(questions=5, documents=("acme", "brook"))
     first = (*_PLAN, "-e", "procedure", "--wording", "original,paraphrase-1", "--conversation", mode)
-    wanted = 2 * 3 * 4 * 2 * 5
-    summaries = 2 * 3 * 2 * 2
+    wanted = 2 * 5 * 4 * 2 * 5
+    summaries = 2 * 5 * 2 * 2
     kept: dict[str, dict[str, Any]] = {}
     for kill in range(KILLS):
         watch.now.clear()
         before = len(watch.asked)
-        # Some die before their first question, most somewhere in their few, and the last ones have some left to do.
-        watch.left = chance.randint(1, max(1, (wanted + summaries - len(kept)) // (KILLS - kill)))
+        # Some die before their first question, most somewhere in their few, and some is left to do after the last.
+        share = (wanted + summaries - len(kept)) // (KILLS - kill + 1)
+        watch.left = chance.randint(1, max(1, share - CONNECTIONS - 1))
         folder = run_folder()
         process = commands.start(*(("--resume", folder.name) if folder else first))
         if chance.random() < EARLY:
@@ -170,7 +174,7 @@ def test_killed_again_and_again(watch: Watch, commands: Commands, genaipa: Calla
     folder = run_folder()
     assert folder is not None
     assert len(kept) < wanted + summaries, "the last kill came before the end"
-    before = len(watch.asked)
+    before, watch.left = len(watch.asked), wanted + summaries + 1
     finished = genaipa("run", "-j", str(CONNECTIONS), "--resume", folder.name)
     assert finished.code == 0, finished.err
     done = durable(folder)

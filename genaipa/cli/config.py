@@ -36,9 +36,9 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
 
 def _check(path: Path, key: str, value: Any, parameter: Any, context: typer.Context) -> None:
     """A DataError if the flag can't take the value; otherwise the flag itself would be blamed, which nobody typed."""
-    # Whatever the flag's own type objects to.
+    import typer
+
     try:
-        parameter.type_cast_value(context, value)
-    except Exception as error:
-        wanted = getattr(parameter.type, "name", "another kind of value")
-        raise DataError(path, f"can't be {value!r}; it wants {wanted}.", key) from error
+        parameter.process_value(context, value)
+    except typer.BadParameter as error:
+        raise DataError(path, f"can't be {value!r} ({error.message.rstrip('.')}).", key) from None

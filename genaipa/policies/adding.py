@@ -1,7 +1,7 @@
 """Take a user's own document from a file or the web, and keep it in a workspace.
 
-Text and Markdown stay as they are; the main text of HTML becomes Markdown, and the lines of a PDF become paragraphs
-again. Nothing in a document is executed, and nothing that it refers to is fetched.
+Text and Markdown stay as they are; the main text of HTML becomes Markdown with its tables and lists, and the lines of
+a PDF become paragraphs again. Nothing in a document is executed, and nothing that it refers to is fetched.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import io
+import logging
 import re
 import tempfile
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,8 +27,11 @@ import yaml
 from genaipa import __version__
 from genaipa.errors import DataError, UsageError
 from genaipa.policies.document import TEXT_SUFFIXES, About, Document
+from genaipa.policies.page import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from genaipa.questions import DocumentKind
 
 TIMEOUT = 30.0  # seconds, for a whole document
@@ -59,7 +64,8 @@ class Extracted:
     """The text of a document, and where it is from.
 
     `extraction` says how the text was taken out, with the library and its version, and is empty for a text as it was;
-    `date` is the day on which that was done (ISO).
+    `date` is the day on which that was done (ISO). `held` says which tables and lists of a page are in the text; it is
+    empty where there are none.
     """
 
     text: str
@@ -68,6 +74,7 @@ class Extracted:
     source: str
     date: str
     markdown: bool = False
+    held: str = ""
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
@@ -89,6 +96,19 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     return _extracted(raw, url, form, charset.group(1) if charset else "")
 
 
+def check_names(name: str, company: str) -> None:
+    """Refuse what can't be the name of a document or of its company with a UsageError."""
+    if not name.strip():
+        raise UsageError("the name of the document is blank; give it a short word in lower case with --name.")
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' can't be the name of a document: use small letters, digits, '.', '_' and '-', "
+            "with a letter or digit first."
+        )
+    if not company.strip():
+        raise UsageError("the company is blank; say with --company what questions should call it.")
+
+
 def add_document(
     folder: Path,
     extracted: Extracted,
@@ -102,22 +122,18 @@ def add_document(
 ) -> Path:
     """Write NAME.md or NAME.txt, and NAME.yaml beside it, into a folder of documents; the path of the text.
 
-    A UsageError if the name can't be one, or is taken and `replace` is not set.
+    A UsageError if a name can't be one, or is taken and `replace` is not set.
     """
-    if not NAME.fullmatch(name):
-        raise UsageError(
-            f"'{name}' can't be the name of a document: use small letters, digits, '.', '_' and '-', "
-            "with a letter or digit first."
-        )
+    check_names(name, company)
     path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
     beside = folder / f"{name}.yaml"
     taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in TEXT_SUFFIXES), beside) if old.exists()]
     if taken and not replace:
         raise UsageError(f"{taken[0]} exists already; choose another name, or replace it with --replace.")
     about = About(
-        company=company,
+        company=company.strip(),
         kind=kind,
-        title=title or extracted.title,
+        title=title.strip() or extracted.title,
         source=extracted.source,
         date=extracted.date,
         license=license,
@@ -201,17 +217,19 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     if not raw.strip():
         raise DataError(source, "is empty.")
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
-    title = extraction = ""
+    title = extraction = held = ""
     if form == "PDF":
         text, title, extraction = _pdf(raw, source)
     else:
         text = _decoded(raw, source, charset or (_declared(raw) if form == "HTML" else ""))
         if form == "HTML":
-            text, title, extraction = _html(text, source)
+            text, title, extraction, held = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
+        elif form == "Markdown":
+            title = _first_heading(text)
     today = datetime.now().astimezone().date().isoformat()
-    return Extracted(text, title, extraction, source, today, markdown=form in {"HTML", "Markdown"})
+    return Extracted(text, title, extraction, source, today, markdown=form in {"HTML", "Markdown"}, held=held)
 
 
 def _sniffed(raw: bytes) -> Format:
@@ -280,15 +298,44 @@ def _version(name: str) -> str:
     return f"{name} {importlib.metadata.version(name)}"
 
 
+# --- Titles --------------------------------------------------------------------------------------------------------
+
+
+def _first_heading(text: str) -> str:
+    """The first heading of a Markdown text; empty if that is one of its numbered sections already."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    marked = re.search(r"^#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*\r?$|^(\w.*)\r?\n=+[ \t]*\r?$", text, re.MULTILINE)
+    if not marked:
+        return ""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", marked.group(1) or marked.group(2))
+    heading = re.sub(r"\*\*|__|`", "", heading).strip(" *_\r")
+    return "" if _HEADING.match(heading) else heading
+
+
+_LONGEST_TITLE = 100  # characters
+_FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
+
+
+def _pdf_title(stated: str, pages: list[str]) -> str:
+    """The title that a PDF states, unless it is a file's name; else its first line, if that looks like one."""
+    stated = " ".join(stated.split())
+    if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _FILE.search(stated):
+        return stated
+    first, second = ([line.strip() for page in pages for line in page.split("\n") if line.strip()] + ["", ""])[:2]
+    looks_like_one = re.fullmatch(r"[A-Z][^\d]*[^\d.,:;!?-]", first) and len(first) <= _LONGEST_TITLE
+    return first if looks_like_one and not _HEADING.match(first) and not second[:1].islower() else ""
+
+
 # --- HTML and PDF --------------------------------------------------------------------------------------------------
 
 
 _MIN_WORDS = 30
 
 
-def _html(page: str, source: str) -> tuple[str, str, str]:
-    """The main text of a page as Markdown with its headings, lists and tables; its title; how that was done."""
+def _html(page: str, source: str) -> tuple[str, str, str, str]:
+    """The text of a page as Markdown; its title; how that was done; which tables and lists are in the text."""
     trafilatura = _library("trafilatura", "HTML")
+    tree = trafilatura.load_html(page)
     text = trafilatura.extract(
         page,
         output_format="markdown",
@@ -298,32 +345,51 @@ def _html(page: str, source: str) -> tuple[str, str, str]:
         include_comments=False,
         favor_recall=True,
     )
+    whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
+    how = f"main text of HTML as Markdown, {_version('trafilatura')}"
+    if whole and not whole.is_whole_in(text):
+        text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
-    if not text or len(text.split()) < _MIN_WORDS:
+    if not whole or len(text.split()) < _MIN_WORDS:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
-    return text.strip() + "\n", title, f"main text of HTML as Markdown, {_version('trafilatura')}"
+    return text, title, how, str(whole.held(text))
 
 
 def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
     """The text of a PDF in paragraphs, its title, and how that was done."""
     pypdf = _library("pypdf", "PDF")
     try:
-        reader = pypdf.PdfReader(io.BytesIO(raw))
-        # Many files are encrypted only to forbid printing; their password is empty.
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise DataError(source, "is encrypted; save it without a password.")
-        pages = [page.extract_text() for page in reader.pages]
-        title = (reader.metadata.title if reader.metadata else "") or ""
+        with _unlogged("pypdf"):
+            reader = pypdf.PdfReader(io.BytesIO(raw))
+            # Many files are encrypted only to forbid printing; their password is empty.
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise DataError(source, "is encrypted; save it without a password.")
+            pages = [page.extract_text() for page in reader.pages]
+            stated = (reader.metadata.title if reader.metadata else "") or ""
     except pypdf.errors.DependencyError:
         raise DataError(source, "is encrypted; save it without a password.") from None
     except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(source, f"is not a PDF that can be read ({error}).") from None
     # A broken font map gives half characters, which no file can hold.
-    text = _paragraphs([page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages])
+    pages = [page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages]
+    text = _paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
-    return text, title.strip(), f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
+    how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
+    return text, _pdf_title(stated, pages), how
+
+
+@contextmanager
+def _unlogged(name: str) -> Iterator[None]:
+    """Keep a library from saying on stderr what we say in a sentence, or what it could mend."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 _HEADING = re.compile(
