@@ -148,13 +148,16 @@ class Runner:
     async def _converse(self, asked: _Asked, conversation: Conversation) -> None:
         """One conversation from its introduction to its last question, or to its first failure."""
         script = asked.ready.scripts[conversation.document]
-        try:
-            summary = await self._summary(asked, conversation, script) if conversation.summarizes else ""
-            steps = script.introduction(conversation.initialization, summary)
-            messages = await self._introduce(asked, conversation, steps)
-        except _ConversationEndsError:
-            return
-        await self._begin(conversation, conversation.id, messages)
+        # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
+        messages = self.folder.begun(conversation.id)
+        if messages is None:
+            try:
+                summary = await self._summary(asked, conversation, script) if conversation.summarizes else ""
+                steps = script.introduction(conversation.initialization, summary)
+                messages = await self._introduce(asked, conversation, steps)
+            except _ConversationEndsError:
+                return
+            await self._begin(conversation, conversation.id, messages)
         if self.spec.conversation == "independent":
             async with asyncio.TaskGroup() as group:
                 for turn, question in enumerate(conversation.order, 1):
@@ -188,11 +191,13 @@ class Runner:
         key = conversation.key(SUMMARY)
         if self.tally.kept(key):
             return self._kept_reply(key)
-        steps = script.summary_introduction(conversation.initialization)
-        messages = await self._introduce(asked, conversation, steps, "summary ")
-        await self._begin(conversation, key, messages)
+        messages = self.folder.begun(key)
+        if messages is None:
+            steps = script.summary_introduction(conversation.initialization)
+            messages = await self._introduce(asked, conversation, steps, "summary ")
+            await self._begin(conversation, key, messages)
         request = script.summary_request(conversation.initialization)
-        turn = len(steps) + 1
+        turn = sum(message.role == "user" for message in messages) + 1
         return await self._turn(asked, conversation, [*messages, request], SUMMARY, "summary", turn)
 
     async def _introduce(

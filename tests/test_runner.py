@@ -304,6 +304,25 @@ def test_resume_uses_the_summary_that_was_written(server: TimedServer) -> None:
     assert all("THE SUMMARY" in messages(request)[0]["content"] for request in server.requests)
 
 
+@pytest.mark.parametrize("mode", ["shared", "independent"])
+@pytest.mark.parametrize("initialization", ["document", "summary-of-document"])
+def test_resume_goes_on_with_the_introduction_that_was_sent(
+    server: TimedServer, mode: str, initialization: str
+) -> None:
+    """A conversation that was begun keeps its parts, although the document would be cut in another way by now."""
+    server.script = lambda number, _body: Behaviour(status=400, error="no") if number in (1, 3) else Behaviour()
+    make_workspace(questions=4)
+    plan = spec(initializations=(initialization,), conversation=mode)
+    folder, outcome = carry_out(plan)
+    assert outcome.status == "partial"
+    before = {str(messages(request)[:3]) for request in server.requests}
+    server.requests.clear()
+    server.script = ()
+    _, outcome = carry_out(spec(initializations=(initialization,), conversation=mode, part_tokens=1000), folder)
+    assert outcome.status == "complete"
+    assert str(messages(server.requests[0])[:3]) in before
+
+
 def test_failed_summary_asks_no_questions(server: TimedServer) -> None:
     """Without a summary there is nothing to question; the other initializations go on."""
     server.script = lambda _number, body: (

@@ -17,6 +17,7 @@ import datetime as dt
 import hashlib
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -54,7 +55,8 @@ class RunFolder:
         self.path = path
         self._answers: journal.Journal | None = None
         self._conversations: journal.Journal | None = None
-        self._known_conversations: set[str] = set()
+        self._begun: dict[str, str] = {}
+        self._introduction = lru_cache(maxsize=64)(self.introduction)
         self._lock = FileLock(path / ".lock")
 
     @classmethod
@@ -141,7 +143,7 @@ class RunFolder:
 
     def open_journals(self) -> None:
         """Get ready to append."""
-        self._known_conversations = {c.id for c in self.conversations()}
+        self._begun = {c.id: c.introduction for c in self.conversations()}
         self._answers = journal.Journal(self.path / ANSWERS)
         self._conversations = journal.Journal(self.path / CONVERSATIONS)
 
@@ -160,9 +162,14 @@ class RunFolder:
     async def begin(self, conversation: ConversationRecord) -> None:
         """Keep how a conversation began, once."""
         assert self._conversations is not None, "open_journals() comes first"
-        if conversation.id not in self._known_conversations:
-            self._known_conversations.add(conversation.id)
+        if conversation.id not in self._begun:
+            self._begun[conversation.id] = conversation.introduction
             await self._conversations.append(conversation)
+
+    def begun(self, conversation: str) -> list[Message] | None:
+        """The messages with which a conversation began in this run; None if it has not begun yet."""
+        digest = self._begun.get(conversation)
+        return None if digest is None else list(self._introduction(digest))
 
     def keep_introduction(self, messages: Sequence[Message]) -> str:
         """Store the messages before the first question; their digest."""
