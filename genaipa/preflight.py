@@ -117,8 +117,11 @@ async def make_ready(
         told = _told_notes(ready)
         for note in told:
             say(note)
-        ready.notes = [*_known_notes(resolved), *told]
         await _cut(ready, spec, material, offline=offline)
+        if resolved.provider not in KEYLESS and any(counter.guess for counter in ready.counters.values()):
+            say(guess := f"{resolved.asked}: its tokens can't be counted here ({tokens.estimated().label}).")
+            told.append(guess)
+        ready.notes = [*_known_notes(resolved), *told]
         check_fit(ready, spec)
     except BaseException:
         if system:
@@ -192,9 +195,6 @@ async def _cut(ready: Ready, spec: RunSpec, material: Material, *, offline: bool
         counter = ready.counters[name] = await _counter(ready, document.text, offline=offline)
         parts = tuple(split_parts(document, ready.part_tokens, counter.count))
         ready.scripts[name] = Script(document, parts, material.questions[name], material.prompts, spec.summary_words)
-    labels = sorted({counter.label for counter in ready.counters.values() if counter.label.startswith("estimate")})
-    if labels and ready.resolved.provider not in KEYLESS:
-        ready.notes.append(f"{ready.resolved.asked}: tokens can't be counted here ({labels[0]}).")
 
 
 async def _counter(ready: Ready, text: str, *, offline: bool) -> tokens.Counter:

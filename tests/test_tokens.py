@@ -27,7 +27,7 @@ def test_estimate_grows_with_the_text(first: str, second: str) -> None:
 def test_estimate_says_that_it_is_one() -> None:
     """The label names the rate, for the user and the manifest."""
     counter = estimated()
-    assert (counter.label, counter.exact, counter.count("x" * 41)) == ("estimate: 4 characters a token", False, 11)
+    assert (counter.label, counter.guess, counter.count("x" * 41)) == ("estimate: 4 characters a token", True, 11)
 
 
 def test_measured_goes_by_the_systems_own_count() -> None:

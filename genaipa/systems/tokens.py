@@ -22,26 +22,24 @@ _VOCABULARIES = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoke
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts tokens of a text; `label` says how, for the user and the manifest."""
+    """Counts tokens of a text. `label` says how, for the user and the manifest; a `guess` knows only the length."""
 
     label: str
     count: Callable[[str], int]
-    exact: bool
+    guess: bool = False
 
 
-def estimated(characters_per_token: float = CHARACTERS_PER_TOKEN, label: str = "") -> Counter:
-    """A counter that goes by length."""
-    return Counter(
-        label=label or f"estimate: {characters_per_token:g} characters a token",
-        count=lambda text: math.ceil(len(text) / characters_per_token),
-        exact=False,
-    )
+def estimated() -> Counter:
+    """A counter that goes by length alone."""
+    label = f"estimate: {CHARACTERS_PER_TOKEN:g} characters a token"
+    return Counter(label, lambda text: math.ceil(len(text) / CHARACTERS_PER_TOKEN), guess=True)
 
 
 def measured(tokens: int, characters: int, by: str) -> Counter:
     """A counter that goes by length at the rate that the system itself measured on this document."""
     rate = characters / max(1, tokens)
-    return estimated(rate, f"{by}, {rate:.2f} characters a token on this document")
+    label = f"{by}, {rate:.2f} characters a token on this document"
+    return Counter(label, lambda text: math.ceil(len(text) / rate))
 
 
 def tiktoken_counter(model: str, *, offline: bool) -> Counter | None:
@@ -65,7 +63,7 @@ def tiktoken_counter(model: str, *, offline: bool) -> Counter | None:
     if not loaded:
         return None
     encoding = loaded[0]
-    return Counter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)), exact=True)
+    return Counter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)))
 
 
 def _load(name: str, into: list[object]) -> None:
