@@ -51,7 +51,7 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 def load_annotations(workspace: Workspace, document: str) -> Annotations:
     """The annotations of that document; a UsageError (none) or DataError (bad file)."""
-    files = workspace.names("annotations", (".yaml",))
+    files = workspace.names("annotations")
     if document not in files:
         raise UnknownNameError("annotations for", document, files)
     path = files[document][1]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datafiles import read_text
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.protocol import SUMMARY, Conversation, opening, orders, plan, planned
+from genaipa.protocol import SUMMARY, Conversation, opening, orders, plan
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, answer_digest
 
@@ -73,8 +73,8 @@ class ByHand:
         self.material = material
         self.systems = [ready for ready in systems if ready.resolved.manual]
         self.tally, self._offsets = folder.seen()
-        self._planned = planned(spec, orders(spec, material.questions))
-        self.tally.plan(self._planned)
+        self._orders = orders(spec, material.questions)
+        self.tally.plan(spec, self._orders)
 
     def sheets(self) -> Iterator[Sheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
@@ -187,7 +187,10 @@ class ByHand:
         return {key: text for key, text in texts.items() if text}
 
     async def take(self, replies: dict[str, str], *, replace: bool = False) -> Collected:
-        """Keep replies; one that is known already is left alone, another text for it is a conflict unless `replace`."""
+        """Keep replies; one that is known already is left alone, another text for it is a conflict unless `replace`.
+
+        A summary is never replaced: answers may rest on it.
+        """
         result = Collected()
         turns = {turn.key: (sheet, turn) for sheet in self.sheets() for turn in sheet.turns}
         self.folder.open_journals()
@@ -198,7 +201,8 @@ class ByHand:
                 known = self._reply(key)
                 if known == text:
                     result.known += 1
-                elif known is not None and not replace:
+                elif known is not None and (not replace or turns[key][1].kind == "summary"):
+                    # The chat that starts from a summary is prepared with it, so a summary stays.
                     result.conflicts = (*result.conflicts, key)
                 else:
                     await self._keep(*turns[key], text)
@@ -206,7 +210,7 @@ class ByHand:
         finally:
             await self.folder.close_journals()
         self.tally, self._offsets = self.folder.seen()
-        self.tally.plan(self._planned)
+        self.tally.plan(self.spec, self._orders)
         return result
 
     async def _keep(self, sheet: Sheet, turn: Turn, text: str) -> None:

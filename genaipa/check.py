@@ -19,28 +19,19 @@ from genaipa.annotations import Annotations, load_annotations
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.importers.genaipabench.pull import would_provide
-from genaipa.policies.document import TEXT_SUFFIXES, Document, load_document
+from genaipa.policies.document import Document, load_document
 from genaipa.policies.sections import resolve
 from genaipa.prompts import INCLUDED, TEMPLATES, Prompts
 from genaipa.questions import QuestionSet, load_questions
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.systems.catalog import load_catalog
-from genaipa.workspace import KINDS, Kind, Workspace, shipped
+from genaipa.workspace import SUFFIXES, Kind, Workspace, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Severity = Literal["error", "warning"]
-
-SUFFIXES: dict[Kind, tuple[str, ...]] = {
-    "prompts": (".jinja",),
-    "questions": (".yaml",),
-    "policies": TEXT_SUFFIXES,
-    "annotations": (".yaml",),
-}
-"""Kind of data → how the names of its files end."""
-# How a loader's message begins, behind the file, where it is about an entry: "line 3", "questions[3] (T_u1).text".
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -57,10 +48,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 def data_files(workspace: Workspace) -> dict[str, list[Path]]:
     """What there is to check: kind of data → files in effect, run folders, the user's catalog of systems."""
-    found: dict[str, list[Path]] = {
-        kind: [path for _, path in workspace.names(kind, SUFFIXES[kind]).values()] for kind in KINDS
-    }
-    found["systems"] = [workspace.systems_file] if workspace.systems_file.is_file() else []
+    found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
+    found["systems"] = [path for path in [workspace.systems_file] if path is not None]
     found["runs"] = [path for path in sorted(workspace.runs.glob("*")) if path.is_dir() and path.name[0] != "."]
     return found
 
@@ -79,7 +68,7 @@ def check_workspace(workspace: Workspace) -> list[Finding]:
     annotations, about_annotations = _load_all(workspace, "annotations", load_annotations, "answers")
     findings += about_documents + about_annotations
     for name, annotated in annotations.items():
-        path = workspace.names("annotations", SUFFIXES["annotations"])[name][1]
+        path = workspace.names("annotations")[name][1]
         findings += _check_answers(path, annotated, questions.get(annotated.questions), documents.get(name))
     findings += _check_prompts(workspace)
     findings += _check_systems(workspace)
@@ -94,7 +83,7 @@ def _load_all(
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Name → what was loaded, for all that can be; and what is wrong with the others."""
     loaded, findings = {}, []
-    for name, (_, path) in workspace.names(kind, SUFFIXES[kind]).items():
+    for name, (_, path) in workspace.names(kind).items():
         try:
             loaded[name] = load(workspace, name)
         except GenaipaError as error:
@@ -201,7 +190,7 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
 
 def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
     """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
-    files = workspace.names("prompts", SUFFIXES["prompts"])
+    files = workspace.names("prompts")
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
         yield Finding(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
@@ -223,17 +212,19 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
 
 def _check_systems(workspace: Workspace) -> Iterator[Finding]:
     """The user's own catalog of systems."""
+    path = workspace.systems_file
+    if path is None:
+        return
     try:
         load_catalog(workspace)
     except GenaipaError as error:
-        alone = list(_each_entry(workspace.systems_file, "systems", load_catalog))
-        yield from alone or [_finding(workspace.systems_file, error)]
+        yield from list(_each_entry(path, "systems", load_catalog)) or [_finding(path, error)]
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:
     """Files in the workspace's own folders that nothing reads, which their author may not know."""
-    for kind in KINDS:
-        read = {path for _, path in workspace.names(kind, SUFFIXES[kind]).values()}
+    for kind in SUFFIXES:
+        read = {path for _, path in workspace.names(kind).values()}
         beside = {path.with_suffix(".yaml") for path in read} if kind == "policies" else set()
         for path in sorted((workspace.home / kind).glob("[!.]*")):
             if path.is_file() and path not in read | beside:
@@ -244,7 +235,7 @@ def _unread_files(workspace: Workspace) -> Iterator[Finding]:
 def _unused_prompts(workspace: Workspace) -> Iterator[Finding]:
     """Templates that replace none and that none includes: most likely a name mistyped."""
     known = (*TEMPLATES, *INCLUDED)
-    prompts = Prompts(workspace.names("prompts", SUFFIXES["prompts"]))
+    prompts = Prompts(workspace.names("prompts"))
     for name in set(prompts.files) - set(known):
         path = prompts.files[name][1]
         try:

@@ -104,6 +104,8 @@ def _in_words(problem: str, kind: Any) -> str:
     choice = re.fullmatch(r"Invalid enum value '(.*)'", problem)
     if choice:
         return f"'{choice[1]}' is not possible here{nearest(choice[1], _choices(kind))}"
+    if "matching regex" in problem:
+        return "may hold letters, digits, '.', '_' and '-' only."
     wrong = re.fullmatch(r"Expected `(.*)`, got `(.*)`", problem)
     if wrong:
         wanted, got = (_KINDS.get(name.partition(" ")[0], name) for name in wrong.groups())

@@ -125,7 +125,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(set(known))
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if not close:
-        close = [n for lower in [name.lower()] for n in names if n.lower() == lower]
+        close = [known for known in names if known.lower() == name.lower()]
     if close:
         return f": did you mean '{close[0]}'?"
     if not names:

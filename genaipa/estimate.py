@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.preflight import Ready
-    from genaipa.protocol import Script
+    from genaipa.protocol import Script, Step
     from genaipa.runs.records import Initialization, RunSpec
     from genaipa.systems.base import Message
 
@@ -71,15 +71,12 @@ def _tokens(messages: Sequence[Message], count: Callable[[str], int]) -> int:
     return sum(count(message.content) for message in messages)
 
 
-def _acknowledged(spec: RunSpec, steps: Sequence[object], count: Callable[[str], int]) -> list[Usage]:
+def _acknowledged(spec: RunSpec, steps: Sequence[Step], count: Callable[[str], int]) -> list[Usage]:
     """The calls that `--acknowledge` adds: each repeats what was introduced before it."""
     if not spec.acknowledge:
         return []
-    from genaipa.protocol import Step
-
     calls, so_far = [], 0
     for step in steps:
-        assert isinstance(step, Step)
         before, so_far = so_far, so_far + count(step.message.content)
         calls.append(Usage(input=so_far, cached=before if before >= SMALLEST_CACHED else 0, output=20))
         so_far += count(step.acknowledgement.content)

@@ -21,14 +21,14 @@ from genaipa.questions import QuestionSet, load_questions
 from genaipa.runs.records import Digests, RunSpec
 from genaipa.systems import tokens
 from genaipa.systems.base import Readiness
-from genaipa.systems.catalog import HOSTED, KEYLESS, Resolved, resolve
-from genaipa.systems.prices import FREE, Tariff, find_tariff, known_context
+from genaipa.systems.catalog import KEYLESS, Resolved, resolve
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from genaipa.systems.base import System
+    from genaipa.systems.prices import Tariff
     from genaipa.workspace import Workspace
 
 PART_TOKENS = 2000
@@ -75,9 +75,9 @@ def load_material(spec: RunSpec, workspace: Workspace) -> Material:
     questions = {document: sets[name] for document, name in spec.questions.items()}
     check_wordings(spec, questions)
     prompts = load_prompts(workspace)
-    annotated = workspace.names("annotations", (".yaml",))
+    annotated = workspace.names("annotations")
     annotations = {name: load_annotations(workspace, name) for name in spec.documents if name in annotated}
-    files = workspace.names("questions", (".yaml",))
+    files = workspace.names("questions")
     digests = Digests(
         prompts=prompts.digests,
         documents={name: document.digest for name, document in documents.items()},
@@ -95,24 +95,24 @@ async def make_ready(
     workspace: Workspace,
     *,
     offline: bool,
-    start: bool,
+    asking: bool,
     say: Callable[[str], None],
 ) -> Ready:
-    """One system, resolved, started unless `start` is False, with its parts cut and its limits checked."""
+    """One system, resolved, started if something is to be asked, with its parts cut and its limits checked."""
     resolved = resolve(name, workspace)
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
     for note in _known_notes(resolved):
         say(note)
-    system = resolved.make() if start and not resolved.manual else None
-    readiness = await _start(system, resolved) if system else Readiness()
+    system = resolved.make() if asking and not resolved.manual else None
+    readiness = await start(system, resolved) if system else Readiness()
     try:
         ready = Ready(
             resolved=resolved,
             system=system,
             readiness=readiness,
-            tariff=_tariff(resolved),
-            context=resolved.entry.context or readiness.context or _known_context(resolved),
+            tariff=resolved.tariff,
+            context=resolved.entry.context or readiness.context or resolved.context,
         )
         told = _told_notes(ready)
         for note in told:
@@ -130,10 +130,10 @@ async def make_ready(
     return ready
 
 
-async def _start(system: System, resolved: Resolved) -> Readiness:
+async def start(system: System, resolved: Resolved) -> Readiness:
     """Start a system; a refusal of a model that is known to be retired says so, and what to use."""
     try:
-        return await system.start()
+        readiness: object = await system.start()
     except NotReadyError as error:
         if error.kind != "not-found" or not resolved.entry.retired:
             raise
@@ -144,20 +144,13 @@ async def _start(system: System, resolved: Resolved) -> Readiness:
         # A user's own assistant may raise anything.
         said = redact(f"{type(error).__name__}: {error}")
         raise NotReadyError(f"{resolved.asked} can't be started ({said}).", kind="exception") from error
+    if not isinstance(readiness, Readiness):
+        raise NotReadyError(f"{resolved.asked}: its start returned no Readiness.", kind="exception")
+    return readiness
 
 
 def _instead(resolved: Resolved) -> str:
     return f"; use {resolved.entry.use} instead" if resolved.entry.use else ""
-
-
-def _tariff(resolved: Resolved) -> Tariff | None:
-    if resolved.manual or resolved.provider in (*KEYLESS, "vllm"):
-        return FREE
-    return find_tariff(resolved.provider, resolved.model, resolved.entry.price)
-
-
-def _known_context(resolved: Resolved) -> int | None:
-    return known_context(resolved.provider, resolved.model) if resolved.provider in HOSTED else None
 
 
 def _known_notes(resolved: Resolved) -> list[str]:
@@ -198,7 +191,10 @@ async def _cut(ready: Ready, spec: RunSpec, material: Material, *, offline: bool
 
 
 async def _counter(ready: Ready, text: str, *, offline: bool) -> tokens.Counter:
-    counted = await ready.system.count_tokens(text) if ready.system else None
+    try:
+        counted = await ready.system.count_tokens(text) if ready.system else None
+    except Exception:  # noqa: BLE001 - a user's own assistant may raise anything; a count is not worth a run
+        counted = None
     if counted is not None:
         return tokens.measured(counted, len(text), f"{ready.resolved.provider}'s own count")
     if ready.resolved.provider == "openai":

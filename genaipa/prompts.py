@@ -55,8 +55,11 @@ class Prompts:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """Name → the template's text."""
-        return {name: read_text(path) for name, (_, path) in self.files.items()}
+        """Name → the template's text; `shipped/NAME` for the shipped ones that a user's template builds on."""
+        found = {name: read_text(path) for name, (_, path) in self.files.items()}
+        named = re.findall(r"[\"']shipped/([\w-]+)\.jinja[\"']", "".join(found.values()))
+        original = {f"shipped/{name}": shipped() / "prompts" / f"{name}.jinja" for name in sorted(set(named))}
+        return found | {name: read_text(path) for name, path in original.items() if path.is_file()}
 
     @property
     def digests(self) -> dict[str, str]:
@@ -67,10 +70,8 @@ class Prompts:
     def _environment(self) -> jinja2.Environment:
         import jinja2
 
-        own = {f"{name}.jinja": source for name, source in self.sources.items()}
-        original = jinja2.FileSystemLoader(shipped() / "prompts")
         return jinja2.Environment(
-            loader=jinja2.ChoiceLoader([jinja2.DictLoader(own), jinja2.PrefixLoader({"shipped": original})]),
+            loader=jinja2.DictLoader({f"{name}.jinja": source for name, source in self.sources.items()}),
             undefined=jinja2.StrictUndefined,
             autoescape=False,  # noqa: S701 - what comes out is plain text for a model, never HTML
             trim_blocks=True,
@@ -111,7 +112,7 @@ class Prompts:
 
 def load_prompts(workspace: Workspace) -> Prompts:
     """The templates in effect, checked."""
-    files = workspace.names("prompts", (".jinja",))
+    files = workspace.names("prompts")
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
         raise UsageError(f"the prompt '{missing[0]}' is missing; genaipa is not installed whole, install it again.")

@@ -127,12 +127,6 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
     }
 
 
-def planned(spec: RunSpec, asked: dict[str, tuple[str, ...]]) -> dict[tuple[str, str], int]:
-    """How many answers are wanted of each system under each initialization; `asked` are the spec's orders."""
-    each = len(spec.wordings) * sum(len(order) for order in asked.values())
-    return {(system, initialization): each for system in spec.systems for initialization in spec.initializations}
-
-
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """A UsageError if a wording is asked for that a question does not have."""
     needed = max(WORDINGS.index(wording) for wording in spec.wordings)

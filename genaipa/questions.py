@@ -6,7 +6,7 @@ placeholder (`[the company]`, `[regulation]`) is filled in when it is asked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 
@@ -24,7 +24,7 @@ WORDINGS: tuple[Wording, ...] = get_args(Wording)
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One question. `origin` is `faq` (general concerns, f1 to f3) or `user` (asked by a lay user, u1)."""
 
-    id: str
+    id: Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
     category: str
     origin: Literal["faq", "user"]
     text: str
@@ -60,7 +60,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_questions(workspace: Workspace, name: str) -> QuestionSet:
     """The question set of that name, checked; a UsageError (unknown name) or DataError (bad file)."""
-    files = workspace.names("questions", (".yaml",))
+    files = workspace.names("questions")
     if name not in files:
         raise UnknownNameError("question set", name, files)
     path = files[name][1]

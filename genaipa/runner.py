@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
-from genaipa.protocol import NO_WORDS, SUMMARY, Conversation, Script, opening, orders, plan, planned
+from genaipa.protocol import NO_WORDS, SUMMARY, Conversation, Script, opening, orders, plan
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
 from genaipa.systems.base import Message, Settings, Usage
-from genaipa.systems.limits import Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
+from genaipa.systems.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +77,8 @@ class _Asked:
     questions: asyncio.Semaphore
     """Independent questions at once: as many as there are connections. Those that would only wait aren't begun."""
     warm: dict[int, asyncio.Event] = field(default_factory=dict)
+    capped: bool = False
+    """Whether the spending cap leaves nothing for it; systems that cost nothing go on."""
 
     @property
     def system(self) -> System:
@@ -109,7 +111,7 @@ class Runner:
 
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only what stops the whole run is raised."""
-        self.tally.plan(planned(self.spec, orders(self.spec, self.material.questions)))
+        self.tally.plan(self.spec, orders(self.spec, self.material.questions))
         self.folder.open_journals()
         self.observer.begun(self.tally)
         try:
@@ -126,7 +128,6 @@ class Runner:
         limits = Limits(
             gate=Gate(self.bounds.max_connections),
             retries=self.bounds.max_retries,
-            breaker=Breaker(),
             waiting=lambda reason: self.observer.waiting(name, reason),
         )
         asked = _Asked(ready, limits, asyncio.Semaphore(self.bounds.max_connections))
@@ -137,7 +138,7 @@ class Runner:
                 if all(self.tally.kept(conversation.key(question)) for question in conversation.order):
                     continue
                 await places.acquire()
-                if limits.breaker.open:
+                if limits.breaker.open or asked.capped:
                     break
                 task = group.create_task(self._converse(asked, conversation))
                 task.add_done_callback(lambda _task: places.release())
@@ -147,6 +148,8 @@ class Runner:
 
     async def _converse(self, asked: _Asked, conversation: Conversation) -> None:
         """One conversation from its introduction to its last question, or to its first failure."""
+        if asked.capped or asked.limits.breaker.open:
+            return
         script = asked.ready.scripts[conversation.document]
         # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
         messages = self.folder.begun(conversation.id)
@@ -190,7 +193,7 @@ class Runner:
         """The summary that this conversation starts from, written in a conversation of its own."""
         key = conversation.key(SUMMARY)
         if self.tally.kept(key):
-            return self._kept_reply(key)
+            return self._kept_reply(key) or NO_WORDS
         messages = self.folder.begun(key)
         if messages is None:
             steps = script.summary_introduction(conversation.initialization)
@@ -198,7 +201,7 @@ class Runner:
             await self._begin(conversation, key, messages)
         request = script.summary_request(conversation.initialization)
         turn = sum(message.role == "user" for message in messages) + 1
-        return await self._turn(asked, conversation, [*messages, request], SUMMARY, "summary", turn)
+        return await self._turn(asked, conversation, [*messages, request], SUMMARY, "summary", turn) or NO_WORDS
 
     async def _introduce(
         self, asked: _Asked, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
@@ -261,7 +264,7 @@ class Runner:
         turn: int,
     ) -> str:
         """Ask, keep what came of it, and give the reply; _ConversationEndsError after a failure."""
-        if asked.limits.breaker.open or self.capped:
+        if asked.limits.breaker.open or asked.capped:
             raise _ConversationEndsError
         estimate = await self._set_aside(asked, messages)
         record = Record(
@@ -290,12 +293,12 @@ class Runner:
             asked.limits.breaker.failed(error)
             cost = self._cost(asked, error.usage)
             spent = cost or 0.0
-            trouble = Trouble(error.kind, str(error), error.status)
+            trouble = Trouble(error.kind, writable(str(error)), error.status)
             record = replace(record, attempts=error.attempts, error=trouble, usage=error.usage, cost=cost)
         else:
-            cost = self._cost(asked, attempt.usage)
-            # A server that counts no tokens must not slip under the cap.
-            spent = estimate if cost is None else cost
+            # A server that counts no tokens must not slip under the cap, in this process or a later one.
+            cost = self._cost(asked, attempt.usage) if attempt.usage else estimate or None
+            spent = cost or 0.0
             record = self._answered(record, attempt, cost)
         finally:
             await self.budget.settle(estimate, spent)
@@ -319,10 +322,9 @@ class Runner:
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None) -> Record:
         reply = attempt.reply
-        # Half of a character that JSON escapes as two (a cut reply may end so) can't be written or sent again.
-        text = reply.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        if reply.model:
-            self.served.setdefault(record.system, set()).add(reply.model)
+        text, model = writable(reply.text), writable(reply.model or "") or None
+        if model:
+            self.served.setdefault(record.system, set()).add(model)
         self.sent[record.system] = reply.sent
         document = self.material.digests.documents[record.document]
         return replace(
@@ -330,8 +332,8 @@ class Runner:
             status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
-            finish=reply.finish_detail or reply.finish,
-            model=reply.model,
+            finish=writable(reply.finish_detail) or reply.finish,
+            model=model,
             usage=attempt.usage,
             cost=cost,
             sent=reply.sent,
@@ -360,11 +362,13 @@ class Runner:
         characters = sum(len(message.content) for message in messages)
         tokens = characters // _CHARACTERS_PER_TOKEN
         estimate = tariff.cost(Usage(input=tokens, output=self.spec.max_tokens or _ASSUMED_REPLY))
+        if not estimate:
+            return 0.0
         try:
             await self.budget.reserve(estimate)
         except SpendingCapError as error:
             # What is under way goes on and is kept: it is paid for.
-            self.capped = str(error)
+            self.capped, asked.capped = str(error), True
             raise _ConversationEndsError from None
         return estimate
 

@@ -14,7 +14,6 @@ from genaipa.runner import Bounds, Observer, Runner
 from genaipa.runs import provenance
 from genaipa.runs.folder import RunFolder, list_runs, now
 from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, RunStatus, SystemFacts
-from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,7 +102,7 @@ def store_inputs(folder: RunFolder, material: Material, workspace: Workspace) ->
     inputs = {f"documents/{document.digest}.txt": document.text.encode() for document in material.documents.values()}
     inputs |= {f"prompts/{name}.jinja": source.encode() for name, source in material.prompts.sources.items()}
     for kind in ("questions", "annotations"):
-        files = workspace.names(kind, (".yaml",))
+        files = workspace.names(kind)
         inputs |= {f"{kind}/{name}.yaml": files[name][1].read_bytes() for name in getattr(material.digests, kind)}
     for name, content in inputs.items():
         if not (folder.path / name).exists():
@@ -150,7 +149,7 @@ def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> 
 
 async def by_hand(folder: RunFolder, spec: RunSpec, material: Material, workspace: Workspace) -> ByHand:
     """The by-hand side of a run; a RunError if it has none."""
-    systems = await ready_systems(spec, material, workspace, offline=True, start=False, say=lambda _text: None)
+    systems = await ready_systems(spec, material, workspace, offline=True, asking=False, say=lambda _text: None)
     if not any(ready.resolved.manual for ready in systems):
         raise RunError(
             f"{folder.name} has no system that is driven by hand; go on with: genaipa run --resume {folder.name}"
@@ -184,16 +183,14 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
 
 
 async def ready_systems(
-    spec: RunSpec, material: Material, workspace: Workspace, *, offline: bool, start: bool, say: Callable[[str], None]
+    spec: RunSpec, material: Material, workspace: Workspace, *, offline: bool, asking: bool, say: Callable[[str], None]
 ) -> list[Ready]:
     """Every system of a spec, made ready; whatever was started is stopped again if one of them can't be."""
     ready: list[Ready] = []
     try:
         for name in spec.systems:
-            resolve(name, workspace)
-        for name in spec.systems:
             ready.append(  # noqa: PERF401 - those before a failing one have to be closed
-                await make_ready(name, spec, material, workspace, offline=offline, start=start, say=say)
+                await make_ready(name, spec, material, workspace, offline=offline, asking=asking, say=say)
             )
     except BaseException:
         await close_systems(ready)

@@ -16,7 +16,13 @@ from typing import Literal
 from genaipa.errors import UsageError
 
 Kind = Literal["prompts", "questions", "policies", "annotations"]
-KINDS: tuple[Kind, ...] = ("prompts", "questions", "policies", "annotations")
+SUFFIXES: dict[Kind, tuple[str, ...]] = {
+    "prompts": (".jinja",),
+    "questions": (".yaml",),
+    "policies": (".md", ".txt"),
+    "annotations": (".yaml",),
+}
+"""Kind of data → how the names of its files end; a policy's YAML file stands beside its text."""
 MARKER = "genaipa.toml"
 
 
@@ -33,17 +39,18 @@ class Workspace:
         return self.home / "runs"
 
     @property
-    def systems_file(self) -> Path:
-        """The user's own additions to the catalog of systems."""
-        return self.home / "systems.yaml"
+    def systems_file(self) -> Path | None:
+        """The user's own additions to the catalog of systems; None where there is no workspace, or no such file."""
+        path = self.home / "systems.yaml"
+        return path if self.layers[0][0] == "workspace" and path.is_file() else None
 
-    def names(self, kind: Kind, suffixes: tuple[str, ...]) -> dict[str, tuple[str, Path]]:
+    def names(self, kind: Kind) -> dict[str, tuple[str, Path]]:
         """Name → (layer, file) for every data file of a kind, each from the nearest layer that has it."""
         found: dict[str, tuple[str, Path]] = {}
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
             for path in sorted((folder / kind).glob("*")):
-                if path.suffix in suffixes and path.is_file() and not path.name.startswith("."):
+                if path.suffix in SUFFIXES[kind] and path.is_file() and not path.name.startswith("."):
                     here.setdefault(path.stem, path)
             for name, path in here.items():
                 found.setdefault(name, (layer, path))
@@ -72,9 +79,9 @@ def pulled() -> Path:
     return cache() / "data"
 
 
-def find_workspace(explicit: Path | None = None, start: Path | None = None) -> Workspace:
+def find_workspace(explicit: Path | None = None) -> Workspace:
     """The workspace to use; a UsageError if one was named and isn't there."""
-    here = (start or Path.cwd()).resolve()
+    here = Path.cwd().resolve()
     named = explicit or (Path(os.environ["GENAIPA_WORKSPACE"]) if os.environ.get("GENAIPA_WORKSPACE") else None)
     home: Path | None
     if named is not None:

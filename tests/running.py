@@ -95,7 +95,7 @@ def carry_out(
     async def all_of_it() -> tuple[RunFolder, study.Outcome]:
         workspace = find_workspace()
         material = load_material(plan, workspace)
-        systems = await study.ready_systems(plan, material, workspace, offline=True, start=True, say=lambda _: None)
+        systems = await study.ready_systems(plan, material, workspace, offline=True, asking=True, say=lambda _: None)
         try:
             run = folder or RunFolder.create(workspace.runs, study.describe(plan, material, "test"))
             study.store_inputs(run, material, workspace)

@@ -383,6 +383,7 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
         "openai": "ok",
         "anthropic": "missing",
         "google": "missing",
+        "vllm": "off",
     }
     assert rows["OPENAI_BASE_URL"]["state"] == "ok"
     assert rows["VLLM_BASE_URL"]["state"] == "missing"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
-from genaipa.systems.base import Message, Readiness, Reply, Settings
+from genaipa.systems.base import Message, Readiness, Reply, Settings, Usage
 from genaipa.systems.limits import LONGEST_RETRY_AFTER, Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
 
 if TYPE_CHECKING:
@@ -156,6 +156,26 @@ def test_an_assistant_of_ones_own_that_returns_something_else(returned: object) 
     """What is no Reply is a failure that says so."""
     error = error_of(Own(returned))
     assert (error.kind, str(error)) == ("exception", f"it returned a {type(returned).__name__} instead of a Reply")
+
+
+@pytest.mark.parametrize("reply", [Reply(text=None), Reply(text="Yes.", finish="tool_calls")])
+def test_a_reply_that_cannot_be_kept_is_a_failure(reply: Reply) -> None:
+    """A Reply without a text, or with a finish that nobody knows, is a failure of the system that made it."""
+    assert error_of(Own(reply)).kind == "exception"
+
+
+def test_half_a_character_in_an_exception_can_be_written() -> None:
+    """What an assistant says when it fails can be kept, whatever it holds."""
+    str(error_of(Own(RuntimeError("\ud800")))).encode()
+
+
+def test_an_empty_reply_is_tried_again_and_paid_for() -> None:
+    """The tokens of an empty reply count with those of the good one that follows it, or with the failure."""
+    empty, good = Reply(text=" ", usage=Usage(input=10, output=1)), Reply(text="Yes.", usage=Usage(input=20, output=2))
+    attempt = asyncio.run(ask(Own(empty, good), QUESTION, Settings(), Limits(Gate(1), retries=2)))
+    assert (attempt.attempts, attempt.usage) == (2, Usage(input=30, output=3))
+    error = error_of(Own(empty, empty))
+    assert (error.kind, error.usage) == ("empty-reply", Usage(input=20, output=2))
 
 
 def test_exception_after_a_try_counts_both() -> None:

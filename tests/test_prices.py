@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genaipa.systems.base import Usage
+from genaipa.systems.catalog import Entry, Resolved
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context
 
 USAGE = Usage(input=1_000_000, cached=400_000, cache_write=100_000, output=500_000)
@@ -33,7 +34,8 @@ def test_price_tables() -> None:
 
 def test_own_price_wins() -> None:
     """The user's catalog is believed over the tables."""
-    tariff = find_tariff("openai", "gpt-4o", Price(input=1.0, output=1.0, as_of="2026-01-02"))
+    entry = Entry(system="openai/gpt-4o", price=Price(input=1.0, output=1.0, as_of="2026-01-02"))
+    tariff = Resolved("mine", "openai/gpt-4o", "openai", "gpt-4o", entry).tariff
     assert tariff is not None
     assert tariff.label == "catalog, 2026-01-02"
     assert tariff.cost(Usage(input=1_000_000)) == 1.0

@@ -86,3 +86,31 @@ def test_bad_templates(name: str, text: str, said: str) -> None:
         load_prompts(find_workspace())
     assert f"{name}.jinja" in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_shipped_template_that_is_built_on_belongs_to_the_run() -> None:
+    """What a user's template extends is kept and watched with it: an upgrade must not change a run unseen."""
+    write("genaipa.toml", "")
+    write(
+        "prompts/question.jinja",
+        '{% extends "shipped/question.jinja" %}{% block message %}{{ super() }} Why?{% endblock %}',
+    )
+    prompts = load_prompts(find_workspace())
+    assert "shipped/question" in prompts.digests
+    assert prompts.render("question", question="What?", question_id="Q", company="A", subject="B") == "What?\n Why?"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{% extends "shipped/question.jinja" %} Why?', "changes nothing"),
+        ("Hello", "never says {{ question }}"),
+    ],
+)
+def test_a_template_that_loses_its_message_is_named(text: str, problem: str) -> None:
+    """A template that can't say what it is sent for is refused with its name."""
+    write("genaipa.toml", "")
+    write("prompts/question.jinja", text)
+    with pytest.raises(DataError, match=r"question\.jinja") as caught:
+        load_prompts(find_workspace())
+    assert problem in str(caught.value)

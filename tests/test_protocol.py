@@ -21,11 +21,11 @@ from genaipa.protocol import (
     order_of,
     orders,
     plan,
-    planned,
     shuffled,
 )
 from genaipa.questions import WORDINGS, Question, QuestionSet
 from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
+from genaipa.runs.tally import Tally
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(
@@ -136,10 +136,11 @@ def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
     assert {(c.initialization, c.wording) for c in found} == set(
         itertools.product(a_spec.initializations, a_spec.wordings)
     )
-    wanted = planned(a_spec, orders(a_spec, sets))
+    tally = Tally()
+    tally.plan(a_spec, orders(a_spec, sets))
     for initialization in a_spec.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
-        assert wanted[a_spec.systems[0], initialization] == count
+        assert tally.row(a_spec.systems[0], initialization).planned == count
 
 
 def test_keys_are_unique() -> None:

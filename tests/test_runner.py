@@ -24,7 +24,7 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
 from genaipa.policies.parts import split_parts
 from genaipa.preflight import load_material
-from genaipa.protocol import Script, opening, order_of
+from genaipa.protocol import NO_WORDS, Script, opening, order_of
 from genaipa.runner import Bounds
 from genaipa.systems.tokens import estimated
 from genaipa.workspace import find_workspace
@@ -388,8 +388,12 @@ def test_cap_holds_without_counts(server: TimedServer) -> None:
     plan = spec(systems=("mine",), initializations=("company-name",))
     folder, outcome = carry_out(plan, bounds=Bounds(max_cost=300))
     assert outcome.status == "capped"
-    assert [record.cost for record in folder.records()] == [None] * len(server.requests)
-    assert 0 < len(server.requests) < 3
+    assert [bool(record.cost) for record in folder.records()] == [True] * len(server.requests)
+    asked = len(server.requests)
+    assert 0 < asked < 3
+    _, outcome = carry_out(plan, folder, Bounds(max_cost=300))
+    assert outcome.status == "capped"
+    assert len(server.requests) == asked
 
 
 def test_records_survive_a_round_trip(server: TimedServer) -> None:
@@ -411,3 +415,47 @@ def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.Monke
         folder, outcome = carry_out(plan)
     assert outcome.status == "complete"
     assert [r.system for r in folder.records()] == ["openai-api/other/m"] * 2 + [SYSTEM] * 2
+
+
+def test_the_cap_stops_only_what_costs_money(server: TimedServer) -> None:
+    """When the cap leaves nothing for one system, another that costs nothing goes on to its end."""
+    make_workspace(questions=4)
+    write(
+        "systems.yaml",
+        f"systems:\n  paid: {{system: {SYSTEM}, price: {{input: 1000000, output: 1, as_of: '2026-01-01'}}}}\n",
+    )
+    plan = spec(systems=("paid", "scripted"), initializations=("company-name",))
+    folder, outcome = carry_out(plan, bounds=Bounds(max_cost=1))
+    assert outcome.status == "capped"
+    assert Counter(r.system for r in folder.records()) == {"scripted": 4}
+    assert all(line["system"] == "scripted" for line in lines_of(folder.path / "conversations.jsonl")[1:])
+
+
+def test_more_cached_than_sent_is_priced(server: TimedServer) -> None:
+    """A server that counts cached tokens beside the input, not in it, costs no answer."""
+    server.script = lambda _number, _body: reply("Yes.", cached=100_000)
+    make_workspace(questions=1)
+    write(
+        "systems.yaml",
+        f"systems:\n  mine: {{system: {SYSTEM}, price: {{input: 1, output: 1, as_of: '2026-01-01'}}}}\n",
+    )
+    folder, outcome = carry_out(spec(systems=("mine",)))
+    assert outcome.status == "complete"
+    assert next(folder.records()).cost == pytest.approx(0.1, rel=0.01)
+
+
+def test_a_failed_summary_is_counted(server: TimedServer) -> None:
+    """The closing counts name a summary that could not be had, since no question fails for it."""
+    server.script = lambda _number, _body: Behaviour(status=400, error="no")
+    make_workspace(questions=2)
+    _, outcome = carry_out(spec(initializations=("summary-by-name",)))
+    row = outcome.tally.row(SYSTEM, "summary-by-name")
+    assert (row.failed_steps, row.status["failed"], row.missing) == (1, 0, 2)
+
+
+def test_a_summary_without_words_has_a_stand_in(server: TimedServer) -> None:
+    """Questions that start from a summary of which nothing came are told so."""
+    server.script = [cut("")]
+    make_workspace(questions=1)
+    carry_out(spec(initializations=("summary-by-name",)))
+    assert NO_WORDS in messages(server.requests[-1])[0]["content"]

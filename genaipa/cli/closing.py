@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 
 def already_complete(job: Job, *, json: bool) -> int:
     """Say that there is nothing left to ask; the exit code."""
-    from genaipa.protocol import planned
-
     assert job.folder is not None, "only a run that exists is complete"
-    tally, _ = job.folder.seen()
-    tally.plan(planned(job.spec, job.folder.manifest().orders))
+    _, tally = job.folder.state()
     if json:
         print_json(_summary(job.folder, "complete", tally))
     else:
@@ -52,6 +49,9 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     if outcome.status == "waiting":
         sheets = folder.path / "sheets"
         return f"{lack} Paste the messages in {sheets}, fill in the replies, then: genaipa collect {folder.name}"
+    steps = sum(row.failed_steps for row in outcome.tally.rows.values())
+    if steps:
+        lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
     raised = " with a higher --max-cost" if outcome.status == "capped" else ""
     return f"{lack} Ask again{raised}: genaipa run --resume {folder.name}"
 
@@ -83,6 +83,7 @@ def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
             "planned": row.planned,
             **row.status,
             "missing": row.missing,
+            "failed_steps": row.failed_steps,
             "usage": row.usage,
             "cost": row.cost if row.priced else None,
         }

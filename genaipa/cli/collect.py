@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +43,8 @@ def collect(
     from genaipa.cli.planning import resumed
     from genaipa.workspace import find_workspace
 
+    if terminal and (files or replace):
+        raise UsageError("--terminal takes replies from the terminal; leave out the files and --replace.")
     here = find_workspace(workspace)
     job = resumed(here, run)
     assert job.folder is not None, "a run that is found has a folder"
@@ -99,10 +102,12 @@ def _lines() -> Iterator[str]:
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
     from genaipa.cli.screen import number, show
+    from genaipa.protocol import SUMMARY
 
     known = f"; in already: {collected.known}" if collected.known else ""
     show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")
     for key in collected.conflicts:
-        show(f"{key}: another reply is kept already; --replace puts this one in its place.")
+        way = "a summary stays; begin afresh with --new" if SUMMARY in key else "--replace puts this one in its place"
+        show(f"{key}: another reply is kept already; {way}.")
     for path in written:
         show(f"new: {path}")

@@ -14,26 +14,32 @@ if TYPE_CHECKING:
 
     from genaipa.preflight import Ready
     from genaipa.runs.records import RunSpec
+    from genaipa.workspace import Workspace
 
 ASK_FROM = 1.0
 """Dollars from which a person at a terminal is asked first."""
 
 
-def confirm_cost(spec: RunSpec, systems: Sequence[Ready], max_cost: float | None, *, yes: bool) -> None:
-    """Raise a UsageError for a cap that can't be kept; ask at a terminal before a run that costs money."""
-    unpriced = [ready.resolved.asked for ready in systems if ready.tariff is None]
+def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> None:
+    """Raise a UsageError, before anything is started, for a cap that could not be kept."""
+    from genaipa.systems.catalog import resolve
+
+    unpriced = [name for name in spec.systems if resolve(name, workspace).tariff is None]
     if max_cost is not None and unpriced:
         raise UsageError(
             f"--max-cost can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
             "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
         )
-    if yes or max_cost is not None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+
+
+def confirm_cost(spec: RunSpec, systems: Sequence[Ready], *, yes: bool) -> None:
+    """Ask at a terminal before a run that costs money."""
+    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from genaipa.estimate import estimate
 
     costs = [row.cost for ready in systems for row in estimate(spec, ready)]
     expected = sum(cost for cost in costs if cost is not None)
-    if expected >= ASK_FROM and not typer.confirm(
-        f"This may cost up to ${expected:.2f}. Go on?", default=False, err=True
-    ):
-        raise typer.Exit(0)
+    asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
+    if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
+        raise typer.Exit(1)

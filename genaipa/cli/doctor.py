@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from genaipa.systems.requirements import Requirements
     from genaipa.workspace import Workspace
 
 State = Literal["ok", "missing", "broken", "off"]
@@ -74,12 +75,12 @@ def _genaipa() -> Iterator[Row]:
     import genaipa
     from genaipa.errors import GenaipaError
     from genaipa.prompts import load_prompts
-    from genaipa.workspace import KINDS, Workspace, shipped
+    from genaipa.workspace import SUFFIXES, Workspace, shipped
 
     yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
     yield "genaipa", "ok", genaipa.__version__, ""
     alone = Workspace(home=shipped(), layers=(("shipped", shipped()),))
-    problem = ", ".join(f"no {kind}" for kind in KINDS if not any((shipped() / kind).glob("*")))
+    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any((shipped() / kind).glob("*")))
     try:
         load_prompts(alone)
     except GenaipaError as error:
@@ -117,13 +118,13 @@ def _extras() -> Iterator[Row]:
             yield extra, "ok", shown, ""
 
 
-def _variables(workspace: Workspace) -> dict[str, tuple[tuple[str, ...], str]]:
-    """Provider → (the variables of its keys, the variable of its address), those of the catalog's servers included."""
+def _variables(workspace: Workspace) -> dict[str, Requirements]:
+    """Provider → the variables of its keys and its address, those of the catalog's servers included."""
     from genaipa.errors import GenaipaError
     from genaipa.systems.catalog import load_catalog
     from genaipa.systems.requirements import PROVIDERS, requirements
 
-    found = {provider: (needed.keys, needed.address) for provider, needed in PROVIDERS.items()}
+    found = dict(PROVIDERS)
     try:
         entries = load_catalog(workspace).values()
     except GenaipaError:  # validate says why
@@ -131,7 +132,7 @@ def _variables(workspace: Workspace) -> dict[str, tuple[tuple[str, ...], str]]:
     for entry in entries:
         needed = requirements(entry.system)
         if needed is not None and needed.address_needed:
-            found["/".join(entry.system.split("/")[:2])] = (needed.keys, needed.address)
+            found["/".join(entry.system.split("/")[:2])] = needed
     return found
 
 
@@ -139,29 +140,38 @@ def _keys(workspace: Workspace) -> Iterator[Row]:
     """Which keys are set; never what they are."""
     from genaipa.systems.endpoint import read_variable
 
-    for provider, (keys, _) in _variables(workspace).items():
-        if keys:
-            present = [key for key in keys if read_variable(key)]
-            wanted = "" if present else f"set {' or '.join(keys)} in the environment or in a file .env"
-            yield provider, "ok" if present else "missing", f"{present[0]} is set" if present else "no key", wanted
+    for provider, needed in _variables(workspace).items():
+        present = [key for key in needed.keys if read_variable(key)]
+        names = " or ".join(needed.keys)
+        if present:
+            yield provider, "ok", f"{present[0]} is set", ""
+        elif needed.key_optional:
+            yield provider, "off", f"no {names}, which is for a server that wants one", ""
+        else:
+            yield provider, "missing", "no key", f"set {names} in the environment or in a file .env"
 
 
 def _servers(workspace: Workspace) -> Iterator[Row]:
     """Whether the servers that variables name answer anything at all. No key is sent."""
+    from genaipa.errors import UsageError
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.requirements import vllm_command
 
     named = 0
-    for _, variable in _variables(workspace).values():
-        address = read_variable(variable)
+    for needed in _variables(workspace).values():
+        address = read_variable(needed.address)
         if address is not None:
             named += 1
-            yield _server(variable, address)
+            yield _server(needed.address, address)
     if not named:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
-    command = vllm_command()
-    if command:
-        yield "vllm", "ok", f"{command} can start one here", ""
+    try:
+        program = vllm_command().program
+    except UsageError as error:
+        yield "vllm", "missing", "can't be started here", str(error).removesuffix(".")
+    else:
+        if program:
+            yield "vllm", "ok", f"{program} can start one here", ""
 
 
 def _server(variable: str, address: str) -> Row:
@@ -181,9 +191,8 @@ def _server(variable: str, address: str) -> Row:
 
 def _data(workspace: Workspace) -> Iterator[Row]:
     """Where names are looked up, and what was pulled."""
-    from genaipa.check import SUFFIXES
     from genaipa.importers.genaipabench.pull import available
-    from genaipa.workspace import KINDS, Workspace, cache
+    from genaipa.workspace import SUFFIXES, Workspace, cache
 
     own = dict(workspace.layers).get("workspace")
     if own is None:
@@ -192,7 +201,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
         yield "workspace", "ok", str(own), ""
     for layer, folder in workspace.layers:
         alone = Workspace(home=folder, layers=((layer, folder),))
-        counts = {kind: len(alone.names(kind, SUFFIXES[kind])) for kind in KINDS}
+        counts = {kind: len(alone.names(kind)) for kind in SUFFIXES}
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
         yield f"  {layer}", "ok" if held else "off", held or "nothing", ""
     yield "cache", "ok", f"{cache()}, {_size(_bytes(cache()))}", ""

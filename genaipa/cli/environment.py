@@ -12,9 +12,13 @@ def load_dotenv() -> None:
     for folder in (here, *here.parents):
         path = folder / ".env"
         if path.is_file():
+            import io
+
             import dotenv
 
-            for name, value in dotenv.dotenv_values(path, encoding="utf-8").items():
+            from genaipa.datafiles import read_text
+
+            for name, value in dotenv.dotenv_values(stream=io.StringIO(read_text(path))).items():
                 if value is not None:
                     os.environ.setdefault(name, value)
             return

@@ -51,7 +51,7 @@ def init(
 
     from genaipa.cli.screen import show
     from genaipa.errors import UsageError
-    from genaipa.workspace import KINDS, MARKER
+    from genaipa.workspace import MARKER, SUFFIXES
 
     folder = folder.expanduser()
     name = folder.resolve().name
@@ -65,7 +65,7 @@ def init(
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             what = "is a workspace already" if (folder / MARKER).is_file() else "exists and is not an empty folder"
             raise UsageError(f"{folder} {what}; name a new folder.")
-        for kind in (*KINDS, "runs"):
+        for kind in (*SUFFIXES, "runs"):
             (folder / kind).mkdir(parents=True)
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")

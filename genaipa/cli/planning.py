@@ -74,9 +74,11 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
 
     spec = _spec(workspace, wanted, offline=offline)
     material = load_material(spec, workspace)
-    if not any(orders(spec, material.questions).values()):
-        most = max(len(questions.questions) for questions in material.questions.values())
-        raise UsageError(f"--limit {wanted.limit}: there are only {most} questions.")
+    for which, order in orders(spec, material.questions).items():
+        if not order:
+            document = which.partition("|")[0]
+            most = len(material.questions[document].questions)
+            raise UsageError(f"--limit {wanted.limit}: there are only {most} questions about {document}.")
     title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
     folder = None if new else study.same_plan(workspace, spec, material.digests, name)
     if folder is not None and folder.manifest().status != "complete":

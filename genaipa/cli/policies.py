@@ -86,7 +86,7 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     from genaipa.policies.statistics import measure
 
     annotated = None
-    if document.name in workspace.names("annotations", (".yaml",)):
+    if document.name in workspace.names("annotations"):
         annotated = load_annotations(workspace, document.name)
     return {
         "name": document.name,

@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 _CENT = 0.01
-PLACEHOLDER = "[the system's own summary]"
+SUMMARY_PLACEHOLDER = "[the system's own summary]"
+REPLY_PLACEHOLDER = "[the system's reply]"
 
 
 def print_preview(job: Job, workspace: Workspace, *, offline: bool, messages: bool, json: bool) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa import study
 
-    systems = asyncio.run(study.ready_systems(job.spec, job.material, workspace, offline=offline, start=False, say=say))
+    systems = asyncio.run(
+        study.ready_systems(job.spec, job.material, workspace, offline=offline, asking=False, say=say)
+    )
     if messages:
         _print_messages(job, systems, json=json)
     else:
@@ -37,9 +40,10 @@ def _print_messages(job: Job, systems: list[Ready], *, json: bool) -> None:
     from genaipa.protocol import plan
 
     shown = []
+    independent = job.spec.conversation == "independent"
     for ready in systems:
         for conversation in plan(job.spec, job.material.questions, ready.resolved.asked):
-            for title, messages in _conversations(ready, conversation):
+            for title, messages in _conversations(ready, conversation, independent=independent):
                 if json:
                     listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
                     shown.append({"conversation": title, "messages": listed})
@@ -52,17 +56,26 @@ def _print_messages(job: Job, systems: list[Ready], *, json: bool) -> None:
         print_json(shown)
 
 
-def _conversations(ready: Ready, conversation: Conversation) -> Iterator[tuple[str, list[Message]]]:
+def _conversations(
+    ready: Ready, conversation: Conversation, *, independent: bool
+) -> Iterator[tuple[str, list[Message]]]:
     """Each fresh conversation with all that is known of it now: a reply stands as a placeholder."""
     from genaipa.protocol import SUMMARY, opening
+    from genaipa.systems.base import Message
 
     script = ready.scripts[conversation.document]
     if conversation.summarizes:
         steps = script.summary_introduction(conversation.initialization)
         yield conversation.key(SUMMARY), [*opening(steps), script.summary_request(conversation.initialization)]
-    introduction = script.introduction(conversation.initialization, PLACEHOLDER)
+    begun = opening(script.introduction(conversation.initialization, SUMMARY_PLACEHOLDER))
     asked = [script.question(question, conversation.wording) for question in conversation.order]
-    yield conversation.id, [*opening(introduction), *asked]
+    if independent:
+        for question, message in zip(conversation.order, asked, strict=True):
+            yield conversation.key(question), [*begun, message]
+        return
+    reply = Message("assistant", REPLY_PLACEHOLDER, "answer")
+    turns = [message for question in asked for message in (question, reply)]
+    yield conversation.id, [*begun, *turns[:-1]]
 
 
 def _print_estimate(job: Job, systems: list[Ready], *, json: bool) -> None:

@@ -108,7 +108,7 @@ class Table(Observer):
 
     def __init__(self) -> None:
         self._tally: Tally | None = None
-        self._waiting: dict[str, tuple[float, str]] = {}
+        self._waiting: dict[str, str] = {}
         self._failed: dict[str, str] = {}
 
     def begun(self, tally: Tally) -> None:
@@ -125,7 +125,7 @@ class Table(Observer):
 
     def waiting(self, system: str, reason: str) -> None:
         """Show what a call waits for."""
-        self._waiting[system] = (time.monotonic(), reason)
+        self._waiting[system] = reason
 
     def stopped(self, system: str, reason: str) -> None:
         """Show why."""
@@ -157,7 +157,7 @@ class Table(Observer):
             bar = ProgressBar(total=max(1, row.planned), completed=row.kept, width=20)
             more = (column[index] for column in extra.values())
             shown.add_row(Text(system), initialization, bar, f"{row.kept}/{row.planned}", *more)
-        notes = [f"{system}: {reason}" for system, (_, reason) in self._waiting.items()]
+        notes = [f"{system}: {reason}" for system, reason in self._waiting.items()]
         notes += [f"{system}: {reason}" for system, reason in self._failed.items()]
         return Group(shown, *(Text(printable(note)[:_LONGEST_REASON], style="yellow") for note in notes[:6]))
 

@@ -124,9 +124,11 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
 
 def _messages(script: Script) -> dict[str, str]:
     """Template → a message made from it: the first part, the first question."""
+    from genaipa.cli.preview import SUMMARY_PLACEHOLDER
+
     announcement, first_part, *_ = script.introduction("document")
     first_question = script.questions.questions[0].id
-    summary = script.introduction("summary-by-name", "[the system's own summary]")
+    summary = script.introduction("summary-by-name", SUMMARY_PLACEHOLDER)
     return {
         "introduce-company": script.introduction("company-name")[0].message.content,
         "introduce-document": announcement.message.content,

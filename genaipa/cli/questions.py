@@ -45,7 +45,7 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
     from genaipa.questions import load_questions
 
     rows = []
-    for name, (layer, _) in workspace.names("questions", (".yaml",)).items():
+    for name, (layer, _) in workspace.names("questions").items():
         found = load_questions(workspace, name)
         wordings = 1 + min((len(question.paraphrases) for question in found.questions), default=0)
         rows.append(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option, several
-from genaipa.errors import UsageError
+from genaipa.errors import SpendingCapError, UsageError
 
 if TYPE_CHECKING:
     from genaipa.cli.planning import Job
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from genaipa.study import Outcome
     from genaipa.workspace import Workspace
 
-PARTIAL, CAPPED, INTERRUPTED = 3, 4, 130
+PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes"),
@@ -150,7 +150,7 @@ def _refuse_other_plan(context: typer.Context) -> None:
     """Raise a UsageError for a flag that would change the plan of a run that was begun."""
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
-        if given is not None and given.name == "COMMANDLINE" and parameter.name not in BESIDE_RESUME:
+        if given is not None and given.name in ("COMMANDLINE", "DEFAULT_MAP") and parameter.name not in BESIDE_RESUME:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
@@ -177,13 +177,14 @@ async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool,
     """Make the systems ready, open the folder, ask."""
     from genaipa import study
     from genaipa.byhand import ByHand
-    from genaipa.cli.confirm import confirm_cost
+    from genaipa.cli.confirm import check_cap, confirm_cost
     from genaipa.cli.progress import watch
     from genaipa.cli.screen import say
 
-    systems = await study.ready_systems(job.spec, job.material, workspace, offline=offline, start=True, say=say)
+    check_cap(job.spec, workspace, bounds.max_cost)
+    systems = await study.ready_systems(job.spec, job.material, workspace, offline=offline, asking=True, say=say)
     try:
-        confirm_cost(job.spec, systems, bounds.max_cost, yes=yes)
+        confirm_cost(job.spec, systems, yes=yes or bounds.max_cost is not None)
         folder = job.open(workspace)
         with folder.writing() as healed:
             # Read and written only now that no other process can be at it.

@@ -8,8 +8,7 @@ from genaipa.cli.options import JsonOption, WorkspaceOption
 def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """List the runs of the workspace, oldest first."""
     from genaipa.cli.screen import print_json, say, show, table
-    from genaipa.errors import DataError
-    from genaipa.protocol import planned
+    from genaipa.errors import GenaipaError
     from genaipa.runs.folder import list_runs
     from genaipa.workspace import find_workspace
 
@@ -18,15 +17,14 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     for folder in list_runs(here):
         try:
             manifest = folder.manifest()
-        except DataError as error:
+            spec, totals = manifest.spec, manifest.totals
+            if manifest.status == "running":
+                # The manifest is behind while a run goes on, and stays so if it is killed.
+                manifest, tally = folder.state()
+                totals = tally.totals()
+        except GenaipaError as error:
             say(f"genaipa: {error}")
             continue
-        spec, totals = manifest.spec, manifest.totals
-        if manifest.status == "running" and not folder.is_held():
-            # Whoever carried it out was killed: the manifest is behind, the answers are not.
-            tally, _ = folder.seen()
-            tally.plan(planned(spec, manifest.orders))
-            manifest.status, totals = "interrupted", tally.totals()
         kept = totals.answered + totals.refused + totals.truncated
         found.append({"run": folder.name, "status": manifest.status, "spec": spec, "totals": totals})
         rows.append(

@@ -73,9 +73,8 @@ def _matching(latest: dict[str, Record], answer: str) -> list[Record]:
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli import screen
     from genaipa.cli.closing import print_tally
-    from genaipa.protocol import planned
 
-    manifest = folder.manifest()
+    manifest, tally = folder.state()
     spec = manifest.spec
     screen.show(f"{folder.name}: {manifest.status}, begun {manifest.created}, genaipa {manifest.versions['genaipa']}")
     for name, facts in manifest.systems.items():
@@ -84,8 +83,6 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     for name, document in manifest.documents.items():
         screen.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
     screen.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
-    tally, _ = folder.seen()
-    tally.plan(planned(spec, manifest.orders))
     print_tally(tally)
     _print_answers(records)
     if records:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Readiness
     from genaipa.systems.catalog import Resolved
     from genaipa.systems.prices import Tariff
-    from genaipa.workspace import Workspace
 
 _MILLION = 1_000_000
 
@@ -59,19 +58,19 @@ def systems(
     if chosen:
         _print_details(rows)
     else:
-        _print_forms(here)
+        _print_forms()
 
 
 def _facts(resolved: Resolved) -> dict[str, Any]:
     """What is known about a system without asking anyone."""
     from genaipa.systems.requirements import lacking
 
-    entry, tariff = resolved.entry, _tariff(resolved)
+    entry, tariff = resolved.entry, resolved.tariff
     missing = lacking(resolved)
     return {
         "name": resolved.asked,
         "system": resolved.name,
-        "context": entry.context or _context(resolved),
+        "context": resolved.context,
         "price": None if tariff is None else {"input": _price(tariff), "output": _price(tariff, output=True)},
         "price_from": tariff.label if tariff else "",
         "ready": not missing,
@@ -81,22 +80,6 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
     }
-
-
-def _tariff(resolved: Resolved) -> Tariff | None:
-    from genaipa.systems.catalog import HOSTED
-    from genaipa.systems.prices import find_tariff
-
-    if resolved.provider not in HOSTED and resolved.entry.price is None:
-        return None
-    return find_tariff(resolved.provider, resolved.model, resolved.entry.price)
-
-
-def _context(resolved: Resolved) -> int | None:
-    from genaipa.systems.catalog import HOSTED
-    from genaipa.systems.prices import known_context
-
-    return known_context(resolved.provider, resolved.model) if resolved.provider in HOSTED else None
 
 
 def _price(tariff: Tariff, *, output: bool = False) -> float:
@@ -175,7 +158,7 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
     show(f"What their servers say: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
-def _print_forms(workspace: Workspace) -> None:
+def _print_forms() -> None:
     from genaipa.cli.screen import show
 
     width = max(len(form) for form, _ in _FORMS)
@@ -183,7 +166,8 @@ def _print_forms(workspace: Workspace) -> None:
     for form, what in _FORMS:
         show(f"  {form:{width}}  {what}")
     show(
-        f"\nShort names of your own go into {workspace.systems_file}. To really start one: genaipa systems NAME --check"
+        "\nShort names of your own go into systems.yaml of your workspace. "
+        "To really start one: genaipa systems NAME --check"
     )
 
 
@@ -210,6 +194,7 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 async def _start(resolved: Resolved) -> dict[str, Any]:
     """What `start` said."""
     from genaipa.errors import GenaipaError
+    from genaipa.preflight import start
     from genaipa.systems.base import Readiness
 
     if resolved.manual:
@@ -217,7 +202,7 @@ async def _start(resolved: Resolved) -> dict[str, Any]:
     try:
         system = resolved.make()
         try:
-            return _answer(resolved, await system.start())
+            return _answer(resolved, await start(system, resolved))
         finally:
             await system.close()
     except GenaipaError as error:

@@ -103,7 +103,7 @@ class RunFolder:
     def write_file(self, name: str, content: bytes) -> None:
         """A file of the run folder, whole or not at all."""
         path = self.path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.tmp")
         try:
             with temporary.open("wb") as file:
@@ -192,6 +192,15 @@ class RunFolder:
             tally.add(record)
             offsets[record.key] = offset
         return tally, offsets
+
+    def state(self) -> tuple[Manifest, Tally]:
+        """How far the run is: its manifest, with the status of one that was killed put right, and its counts."""
+        manifest = self.manifest()
+        tally, _ = self.seen()
+        tally.plan(manifest.spec, manifest.orders)
+        if manifest.status == "running" and not self.is_held():
+            manifest.status = "interrupted"
+        return manifest, tally
 
     def records_at(self, offsets: list[int]) -> list[Record]:
         """The records at these offsets."""

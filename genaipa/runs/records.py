@@ -63,10 +63,10 @@ class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of `answers.jsonl`: a reply, or the failure to get one.
 
-    A later record of the same key replaces a failed one. `turn` counts the user's messages in the conversation from
-    1. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is then a step
-    in parentheses. `digest` identifies the answer by its content: what was asked about which document and what came
-    back, so that a score can't slide onto another text.
+    A later record of the same key replaces a failed one. `turn` counts the conversation's questions from 1, and its
+    steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is
+    then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
+    what came back, so that a score can't slide onto another text.
     """
 
     key: str

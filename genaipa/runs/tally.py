@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.records import Initialization, Status, Totals
+from genaipa.runs.records import Initialization, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Count:
     cost: float = 0.0
     priced: bool = False
     seconds: float = 0.0
+    failed_steps: int = 0
+    """Summaries and acknowledgements that could not be had, without which nothing is asked."""
 
     @property
     def kept(self) -> int:
@@ -71,22 +73,24 @@ class Tally:
         """The count of one system and initialization."""
         return self.rows.setdefault((system, initialization), Count())
 
-    def plan(self, planned: dict[tuple[str, str], int]) -> None:
-        """Set how many answers are wanted in each row."""
-        for row in self.rows.values():
-            row.planned = 0
-        for (system, initialization), count in planned.items():
-            self.row(system, initialization).planned = count
+    def plan(self, spec: RunSpec, orders: dict[str, tuple[str, ...]]) -> None:
+        """Set how many answers are wanted in each row; `orders` are the run's orders of questions."""
+        each = len(spec.wordings) * sum(len(order) for order in orders.values())
+        for system in spec.systems:
+            for initialization in spec.initializations:
+                self.row(system, initialization).planned = each
 
     def add(self, record: Seen | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
         row = self.row(record.system, record.initialization)
         row.spend(record)
+        previous = self.statuses.get(record.key)
         if record.kind == "answer":
-            previous = self.statuses.get(record.key)
             if previous is not None:
                 row.status[previous] -= 1
             row.status[record.status] += 1
+        else:
+            row.failed_steps += (record.status == "failed") - (previous == "failed")
         self.statuses[record.key] = record.status
 
     def kept(self, key: str) -> bool:

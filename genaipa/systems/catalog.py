@@ -20,13 +20,13 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UnknownNameError, UsageError
-from genaipa.systems.prices import Price
+from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 Setting = Literal["temperature", "seed", "max_tokens"]
-ALL_SETTINGS: frozenset[str] = frozenset(("temperature", "seed", "max_tokens"))
+ALL_SETTINGS: frozenset[str] = frozenset(get_args(Setting))
 ENTRY_POINTS = "genaipa.systems"
 
 # Provider → adapter. A vendor that speaks a known protocol is a line here and an overridden method there.
@@ -93,6 +93,22 @@ class Resolved:
         """Whether a person carries the messages."""
         return self.provider == MANUAL
 
+    @property
+    def tariff(self) -> Tariff | None:
+        """How its calls are priced: as the catalog says, free on one's own machine, else at the provider's prices."""
+        if self.entry.price is not None:
+            return own_tariff(self.entry.price)
+        if self.manual or self.provider in (*KEYLESS, "vllm"):
+            return FREE
+        return find_tariff(self.provider, self.model) if self.provider in HOSTED else None
+
+    @property
+    def context(self) -> int | None:
+        """Tokens that fit in one request, as far as the catalog or the price tables know."""
+        if self.entry.context is not None:
+            return self.entry.context
+        return known_context(self.provider, self.model) if self.provider in HOSTED else None
+
     def make(self) -> System:
         """The system; a UsageError if the user's own class can't be had."""
         if ":" in self.provider:
@@ -110,11 +126,12 @@ class Resolved:
 def load_catalog(workspace: Workspace) -> dict[str, Entry]:
     """Short name → entry, the user's over the shipped ones."""
     entries = dict(read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems)
-    if workspace.systems_file.is_file():
-        own = read_yaml(workspace.systems_file, _CatalogFile).systems
+    path = workspace.systems_file
+    if path is not None:
+        own = read_yaml(path, _CatalogFile).systems
         for name, entry in own.items():
             if "/" not in entry.system and ":" not in entry.system and entry.system not in KEYLESS:
-                raise DataError(workspace.systems_file, f"'{entry.system}' is not provider/model.", f"systems.{name}")
+                raise DataError(path, f"'{entry.system}' is not provider/model.", f"systems.{name}")
         entries.update(own)
     return entries
 

@@ -11,10 +11,10 @@ import random
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
-from genaipa.systems.base import Reply
+from genaipa.systems.base import Finish, Reply
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
@@ -231,14 +231,25 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     except TimeoutError:
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
     except Exception as error:
-        raise PermanentError(redact(f"{type(error).__name__}: {error} ({_place(error)})"), kind="exception") from error
+        said = writable(f"{type(error).__name__}: {error} ({_place(error)})")
+        raise PermanentError(redact(said), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
+    if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
+        raise PermanentError(f"its Reply has no text, or an unknown finish ({reply.finish})", kind="exception")
     if not reply.text.strip() and reply.finish == "stop":
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
         empty.usage = reply.usage
         raise empty
     return reply
+
+
+def writable(text: str) -> str:
+    """The text with a stand-in for half a character.
+
+    A cut reply may end in one that JSON escapes as two halves; it can't be written or sent again.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _sum(one: Usage | None, other: Usage | None) -> Usage | None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from genaipa.systems.base import Usage
@@ -35,6 +36,8 @@ class Tariff:
 
     def cost(self, usage: Usage) -> float:
         """Dollars for one call (or for a sum of calls that lie within the model's base tier)."""
+        # Some servers count what came from the cache beside the input, not in it.
+        usage = replace(usage, input=max(usage.input, usage.cached + usage.cache_write))
         if self.price is not None:
             cached = self.price.input if self.price.cached is None else self.price.cached
             written = self.price.input if self.price.cache_write is None else self.price.cache_write
@@ -56,10 +59,13 @@ class Tariff:
 FREE = Tariff(label="free", price=Price(input=0, output=0, as_of=""))
 
 
-def find_tariff(provider: str, model: str, own: Price | None = None) -> Tariff | None:
-    """The tariff of a model, None where its price is not known."""
-    if own is not None:
-        return Tariff(label=f"catalog, {own.as_of}", price=own)
+def own_tariff(price: Price) -> Tariff:
+    """The tariff that a catalog entry sets."""
+    return Tariff(label=f"catalog, {price.as_of}", price=price)
+
+
+def find_tariff(provider: str, model: str) -> Tariff | None:
+    """The tariff of a hosted model, None where its price is not known."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
