@@ -5,12 +5,11 @@ A file `annotations/NAME.yaml` belongs to the document of that name.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datafiles import read_text, read_yaml
+from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     source: str = ""
     license: str = ""
     part_set: str = ""
-    digest: str = ""
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -63,5 +61,4 @@ def load_annotations(workspace: Workspace, document: str) -> Annotations:
             raise DataError(path, "the answer is empty.", f"answers.{question}")
         if answer.silent and answer.sections:
             raise DataError(path, "is marked silent, so it can't rest on sections.", f"answers.{question}")
-    digest = hashlib.sha256(read_text(path).encode()).hexdigest()
-    return msgspec.structs.replace(annotations, digest=digest)
+    return annotations

@@ -5,6 +5,7 @@ A typo names the file, the entry, the key and the nearest right one.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import typing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,6 +60,11 @@ def read_text(path: Path) -> str:
     if "\0" in text:
         raise DataError(path, "is a binary file, not text.")
     return text
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_yaml(path: Path, kind: type[T]) -> T:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.annotations import Annotations, load_annotations
+from genaipa.datafiles import digest, read_text
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.policies.parts import split_parts
@@ -46,6 +47,8 @@ class Material:
     prompts: Prompts
     annotations: dict[str, Annotations]
     digests: Digests
+    sources: dict[str, str]
+    """Every text that the messages are made of, under the name by which the run folder keeps it."""
 
 
 @dataclass
@@ -66,26 +69,27 @@ class Ready:
 
 def load_material(spec: RunSpec, workspace: Workspace) -> Material:
     """Load what a spec names; the errors of the loaders."""
-    import hashlib
-
-    from genaipa.datafiles import read_text
-
     documents = {name: load_document(workspace, name) for name in spec.documents}
-    sets = {name: load_questions(workspace, name) for name in set(spec.questions.values())}
+    sets = {name: load_questions(workspace, name) for name in sorted(set(spec.questions.values()))}
     questions = {document: sets[name] for document, name in spec.questions.items()}
     check_wordings(spec, questions)
     prompts = load_prompts(workspace)
     annotated = workspace.names("annotations")
     annotations = {name: load_annotations(workspace, name) for name in spec.documents if name in annotated}
-    files = workspace.names("questions")
+    asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
+    answered = {name: read_text(annotated[name][1]) for name in annotations}
     digests = Digests(
         prompts=prompts.digests,
         documents={name: document.digest for name, document in documents.items()},
-        questions={name: hashlib.sha256(read_text(files[name][1]).encode()).hexdigest() for name in sorted(sets)},
-        annotations={name: found.digest for name, found in annotations.items()},
+        questions={name: digest(text) for name, text in asked.items()},
+        annotations={name: digest(text) for name, text in answered.items()},
         systems={name: resolve(name, workspace).identity for name in spec.systems},
     )
-    return Material(documents, questions, prompts, annotations, digests)
+    sources = {f"documents/{document.digest}.txt": document.text for document in documents.values()}
+    sources |= {f"prompts/{name}.jinja": text for name, text in prompts.sources.items()}
+    sources |= {f"questions/{name}.yaml": text for name, text in asked.items()}
+    sources |= {f"annotations/{name}.yaml": text for name, text in answered.items()}
+    return Material(documents, questions, prompts, annotations, digests, sources)
 
 
 async def make_ready(

@@ -7,13 +7,12 @@ Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMP
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from genaipa.datafiles import read_text
+from genaipa.datafiles import digest, read_text
 from genaipa.errors import DataError, UsageError
 from genaipa.workspace import shipped
 
@@ -64,7 +63,7 @@ class Prompts:
     @property
     def digests(self) -> dict[str, str]:
         """Name → SHA-256 of the template's text."""
-        return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in self.sources.items()}
+        return {name: digest(source) for name, source in self.sources.items()}
 
     @cached_property
     def _environment(self) -> jinja2.Environment:

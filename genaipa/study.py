@@ -94,19 +94,14 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -
             )
 
 
-def store_inputs(folder: RunFolder, material: Material, workspace: Workspace) -> None:
-    """Keep in the run folder every file that its messages were made of, and the annotated answers beside them.
+def store_inputs(folder: RunFolder, material: Material) -> None:
+    """Keep in the run folder every text that its messages are made of, and the annotated answers beside them.
 
     What is there already stays: a run that was cut off while it began may lack some.
     """
-    inputs = {f"documents/{document.digest}.txt": document.text.encode() for document in material.documents.values()}
-    inputs |= {f"prompts/{name}.jinja": source.encode() for name, source in material.prompts.sources.items()}
-    for kind in ("questions", "annotations"):
-        files = workspace.names(kind)
-        inputs |= {f"{kind}/{name}.yaml": files[name][1].read_bytes() for name in getattr(material.digests, kind)}
-    for name, content in inputs.items():
+    for name, text in material.sources.items():
         if not (folder.path / name).exists():
-            folder.write_file(name, content)
+            folder.write_file(name, text.encode())
 
 
 async def carry_out(

@@ -98,7 +98,7 @@ def carry_out(
         systems = await study.ready_systems(plan, material, workspace, offline=True, asking=True, say=lambda _: None)
         try:
             run = folder or RunFolder.create(workspace.runs, study.describe(plan, material, "test"))
-            study.store_inputs(run, material, workspace)
+            study.store_inputs(run, material)
             with run.writing():
                 outcome = await study.carry_out(
                     run, run.manifest(), material, systems, bounds or Bounds(), observer or Observer()

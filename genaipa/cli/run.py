@@ -189,7 +189,7 @@ async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool,
         with folder.writing() as healed:
             # Read and written only now that no other process can be at it.
             manifest = folder.manifest()
-            study.store_inputs(folder, job.material, workspace)
+            study.store_inputs(folder, job.material)
             for sentence in healed:
                 say(sentence)
             with watch(job.spec, systems, folder) as observer:
