@@ -17,7 +17,7 @@ import pytest
 
 from genaipa.errors import DataError, UsageError
 from genaipa.policies import adding
-from genaipa.policies.adding import Extracted, add_document, extract
+from genaipa.policies.adding import Extracted, _shown, add_document, extract
 from genaipa.policies.document import load_document
 from genaipa.policies.sections import find_sections
 from genaipa.workspace import Workspace
@@ -486,6 +486,19 @@ def test_nobody_listens() -> None:
     assert str(caught.value).startswith("http://127.0.0.1:9/policy: ")
     with pytest.raises(DataError, match=r"ftp://example\.org/a: can't be read; give a file, or a URL"):
         extract("ftp://ann:hunter2@example.org/a")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://ann:hun@ter2@example.org/a?by=me@home", "https://example.org/a?by=me@home"),
+        ("no way from 'http://ann:hunter2@proxy' to http://[::1", "no way from 'http://proxy' to http://[::1"),
+        ("what? 50 % of #1: see //nothing", "what? 50 % of #1: see //nothing"),
+    ],
+)
+def test_passwords_are_not_shown(text: str, shown: str) -> None:
+    """A URL, or a sentence with URLs in it, stays as it is but for users and passwords."""
+    assert _shown(text) == shown
 
 
 def test_password_is_not_kept(site: str) -> None:

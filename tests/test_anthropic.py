@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -268,6 +269,38 @@ def test_a_model_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(monkeypatch, shutdown={"claude-opus-4-8": "2027-02-01"}, context=200000):
         readiness, _ = ask(anthropic())
     assert readiness == Readiness(context=200000, models=AnthropicServer.models, shutdown="2027-02-01")
+
+
+def test_a_context_that_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a gateway states as the context is believed only if it is a number of tokens."""
+    listing = Behaviour(body=b'{"data": [{"id": "claude-opus-4-8", "max_input_tokens": "200k"}]}')
+    with serving(monkeypatch, listing=listing):
+        readiness, _ = ask(anthropic())
+    assert readiness == Readiness(models=("claude-opus-4-8",))
+
+
+@pytest.mark.parametrize(
+    ("stated", "usage"),
+    [
+        ("12 tokens", None),
+        ({}, Usage()),
+        ({"input_tokens": 12, "cache_read_input_tokens": -3, "output_tokens": "4"}, Usage(input=12)),
+    ],
+)
+def test_odd_usage(monkeypatch: pytest.MonkeyPatch, stated: object, usage: Usage | None) -> None:
+    """A reply that is paid for is kept, whatever a gateway states as its tokens, and if it names no model."""
+    body = json.dumps({"content": [{"type": "text", "text": "Yes."}], "usage": stated}).encode()
+    with serving(monkeypatch, [Behaviour(body=body)]):
+        _, replies = ask(anthropic(), QUESTION)
+    assert replies == [Reply(text="Yes.", usage=usage, sent={"max_tokens": 4096})]
+
+
+def test_no_proxy_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on this machine is asked directly, whatever proxy leads to others."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with serving(monkeypatch) as server:
+        ask(anthropic(), QUESTION)
+    assert len(server.requests) == 1
 
 
 def test_an_alias_that_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:

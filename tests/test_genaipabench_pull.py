@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 
-from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
+from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.importers.genaipabench.files import COMMIT as PINNED
 from genaipa.importers.genaipabench.files import published
 from genaipa.importers.genaipabench.pull import available, pull, would_provide
@@ -63,13 +64,13 @@ def kept() -> set[str]:
 
 
 def test_the_pinned_tree_has_every_published_file() -> None:
-    """The list that ships names all 111 files of the pinned commit, 86 of them in the groups that are pulled now."""
+    """The list that ships names all 111 files of the pinned commit, 86 of them in the folders that are pulled now."""
     tree = published()
     assert tree.commit == PINNED
     assert len(tree.blobs) == 111
     assert all(len(blob) == 40 and int(blob, 16) for blob in tree.blobs.values())
-    counts = [len(tree.paths([group])) for group in ("documents", "annotations", "questions")]
-    assert counts == [20 + 49 + 7, 7, 3]
+    folders = Counter(path.partition("/")[0] for path in tree.wanted)
+    assert folders == {"Privacy Documents": 20 + 49 + 7, "Annotated Answers": 7, "Questions": 3}
 
 
 def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
@@ -97,22 +98,11 @@ def test_the_environment_names_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None
     """GENAIPA_MIRROR stands in for the repository, and an explicit origin for both."""
     with TreeServer(FILES) as server, TreeServer(FILES) as other:
         monkeypatch.setenv("GENAIPA_MIRROR", server.url)
-        pull(["questions"], tree=TREE)
-        pull(["annotations"], origin=other.url, tree=TREE)
-    assert set(server.asked) == set(TREE.paths(["questions"]))
-    assert set(other.asked) == set(TREE.paths(["annotations"]))
-
-
-def test_groups_are_pulled_on_their_own() -> None:
-    """One group brings its files alone; the conversion waits for the last; an unknown group is named."""
-    with TreeServer(FILES) as server:
-        pull(["documents"], origin=server.url, tree=TREE)
-        assert kept() == set(TREE.paths(["documents"]))
-        assert not available(TREE)
-        pull(["annotations", "questions"], origin=server.url, tree=TREE)
-    assert available(TREE)
-    with pytest.raises(UnknownNameError, match=r"'question'.*did you mean 'questions'"):
-        pull(["question"], tree=TREE)
+        pull(tree=TREE)
+        (TREE.folder / QUESTIONS).unlink()
+        pull(origin=other.url, tree=TREE)
+    assert set(server.asked) == set(FILES)
+    assert set(other.asked) == {QUESTIONS}
 
 
 def test_goes_on_after_a_kill() -> None:
@@ -160,7 +150,7 @@ def test_a_file_that_the_mirror_lacks_is_named_at_once() -> None:
     with TreeServer(FILES) as server:
         del server.files[QUESTIONS]
         with pytest.raises(UsageError, match=r"^GenAIPABench can't be fetched: .*Questions\.csv' \(status 404\)"):
-            pull(["questions"], origin=server.url, tree=TREE)
+            pull(origin=server.url, tree=TREE)
     assert server.asked[QUESTIONS] == 1
 
 
@@ -168,7 +158,7 @@ def test_trouble_that_passes_is_waited_out() -> None:
     """A server that is busy once is asked again."""
     with TreeServer(FILES) as server:
         server.statuses[QUESTIONS] = [503]
-        pull(["questions"], origin=server.url, tree=TREE)
+        pull(origin=server.url, tree=TREE)
     assert server.asked[QUESTIONS] == 2
     assert QUESTIONS in kept()
 
@@ -178,7 +168,7 @@ def test_trouble_that_stays_ends_after_three_attempts() -> None:
     with TreeServer(FILES) as server:
         server.statuses[QUESTIONS] = [503] * 9
         with pytest.raises(GenaipaError) as error:
-            pull(["questions"], origin=server.url, tree=TREE)
+            pull(origin=server.url, tree=TREE)
     assert server.asked[QUESTIONS] == 3
     assert error.value.exit_code == 1
     for part in (
@@ -197,15 +187,16 @@ def test_a_server_that_is_not_there() -> None:
     with TreeServer(FILES) as server:
         origin = server.url.replace("http://", "http://reader:hunter2@")
     with pytest.raises(GenaipaError, match=r"^GenAIPABench can't be fetched: 127\.0\.0\.1 did not") as error:
-        pull(["questions"], origin=origin, tree=TREE)
+        pull(origin=origin, tree=TREE)
     assert "hunter2" not in str(error.value)
 
 
 def test_offline_names_what_is_missing() -> None:
     """Nothing is asked for; the sentence names the command to run with a network."""
+    more = len(FILES) - 1
     with TreeServer(FILES) as server:
-        with pytest.raises(UsageError, match=r"Questions.*and 1 more.*genaipa pull genaipabench"):
-            pull(["questions"], origin=server.url, offline=True, tree=TREE)
+        with pytest.raises(UsageError, match=rf"_document\.txt.*and {more} more.*genaipa pull genaipabench"):
+            pull(origin=server.url, offline=True, tree=TREE)
         assert not server.asked
         pull(origin=server.url, tree=TREE)
     assert pull(offline=True, tree=TREE).kept == len(FILES)
@@ -252,20 +243,18 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing(cache: Path, tmp_path
     """What was written beside it until then is removed."""
     (TREE.folder / QUESTIONS / "in the way").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"Questions\.csv can't be written"):
-        pull(["questions"], origin=str(checkout(tmp_path / "checkout")), tree=TREE)
+        pull(origin=str(checkout(tmp_path / "checkout")), tree=TREE)
     assert not list(cache.rglob("*.part"))
 
 
 def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
     """Counts rise by one to the number of files that were missing."""
-    told: list[tuple[int, int, str]] = []
+    told: list[tuple[int, int]] = []
+    checkout(TREE.folder, {QUESTIONS: FILES[QUESTIONS]})
     origin = str(checkout(tmp_path / "checkout"))
-    pull(["questions"], origin=origin, tree=TREE)
-    pull(origin=origin, progress=lambda done, total, path: told.append((done, total, path)), tree=TREE)
-    missing = len(FILES) - 2
-    assert [count for count, _, _ in told] == list(range(1, missing + 1))
-    assert {total for _, total, _ in told} == {missing}
-    assert {path for _, _, path in told} == set(FILES) - set(TREE.paths(["questions"]))
+    pull(origin=origin, progress=lambda done, total: told.append((done, total)), tree=TREE)
+    missing = len(FILES) - 1
+    assert told == [(count, missing) for count in range(1, missing + 1)]
 
 
 def test_two_processes_pull_at_once(cache: Path) -> None:

@@ -262,6 +262,14 @@ def test_readiness(monkeypatch: pytest.MonkeyPatch) -> None:
     assert readiness == Readiness(context=65536, models=GoogleServer.models)
 
 
+def test_no_proxy_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on this machine is asked directly, whatever proxy leads to others."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with serving(monkeypatch) as server:
+        ask(google(), QUESTION)
+    assert len(server.requests) == 1
+
+
 def test_an_unknown_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that the server says it doesn't have ends the start with the nearest name."""
     with serving(monkeypatch), pytest.raises(NotReadyError, match=r"did you mean 'gemini-2\.5-pro'"):

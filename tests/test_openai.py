@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -316,6 +317,54 @@ def test_an_unlisted_model_at_a_server_that_tells_no_more(monkeypatch: pytest.Mo
     with serving(monkeypatch, models=["org/tiny-2"], entry=no_route) as server:
         readiness, _ = ask(compatible())
     assert readiness.notes == (f"{server.url} does not list the model 'org/tiny': did you mean 'org/tiny-2'?",)
+
+
+def test_a_context_that_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server states as its context is believed only if it is a number of tokens, and a date only as a day."""
+    odd = {
+        "id": "gpt-4o",
+        "max_model_len": "8k",
+        "context_length": -1,
+        "context_window": 4096,
+        "shutdown_date": 20270201,
+    }
+    listing = Behaviour(body=json.dumps({"data": [odd]}).encode())
+    with serving(monkeypatch, listing=listing):
+        readiness, _ = ask(openai())
+    assert (readiness.context, readiness.shutdown) == (4096, "20270201")
+
+
+def test_an_entry_that_is_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that answers a question for one model with a web page tells nothing about it."""
+    with serving(monkeypatch, models=["org/tiny-2"], entry=PAGE):
+        readiness, _ = ask(compatible())
+    assert "does not list the model 'org/tiny'" in readiness.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("stated", "usage"),
+    [
+        ("12 tokens", None),
+        ([1], None),
+        ({}, Usage()),
+        ({"prompt_tokens": "12", "completion_tokens": -1, "prompt_tokens_details": "none"}, Usage()),
+        ({"prompt_tokens": 12, "prompt_tokens_details": {"cached_tokens": 1.5}}, Usage(input=12)),
+    ],
+)
+def test_odd_usage(monkeypatch: pytest.MonkeyPatch, stated: object, usage: Usage | None) -> None:
+    """A reply that is paid for is kept, whatever the server states as its tokens, and if it names no model."""
+    body = json.dumps({"choices": [{"message": {"content": "Yes."}}], "usage": stated}).encode()
+    with serving(monkeypatch, [Behaviour(body=body)]):
+        _, replies = ask(openai(), QUESTION)
+    assert replies == [Reply(text="Yes.", usage=usage)]
+
+
+def test_no_proxy_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on this machine is asked directly, whatever proxy leads to others."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with serving(monkeypatch) as server:
+        ask(openai(), QUESTION)
+    assert len(server.requests) == 1
 
 
 def test_compatible_server(monkeypatch: pytest.MonkeyPatch) -> None:

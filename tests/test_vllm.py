@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,14 +23,20 @@ from genaipa.systems.base import Reply, Settings, Usage
 from genaipa.systems.vllm import VllmSystem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from conftest import Finished
 
 # What `vllm serve` does, with the loopback server of these tests in place of an engine. It writes its command line to
 # its log first, and its process ids (its own, and that of a worker that doesn't end when asked) to a file.
 STAND_IN = f"""#!{sys.executable}
 import os, subprocess, sys, time
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from servers import OpenAIServer
+from servers import Behaviour, OpenAIServer
+
+def behave(number, body):
+    open("asked", "w").close()
+    return Behaviour(stall=mode == "stalls", delay=1.0 if mode == "slow" else 0.0)
 
 print("called with", *sys.argv[1:], flush=True)
 mode = os.environ.get("STAND_IN", "")
@@ -41,7 +49,7 @@ worker = subprocess.Popen(["sh", "-c", "trap '' TERM; exec sleep 600"])
 with open("pids", "w") as pids:
     print(os.getpid(), worker.pid, file=pids)
 if mode != "never-healthy":
-    server = OpenAIServer(models=[sys.argv[2]], context=4096)
+    server = OpenAIServer(behave, models=[sys.argv[2]], context=40960)
     server.port = int(sys.argv[sys.argv.index("--port") + 1])
     server.__enter__()
     print("Application startup complete.", flush=True)
@@ -84,6 +92,19 @@ def processes() -> list[int]:
 def wait_for_processes() -> None:
     """Return once the stand-in has written down its processes."""
     while not Path("pids").exists() or len(processes()) != 2:
+        time.sleep(0.01)
+
+
+def start_run(*before: str) -> subprocess.Popen[str]:
+    """A process that asks a server of its own one question."""
+    command = [*before, sys.executable, "-m", "genaipa", "run", "--system", "vllm/org/tiny", "--policy", "brindlecart"]
+    return subprocess.Popen([*command, "--limit", "1"], stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(path: str, process: subprocess.Popen[str]) -> None:
+    """Return once the stand-in has written the file; fails if the process ends before."""
+    while not Path(path).exists():
+        assert process.poll() is None, process.communicate()
         time.sleep(0.01)
 
 
@@ -236,12 +257,67 @@ def test_a_start_that_is_broken_off(logs: Path) -> None:
     assert all(gone(process) for process in processes())
 
 
-def test_a_time_that_is_no_number(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
-    """A time-out that isn't a number is told before a server is started."""
-    monkeypatch.setenv("GENAIPA_VLLM_START_TIMEOUT", "ten minutes")
-    with pytest.raises(UsageError, match="GENAIPA_VLLM_START_TIMEOUT is 'ten minutes'"):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("mode", "sign"), [("never-healthy", "pids"), ("stalls", "asked")])
+def test_a_run_that_is_ended_from_outside(
+    monkeypatch: pytest.MonkeyPatch, logs: Path, mode: str, sign: str, number: int
+) -> None:
+    """A run that a batch system ends, or whose terminal closes, ends like one at Ctrl-C, and its server with it."""
+    monkeypatch.setenv("STAND_IN", mode)
+    with start_run() as process:
+        wait_for(sign, process)
+        wait_for_processes()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert all(gone(process) for process in processes())
+
+
+def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """A script's background job, which is deaf to Ctrl-C, can be ended all the same, and its server with it."""
+    monkeypatch.setenv("STAND_IN", "stalls")
+    with start_run("sh", "-c", "trap '' INT; exec \"$@\"", "-") as process:
+        wait_for("asked", process)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert all(gone(process) for process in processes())
+
+
+def test_a_run_that_outlives_its_terminal(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """Under nohup a run goes on when its terminal closes."""
+    monkeypatch.setenv("STAND_IN", "slow")
+    with start_run("nohup") as process:
+        wait_for("asked", process)
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+
+
+@pytest.mark.parametrize("given", ["ten minutes", "nan", "0", "-5"])
+def test_a_time_that_is_none(monkeypatch: pytest.MonkeyPatch, logs: Path, given: str) -> None:
+    """A time-out that isn't a number of seconds is told before a server is started."""
+    monkeypatch.setenv("GENAIPA_VLLM_START_TIMEOUT", given)
+    with pytest.raises(UsageError, match=f"GENAIPA_VLLM_START_TIMEOUT is '{given}'"):
         ask(vllm())
     assert list(logs.iterdir()) == []
+
+
+@pytest.mark.parametrize("variable", ["GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_ARGS"])
+def test_a_quote_too_many(
+    monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished], logs: Path, variable: str
+) -> None:
+    """A variable that no shell could split is named at the start, and by the commands that say what is missing."""
+    monkeypatch.setenv(variable, "vllm 'serve-it")
+    with pytest.raises(UsageError, match=rf"^{variable} can't be split into words \(no closing quotation\)"):
+        ask(vllm())
+    assert list(logs.iterdir()) == []
+    (row,) = json.loads(genaipa("systems", "vllm/org/tiny", "--json").out)
+    assert [step.partition(" ")[0] for step in row["missing"]] == [variable]
+    doctor = genaipa("doctor", "--json")
+    rows = [row for row in json.loads(doctor.out)["servers"] if row["what"] == "vllm"]
+    assert [row["remedy"].partition(" ")[0] for row in rows] == [variable]
 
 
 def test_a_server_that_dies_in_the_run(logs: Path) -> None:

@@ -6,12 +6,17 @@ One command, one file. Nothing but typer is imported until a command runs, so th
 from __future__ import annotations
 
 import io
+import signal
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from genaipa import __version__
 from genaipa.errors import GenaipaError
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 app = typer.Typer(
     name="genaipa",
@@ -41,10 +46,21 @@ def _root(
     load_dotenv()
 
 
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End as at Ctrl-C, so that a server that was started here ends too, in the way that holds at this moment."""
+    # asyncio's own while it runs; in a shell's background job Ctrl-C is ignored, but other signals are not.
+    at_ctrl_c = signal.getsignal(signal.SIGINT)
+    (at_ctrl_c if callable(at_ctrl_c) else signal.default_int_handler)(number, frame)
+
+
 def main() -> None:
     """Run the command line; an error is one sentence on stderr and its exit code."""
     from genaipa.cli import commands
 
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A reply may hold any character; a terminal that can't show it must not end the run.
@@ -53,5 +69,7 @@ def main() -> None:
     try:
         app()
     except GenaipaError as error:
-        typer.echo(f"genaipa: {error}", err=True)
+        from genaipa.cli.screen import say
+
+        say(f"genaipa: {error}")
         sys.exit(error.exit_code)

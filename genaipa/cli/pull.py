@@ -72,10 +72,10 @@ def pull_published(*, origin: str | None, offline: bool) -> PullResult:
             return fetch(
                 origin=origin,
                 offline=offline,
-                progress=lambda done, total, _: status.update(f"pulling GenAIPABench: {done} of {total} files"),
+                progress=lambda done, total: status.update(f"pulling GenAIPABench: {done} of {total} files"),
             )
 
-    def line(done: int, total: int, _: str) -> None:
+    def line(done: int, total: int) -> None:
         if done * _LINES // total > (done - 1) * _LINES // total:
             say(f"pulling GenAIPABench: {done} of {total} files")
 

@@ -39,8 +39,8 @@ def _width(stream: TextIO) -> int | None:
 
 
 def say(text: str) -> None:
-    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup."""
-    err().print(text, markup=False, soft_wrap=True)
+    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup or steers a terminal."""
+    err().print(printable(text), markup=False, soft_wrap=True)
 
 
 def show(text: str = "") -> None:

@@ -13,21 +13,22 @@ import logging
 import re
 import tempfile
 import time
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import msgspec
 import yaml
 
 from genaipa import __version__
 from genaipa.errors import DataError, UsageError
-from genaipa.policies.document import TEXT_SUFFIXES, About, Document
+from genaipa.policies.document import About, Document
 from genaipa.policies.page import Page
+from genaipa.policies.pdf import HEADING, paragraphs, pdf_title
+from genaipa.workspace import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,7 +128,7 @@ def add_document(
     check_names(name, company)
     path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
     beside = folder / f"{name}.yaml"
-    taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in TEXT_SUFFIXES), beside) if old.exists()]
+    taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in SUFFIXES["policies"]), beside) if old.exists()]
     if taken and not replace:
         raise UsageError(f"{taken[0]} exists already; choose another name, or replace it with --replace.")
     about = About(
@@ -177,6 +178,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     """What is at a URL, the URL that it was at after redirects, and its content type."""
     import httpx2
 
+    too_slow = DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.")
     begin = time.monotonic()
     found = bytearray()
     try:
@@ -195,21 +197,17 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
                         _shown(url), f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file."
                     )
                 if time.monotonic() - begin > timeout:
-                    raise httpx2.ReadTimeout("too slow")
+                    raise too_slow
             return bytes(found), _shown(str(response.url)), response.headers.get("content-type", "")
     except httpx2.TimeoutException:
-        raise DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.") from None
+        raise too_slow from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
 
 
-def _shown(url: str) -> str:
-    """A URL without the user and password that it may carry."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return re.sub(r"//[^/]*@", "//", url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+def _shown(text: str) -> str:
+    """A URL, or a sentence with URLs in it, without the users and passwords that they may carry."""
+    return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
 
 
 def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
@@ -309,21 +307,7 @@ def _first_heading(text: str) -> str:
         return ""
     heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", marked.group(1) or marked.group(2))
     heading = re.sub(r"\*\*|__|`", "", heading).strip(" *_\r")
-    return "" if _HEADING.match(heading) else heading
-
-
-_LONGEST_TITLE = 100  # characters
-_FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
-
-
-def _pdf_title(stated: str, pages: list[str]) -> str:
-    """The title that a PDF states, unless it is a file's name; else its first line, if that looks like one."""
-    stated = " ".join(stated.split())
-    if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _FILE.search(stated):
-        return stated
-    first, second = ([line.strip() for page in pages for line in page.split("\n") if line.strip()] + ["", ""])[:2]
-    looks_like_one = re.fullmatch(r"[A-Z][^\d]*[^\d.,:;!?-]", first) and len(first) <= _LONGEST_TITLE
-    return first if looks_like_one and not _HEADING.match(first) and not second[:1].islower() else ""
+    return "" if HEADING.match(heading) else heading
 
 
 # --- HTML and PDF --------------------------------------------------------------------------------------------------
@@ -373,11 +357,11 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
         raise DataError(source, f"is not a PDF that can be read ({error}).") from None
     # A broken font map gives half characters, which no file can hold.
     pages = [page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages]
-    text = _paragraphs(pages)
+    text = paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
     how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return text, _pdf_title(stated, pages), how
+    return text, pdf_title(stated, pages), how
 
 
 @contextmanager
@@ -390,72 +374,3 @@ def _unlogged(name: str) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
-
-
-_HEADING = re.compile(
-    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
-    r"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?[A-Z]|(?:[IVXL]+|[A-Z])\.\s+[A-Z]"
-)
-_ITEM = re.compile(r"[-*•▪◦●\u2013—]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s")
-_SHORT = 40  # characters that no full line has less of
-_PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
-
-
-def _paragraphs(pages: list[str]) -> str:
-    """Pages as paragraphs: without page numbers and running titles, and with their lines joined.
-
-    A line goes on with the one before it if that one is full, or if it begins in lower case.
-    """
-    lines = _without_furniture([[line.strip() for line in page.strip().split("\n")] for page in pages])
-    lengths = sorted(len(line) for line in lines if line)
-    # Most lines of running text are nearly as long as the longest ones.
-    full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
-    words = set(re.findall(r"\w+", " ".join(lines).lower()))
-    found: list[str] = []
-    last = ""
-    for line in lines:
-        if line and last and _goes_on(last, line, full):
-            found[-1] = _joined(found[-1], line, words)
-        elif line:
-            found.append(line)
-        last = line
-    return "\n\n".join(found) + "\n" if found else ""
-
-
-def _goes_on(last: str, line: str, full: float) -> bool:
-    if _ITEM.match(line) or (_HEADING.match(line) and not line.endswith((".", ",", ";")) and len(line) < full):
-        return False
-    ended = last.endswith((".", "!", "?", ":", ";"))
-    heading = _HEADING.match(last) is not None and len(last) < full and not ended
-    if line[0].islower():
-        return not heading or last.endswith(("-", ","))
-    return len(last) >= full and not (ended and len(line) < full)
-
-
-def _joined(before: str, line: str, words: set[str]) -> str:
-    """Two lines as one; a word that was broken is one again, if the document has it so elsewhere."""
-    broken = re.search(r"(\w+)[-\u00ad]$", before)
-    if not broken or not line[0].islower():
-        return f"{before} {line}"
-    rest = re.match(r"\w+", line)
-    whole = (broken.group(1) + rest.group()).lower() if rest else ""
-    return (before[:-1] if before.endswith("\u00ad") or whole in words else before) + line
-
-
-def _without_furniture(pages: list[list[str]]) -> list[str]:
-    """All lines without page numbers, and without the first and last lines that most pages have in common."""
-    edges = Counter(_edge(line) for page in pages for line in {page[0], page[-1]} if line)
-    often = max(3, len(pages) / 2)
-    found: list[str] = []
-    for page in pages:
-        kept = list(page)
-        for i in (-1, 0):
-            if kept and (_PAGE_NUMBER.fullmatch(kept[i]) or edges[_edge(kept[i])] >= often):
-                kept.pop(i)
-        found += kept
-    return found
-
-
-def _edge(line: str) -> str:
-    """A running title whatever the number of its page."""
-    return re.sub(r"\d+", "0", line)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from genaipa.workspace import Workspace
 
-TEXT_SUFFIXES = (".md", ".txt")
-
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What stands in `policies/NAME.yaml`.
@@ -82,7 +80,7 @@ class Document:
 
 def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
     """Name → (layer, text file) of every document that can be used now."""
-    return workspace.names("policies", TEXT_SUFFIXES)
+    return workspace.names("policies")
 
 
 def load_document(workspace: Workspace, name: str) -> Document:

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 from genaipa.errors import NotReadyError
 from genaipa.systems.base import Finish, Readiness, Reply, Usage
 from genaipa.systems.endpoint import (
-    LISTS_NOTHING,
     LOOK_UP_SECONDS,
     Endpoint,
+    as_count,
     missing_key,
-    models_in,
     need_sdk,
     read_address,
     read_variable,
     retry_after,
+    sent_settings,
 )
+from genaipa.systems.listing import Listing, look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import anthropic
+    import httpx2
     from anthropic.types import Message as AnthropicMessage
 
     from genaipa.errors import NoReplyError
@@ -37,6 +39,14 @@ _FINISH: dict[str, Finish] = {
 _MAX_TOKENS = 4096
 """What a reply may take where nobody says: the protocol has no default, and 4096 is allowed by every model."""
 _MOST_BREAKPOINTS = 4
+_LISTING = Listing(
+    path="/v1/models",
+    limit=1000,
+    context=("max_input_tokens",),
+    shutdown="retires_at",
+    # A gateway without this route says 404 too, but not in Anthropic's form.
+    unknown=lambda error: error.type == "not_found_error",
+)
 
 
 class AnthropicSystem:
@@ -64,59 +74,17 @@ class AnthropicSystem:
         address = read_address(self.name, "ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
         address = address.removesuffix("/v1")
         self._endpoint = Endpoint(self.name, address, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", key)
-        self._client = anthropic.AsyncAnthropic(api_key=key, base_url=address, max_retries=0)
+        self._client = anthropic.AsyncAnthropic(
+            api_key=key,
+            base_url=address,
+            max_retries=0,
+            http_client=None if self._endpoint.by_proxy else _direct(),
+        )
         try:
-            return await self._look_up_model(self._client)
+            return await look_up(self._client, anthropic, self._endpoint, self.model, _LISTING)
         except BaseException:
             await self.close()
             raise
-
-    async def _look_up_model(self, client: anthropic.AsyncAnthropic) -> Readiness:
-        import anthropic
-
-        try:
-            listing = await client.get(
-                "/v1/models", cast_to=object, options={"params": {"limit": 1000}, "timeout": LOOK_UP_SECONDS}
-            )
-        except anthropic.APIConnectionError as error:
-            raise self._endpoint.unreachable(error.__cause__ or error) from None
-        except anthropic.APIStatusError as error:
-            if error.status_code == 401:  # noqa: PLR2004 - Unauthorized
-                raise self._endpoint.unauthorised(401, error.body) from None
-            notes = () if error.status_code in LISTS_NOTHING else (self._endpoint.unlisted(error.status_code),)
-            return Readiness(notes=notes)
-        except (anthropic.APIError, ValueError):
-            listing = None
-        models = models_in(listing)
-        if models is None:
-            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
-        entry = models.get(self.model)
-        if entry is None and models:
-            entry = await self._retrieve_model(client, models)
-            if entry is None:
-                note = self._endpoint.unlisted_model(self.model, models)
-                return Readiness(models=tuple(sorted(models)), notes=(note,))
-        entry = entry or {}
-        return Readiness(
-            context=entry.get("max_input_tokens"),
-            models=tuple(sorted(models)) or None,
-            # The day of "2026-10-23T00:00:00Z".
-            shutdown=str(entry.get("retires_at") or "")[:10] or None,
-        )
-
-    async def _retrieve_model(self, client: anthropic.AsyncAnthropic, models: Iterable[str]) -> dict[str, Any] | None:
-        """An alias's entry (aliases aren't listed); NotReadyError if there is no such model."""
-        import anthropic
-
-        try:
-            return (await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)).to_dict()
-        except anthropic.NotFoundError as error:
-            # A gateway without this route says 404 too, but not in Anthropic's form.
-            if error.type == "not_found_error":
-                raise self._endpoint.unknown_model(self.model, models) from None
-            return None
-        except (anthropic.APIError, ValueError):
-            return None
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """One message. Its body is joined from what each message keeps encoded, and handed to the SDK as bytes."""
@@ -144,9 +112,8 @@ class AnthropicSystem:
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """The request as JSON, and the settings in it under the names of `Settings`."""
-        sent: dict[str, Any] = {"max_tokens": _MAX_TOKENS if settings.max_tokens is None else settings.max_tokens}
-        if settings.temperature is not None and "temperature" in self.accepts:
-            sent["temperature"] = settings.temperature
+        # The protocol has no seed.
+        sent = {"max_tokens": _MAX_TOKENS} | sent_settings(settings, (self.accepts - {"seed"}) | {"max_tokens"})
         marked = set(_breakpoints(messages))
         turns = b",".join(_turn(message, marked=index in marked) for index, message in enumerate(messages))
         fields = json.dumps({"model": self.model, **sent}).encode()
@@ -172,13 +139,13 @@ class AnthropicSystem:
             raise self._endpoint.malformed("an answer without a reply in it")
         texts = [getattr(block, "text", None) for block in content if getattr(block, "type", None) == "text"]
         text = "".join(text for text in texts if isinstance(text, str))
-        finish_detail = str(message.stop_reason or "")
+        finish_detail = str(getattr(message, "stop_reason", None) or "")
         finish = _FINISH.get(finish_detail, "stop")
         return Reply(
             text=text,
             finish=finish,
-            usage=_usage(message),
-            model=message.model,
+            usage=_usage(getattr(message, "usage", None)),
+            model=getattr(message, "model", None),
             sent=sent,
             finish_detail=finish_detail,
         )
@@ -204,6 +171,13 @@ class AnthropicSystem:
             self._client = None
 
 
+def _direct() -> httpx2.AsyncClient:
+    """Connections like the SDK's own, without the environment's proxy, which it looks up whatever `trust_env` is."""
+    import anthropic
+
+    return anthropic.DefaultAsyncHttpxClient(mounts={"http://": None, "https://": None})
+
+
 def _breakpoints(messages: Sequence[Message]) -> list[int]:
     """Where the cache is to end: at the messages that are marked, and at the last one if the next turn will read it.
 
@@ -224,16 +198,24 @@ def _turn(message: Message, *, marked: bool) -> bytes:
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def _usage(message: AnthropicMessage) -> Usage | None:
-    """Anthropic counts cached tokens beside the input, we count them inside it."""
-    usage: Any = getattr(message, "usage", None)
-    if usage is None:
+def _usage(stated: object) -> Usage | None:
+    """Anthropic counts cached tokens beside the input, we count them inside it.
+
+    None where that isn't in Anthropic's form, for the reply is paid for all the same.
+    """
+    from anthropic.types import Usage as AnthropicUsage
+
+    if not isinstance(stated, AnthropicUsage):
         return None
-    cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+
+    def count(part: object, name: str) -> int:
+        return as_count(getattr(part, name, None))
+
+    cached, written = count(stated, "cache_read_input_tokens"), count(stated, "cache_creation_input_tokens")
     return Usage(
-        input=(usage.input_tokens or 0) + cached + written,
+        input=count(stated, "input_tokens") + cached + written,
         cached=cached,
         cache_write=written,
-        output=usage.output_tokens or 0,
-        reasoning=getattr(usage.output_tokens_details, "thinking_tokens", None) or 0,
+        output=count(stated, "output_tokens"),
+        reasoning=count(getattr(stated, "output_tokens_details", None), "thinking_tokens"),
     )

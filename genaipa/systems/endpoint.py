@@ -23,16 +23,19 @@ import ipaddress
 import math
 import os
 import re
+import shlex
 import urllib.parse
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import NotReadyError, PermanentError, TransientError, nearest
+from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, nearest
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from genaipa.systems.base import Settings
 
 LONGEST_MESSAGE = 300
 LOOK_UP_SECONDS = 10.0
@@ -59,6 +62,11 @@ class Endpoint:
     address_variable: str
     key_variable: str
     key: str | None = field(default=None, repr=False)
+
+    @property
+    def by_proxy(self) -> bool:
+        """Whether the environment's proxy may stand between; never before a server on this very machine."""
+        return not is_loopback(self.address)
 
     def one_line(self, text: str) -> str:
         """The text on one line, without keys and request ids, cut to what a terminal can show."""
@@ -167,6 +175,14 @@ def read_variable(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
+def read_words(name: str) -> list[str]:
+    """An environment variable's value as a shell would split it; UsageError if a shell couldn't."""
+    try:
+        return shlex.split(read_variable(name) or "")
+    except ValueError as error:
+        raise UsageError(f"{name} can't be split into words ({str(error).lower()}); mend its quotes.") from None
+
+
 def read_address(system: str, variable: str) -> str | None:
     """The address in an environment variable, None where it is unset; NotReadyError if it can't be one."""
     address = read_variable(variable)
@@ -212,15 +228,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
-def models_in(listing: object) -> dict[str, dict[str, Any]] | None:
-    """Id → entry of a list of models, in the form that OpenAI and Anthropic share; None for anything else.
+def as_count(value: object) -> int:
+    """A number of tokens as a server states it; 0 for what can't be one."""
+    return value if type(value) is int and value > 0 else 0
 
-    A wrong address often answers with a web page, over which the SDKs' own lists stumble.
-    """
-    entries = listing.get("data") if isinstance(listing, dict) else None
-    if not isinstance(entries, list):
-        return None
-    return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and entry.get("id")}
+
+def sent_settings(settings: Settings, accepts: frozenset[str]) -> dict[str, Any]:
+    """What is sent of the settings, under the names of `Settings`: those that are set and that the model accepts."""
+    asked = {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": settings.max_tokens}
+    return {name: value for name, value in asked.items() if value is not None and name in accepts}
 
 
 def words_of(body: object) -> str:

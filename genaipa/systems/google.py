@@ -17,6 +17,7 @@ from genaipa.systems.endpoint import (
     read_address,
     read_variable,
     retry_after,
+    sent_settings,
     words_of,
 )
 
@@ -66,7 +67,9 @@ class GoogleSystem:
         # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
         # up to ten seconds and ask again without a word.
         self._connections = httpx2.AsyncClient(
-            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100), follow_redirects=True
+            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
+            follow_redirects=True,
+            trust_env=self._endpoint.by_proxy,
         )
         self._client = genai.Client(
             vertexai=False,
@@ -138,10 +141,7 @@ class GoogleSystem:
         """The request as the SDK wants it, and the settings in it under the names of `Settings`."""
         from google.genai import types
 
-        asked = {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": settings.max_tokens}
-        sent: dict[str, Any] = {
-            name: value for name, value in asked.items() if value is not None and name in self.accepts
-        }
+        sent = sent_settings(settings, self.accepts)
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
             temperature=sent.get("temperature"),

@@ -9,32 +9,30 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from genaipa.errors import NotReadyError
 from genaipa.systems.base import Finish, Readiness, Reply, Usage
 from genaipa.systems.endpoint import (
-    LISTS_NOTHING,
-    LOOK_UP_SECONDS,
     Endpoint,
+    as_count,
     is_loopback,
     missing_key,
-    models_in,
     need_sdk,
     read_address,
     read_variable,
     retry_after,
+    sent_settings,
     words_of,
 )
+from genaipa.systems.listing import Listing, look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    import httpx2
     import openai
-    from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion
 
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message, Settings
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
-# What servers call the tokens that fit in one request: vLLM, OpenRouter, Groq.
-_CONTEXT_FIELDS = ("max_model_len", "context_length", "context_window")
 _MOST_BREAKPOINTS = 3
 """Explicit ones that a request may write beside the implicit one."""
 
@@ -48,8 +46,13 @@ class OpenAISystem:
 
     max_tokens_field: ClassVar[str] = "max_completion_tokens"
     sends_cache_key: ClassVar[bool] = True
-    lists_all_models: ClassVar[bool] = False
-    """Whether a model that the server doesn't list is sure not to exist. OpenAI's aliases aren't listed."""
+    listing: ClassVar[Listing] = Listing(
+        path="/models",
+        # OpenAI doesn't tell; vLLM, OpenRouter and Groq do.
+        context=("max_model_len", "context_length", "context_window"),
+        shutdown="shutdown_date",
+        unknown=lambda error: error.code == "model_not_found" or "model" in words_of(error.body).lower(),
+    )
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str], explicit_cache: bool = False) -> None:
         self.name = name
@@ -85,58 +88,13 @@ class OpenAISystem:
             api_key=self._endpoint.key or "none",
             base_url=self._endpoint.address,
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(verify=self._tls),
+            http_client=self._connections(),
         )
         try:
-            return await self._look_up_model(self._client)
+            return await look_up(self._client, openai, self._endpoint, self.model, self.listing)
         except BaseException:
             await self.close()
             raise
-
-    async def _look_up_model(self, client: openai.AsyncOpenAI) -> Readiness:
-        import openai
-
-        try:
-            listing = await client.get("/models", cast_to=object, options={"timeout": LOOK_UP_SECONDS})
-        except openai.APIConnectionError as error:
-            raise self._endpoint.unreachable(error.__cause__ or error) from None
-        except openai.APIStatusError as error:
-            if error.status_code == 401:  # noqa: PLR2004 - Unauthorized
-                raise self._endpoint.unauthorised(401, error.body) from None
-            notes = () if error.status_code in LISTS_NOTHING else (self._endpoint.unlisted(error.status_code),)
-            return Readiness(notes=notes)
-        except (openai.APIError, ValueError):
-            listing = None
-        models = models_in(listing)
-        if models is None:
-            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
-        entry = models.get(self.model)
-        if entry is None and models:
-            if self.lists_all_models:
-                raise self._endpoint.unknown_model(self.model, models)
-            entry = await self._retrieve_model(client, models)
-            if entry is None:
-                note = self._endpoint.unlisted_model(self.model, models)
-                return Readiness(models=tuple(sorted(models)), notes=(note,))
-        return Readiness(
-            context=_context(entry or {}),
-            models=tuple(sorted(models)) or None,
-            shutdown=(entry or {}).get("shutdown_date"),
-        )
-
-    async def _retrieve_model(self, client: openai.AsyncOpenAI, models: Iterable[str]) -> dict[str, Any] | None:
-        """The model's own entry, for one that isn't listed; NotReadyError only if the server knows it doesn't exist."""
-        import openai
-
-        try:
-            return (await client.models.retrieve(self.model, timeout=LOOK_UP_SECONDS)).to_dict()
-        except openai.NotFoundError as error:
-            # A server without this route says 404 too, but nothing about a model.
-            if error.code == "model_not_found" or "model" in words_of(error.body).lower():
-                raise self._endpoint.unknown_model(self.model, models) from None
-            return None
-        except (openai.APIError, ValueError):
-            return None
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """One chat completion.
@@ -175,16 +133,18 @@ class OpenAISystem:
         A pool for all calls looks at every connection that it holds, and asks the system about the idle ones, twice
         for each question.
         """
-        import openai
-
-        lane = client.with_options(http_client=openai.DefaultAsyncHttpxClient(verify=self._tls))
+        lane = client.with_options(http_client=self._connections())
         self._lanes.append(lane)
         return lane
 
+    def _connections(self) -> httpx2.AsyncClient:
+        import openai
+
+        return openai.DefaultAsyncHttpxClient(verify=self._tls, trust_env=self._endpoint.by_proxy)
+
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """The request as JSON, and the settings in it under the names of `Settings`."""
-        asked = {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": settings.max_tokens}
-        sent = {name: value for name, value in asked.items() if value is not None and name in self.accepts}
+        sent = sent_settings(settings, self.accepts)
         fields: dict[str, Any] = {"model": self.model}
         fields |= {self.max_tokens_field if name == "max_tokens" else name: value for name, value in sent.items()}
         if self.sends_cache_key and settings.cache_key is not None:
@@ -228,8 +188,8 @@ class OpenAISystem:
         return Reply(
             text=text,
             finish=finish,
-            usage=_usage(completion.usage),
-            model=completion.model,
+            usage=_usage(getattr(completion, "usage", None)),
+            model=getattr(completion, "model", None),
             sent=sent,
             finish_detail=finish_detail,
         )
@@ -275,20 +235,21 @@ def _turn(message: Message, *, marked: bool) -> bytes:
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def _context(entry: dict[str, Any]) -> int | None:
-    """Tokens that fit in one request, from the fields that servers add to OpenAI's."""
-    values = (entry.get(name) for name in _CONTEXT_FIELDS)
-    return next((value for value in values if isinstance(value, int) and value > 0), None)
+def _usage(stated: object) -> Usage | None:
+    """The tokens as stated; None where that isn't in OpenAI's form, for the reply is paid for all the same."""
+    from openai.types import CompletionUsage
 
-
-def _usage(usage: CompletionUsage | None) -> Usage | None:
-    if usage is None:
+    if not isinstance(stated, CompletionUsage):
         return None
-    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+
+    def count(part: object, name: str) -> int:
+        return as_count(getattr(part, name, None))
+
+    prompt = getattr(stated, "prompt_tokens_details", None)
     return Usage(
-        input=usage.prompt_tokens or 0,
-        cached=(prompt and prompt.cached_tokens) or 0,
-        cache_write=(prompt and prompt.cache_write_tokens) or 0,
-        output=usage.completion_tokens or 0,
-        reasoning=(completion and completion.reasoning_tokens) or 0,
+        input=count(stated, "prompt_tokens"),
+        cached=count(prompt, "cached_tokens"),
+        cache_write=count(prompt, "cache_write_tokens"),
+        output=count(stated, "completion_tokens"),
+        reasoning=count(getattr(stated, "completion_tokens_details", None), "reasoning_tokens"),
     )

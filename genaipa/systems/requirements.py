@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
-import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.errors import NotReadyError
-from genaipa.systems.endpoint import is_loopback, read_address, read_variable
+from genaipa.errors import NotReadyError, UsageError
+from genaipa.systems.endpoint import is_loopback, read_address, read_variable, read_words
 
 if TYPE_CHECKING:
     from genaipa.systems.catalog import Resolved
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
 class Requirements:
     """The `module` that has to be importable, the `extra` that installs it, and the variables that are read.
 
-    One of the `keys` has to be set, if there are any; with `keyless_here`, only for a server on another machine.
-    `address` names the server; with `address_needed` there is none to fall back on.
+    One of the `keys` has to be set; with `keyless_here`, only for a server on another machine, and with
+    `key_optional`, only where the server wants one. `address` names the server; with `address_needed` there is none to
+    fall back on.
     """
 
     module: str
@@ -34,13 +34,14 @@ class Requirements:
     address: str
     address_needed: bool = False
     keyless_here: bool = False
+    key_optional: bool = False
 
 
 PROVIDERS: dict[str, Requirements] = {
     "openai": Requirements("openai", "openai", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", keyless_here=True),
     "anthropic": Requirements("anthropic", "anthropic", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"),
     "google": Requirements("google.genai", "google", ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL"),
-    "vllm": Requirements("openai", "openai", (), "VLLM_BASE_URL"),
+    "vllm": Requirements("openai", "openai", ("VLLM_API_KEY",), "VLLM_BASE_URL", key_optional=True),
 }
 
 
@@ -68,11 +69,11 @@ def lacking(resolved: Resolved) -> list[str]:
         address = read_address(resolved.name, needed.address)
     except NotReadyError:
         return [*steps, f"mend the address in {needed.address}"]
-    if resolved.provider == "vllm" and address is None and vllm_command() is None:
-        steps.append(f"set {needed.address}, or pip install 'genaipa[vllm]'")
+    if resolved.provider == "vllm" and address is None:
+        steps += _vllm_lacking(needed.address)
     if needed.address_needed and address is None:
         steps.append(f"set {needed.address}")
-    keyless = not needed.keys or (needed.keyless_here and address is not None and is_loopback(address))
+    keyless = needed.key_optional or (needed.keyless_here and address is not None and is_loopback(address))
     if not keyless and not any(read_variable(key) for key in needed.keys):
         steps.append(f"set {' or '.join(needed.keys)}")
     return steps
@@ -88,7 +89,28 @@ def importable(module: str) -> bool:
     return importlib.machinery.PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd())]) is not None
 
 
-def vllm_command() -> str | None:
-    """The program that would start a vLLM server here; None if there is none."""
-    command = shlex.split(read_variable("GENAIPA_VLLM_COMMAND") or "vllm")
-    return shutil.which(command[0]) if command else None
+@dataclass(frozen=True)
+class VllmCommand:
+    """How a vLLM server is started here: the words before `serve`, the flags after it.
+
+    `program` is where the first word is found, None if it isn't installed.
+    """
+
+    words: list[str]
+    flags: list[str]
+    program: str | None
+
+
+def vllm_command() -> VllmCommand:
+    """The command as the environment has it; a UsageError for a variable that can't be read."""
+    words = read_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
+    return VllmCommand(words, read_words("GENAIPA_VLLM_ARGS"), shutil.which(words[0]))
+
+
+def _vllm_lacking(address_variable: str) -> list[str]:
+    """What to do before a vLLM server can be started here."""
+    try:
+        program = vllm_command().program
+    except UsageError as error:
+        return [str(error).removesuffix(".")]
+    return [] if program else [f"set {address_variable}, or pip install 'genaipa[vllm]'"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import dataclasses
 import os
-import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageE
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, need_sdk, read_address, read_variable
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.redaction import redact
+from genaipa.systems.requirements import vllm_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ _LOG_LINES = 20
 class VllmServer:
     """A server process of our own, with a free port on loopback and its log in a file."""
 
-    def __init__(self, command: list[str], model: str, extra: list[str]) -> None:
+    def __init__(self, command: list[str], flags: list[str], model: str) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
@@ -44,7 +44,7 @@ class VllmServer:
         self.log = Path(name)
         arguments = ["serve", model, "--host", "127.0.0.1", "--port", str(self.port)]
         # The first is vLLM's default today; without the second it doesn't report cached tokens.
-        arguments += ["--enable-prefix-caching", "--enable-prompt-tokens-details", *extra]
+        arguments += ["--enable-prefix-caching", "--enable-prompt-tokens-details", *flags]
         try:
             # In a process group of its own: it has workers, which must end with it, and not at the user's Ctrl-C, which
             # first lets the calls under way finish.
@@ -128,7 +128,7 @@ class VllmSystem(CompatibleSystem):
     `vllm serve`; GENAIPA_VLLM_START_TIMEOUT is how many seconds it may take to load the model.
     """
 
-    lists_all_models = True  # what it serves is what it was started with
+    listing = dataclasses.replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
@@ -147,9 +147,7 @@ class VllmSystem(CompatibleSystem):
         need_sdk(self.name, "openai", "openai")
         if read_variable("VLLM_BASE_URL") is None:
             limit = _start_limit()
-            self._server = VllmServer(
-                _command(self.name), self.model, shlex.split(read_variable("GENAIPA_VLLM_ARGS") or "")
-            )
+            self._server = VllmServer(*_command(self.name), self.model)
             try:
                 await self._server.wait_until_healthy(limit)
             except BaseException:
@@ -201,22 +199,26 @@ class VllmSystem(CompatibleSystem):
             await server.stop(keep_log=not self._started or server.ended())
 
 
-def _command(system: str) -> list[str]:
-    """How vLLM is called here; NotReadyError naming both ways if it isn't installed."""
-    command = shlex.split(read_variable("GENAIPA_VLLM_COMMAND") or "vllm")
-    found = shutil.which(command[0])
-    if found is None:
+def _command(system: str) -> tuple[list[str], list[str]]:
+    """How vLLM is called here, and the user's flags; NotReadyError naming both ways if it isn't installed."""
+    command = vllm_command()
+    if command.program is None:
         raise NotReadyError(
             f"{system} needs a vLLM server: set VLLM_BASE_URL to one that runs, or install vLLM here "
-            f"(pip install 'genaipa[vllm]'; '{command[0]}' was not found).",
+            f"(pip install 'genaipa[vllm]'; '{command.words[0]}' was not found).",
             kind="missing-server",
         )
-    return [found, *command[1:]]
+    return [command.program, *command.words[1:]], command.flags
 
 
 def _start_limit() -> float:
     given = read_variable("GENAIPA_VLLM_START_TIMEOUT")
+    if given is None:
+        return _START_SECONDS
     try:
-        return float(given) if given is not None else _START_SECONDS
+        seconds = float(given)
     except ValueError:
-        raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{given}'; give a number of seconds.") from None
+        seconds = 0.0
+    if not seconds > 0:
+        raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{given}'; give a number of seconds above 0.")
+    return seconds

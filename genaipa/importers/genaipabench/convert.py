@@ -12,7 +12,7 @@ import yaml
 from genaipa import workspace
 from genaipa.importers.genaipabench.annotations import convert_annotations
 from genaipa.importers.genaipabench.documents import DOCUMENTS, convert_document
-from genaipa.importers.genaipabench.files import GROUPS, Tree, write
+from genaipa.importers.genaipabench.files import Tree, write
 from genaipa.importers.genaipabench.questions import (
     DEFECTS,
     POLICY_SET,
@@ -44,7 +44,7 @@ def is_converted(tree: Tree) -> bool:
 def convert(tree: Tree) -> tuple[str, ...]:
     """Write documents, annotated answers and question sets; sentences about what the data has of its own.
 
-    All files of the three groups have to be there. A DataError names what can't be read; nothing is written then.
+    All files that a pull takes have to be there. A DataError names what can't be read; nothing is written then.
     """
     if is_converted(tree):
         return tuple(_read_stamp()["notes"])
@@ -81,7 +81,7 @@ def _yaml(record: msgspec.Struct) -> str:
 
 def _key(tree: Tree) -> str:
     """Equal for conversions with the same outcome."""
-    inputs = [VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.paths(GROUPS))]
+    inputs = [VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.wanted)]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 

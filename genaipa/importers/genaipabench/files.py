@@ -15,21 +15,17 @@ from urllib.parse import quote
 
 from genaipa import workspace
 from genaipa.datafiles import read_text
-from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 REPOSITORY = "DAMSlabUMBC/GenAIPABench"
 COMMIT = "0a5fffcb00b92ba5a604e6b1b5127b1199e52919"
 LICENSE = "not stated; not redistributable"
 
-# What can be pulled on its own, and the folder of the repository that holds it.
-GROUPS: dict[str, str] = {
-    "documents": "Privacy Documents/",
-    "annotations": "Annotated Answers/",
-    "questions": "Questions/",
-}
+PULLED = ("Privacy Documents/", "Annotated Answers/", "Questions/")
+"""The folders of the repository that a pull takes."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +40,10 @@ class Tree:
         """Where the files of this commit are kept, laid out as in the repository."""
         return workspace.cache() / "genaipabench" / self.commit
 
-    def paths(self, groups: Iterable[str]) -> list[str]:
-        """The files of these groups; a UsageError for a group that doesn't exist."""
-        wanted = list(groups)
-        for group in wanted:
-            if group not in GROUPS:
-                raise UnknownNameError("group of files", group, GROUPS)
-        return [path for path in self.blobs if any(path.startswith(GROUPS[group]) for group in wanted)]
+    @property
+    def wanted(self) -> list[str]:
+        """The files that a pull takes."""
+        return [path for path in self.blobs if path.startswith(PULLED)]
 
     def holds(self, path: str) -> bool:
         """Whether the file is kept here and is the published one."""
