@@ -58,7 +58,7 @@ def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
         shown = path.relative_to(workspace.home) if path.is_relative_to(workspace.home) else path
         rows.append((shown if finding.path != previous else "", finding.severity, finding.entry, finding.problem))
         previous = finding.path
-    table(("file", "", "entry", "problem"), rows, flexible=3)
+    table(("file", "severity", "entry", "problem"), rows, flexible=3)
 
 
 def _print_counts(findings: list[Finding], fine: dict[str, tuple[int, int]]) -> None:
