@@ -17,7 +17,7 @@ from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa import study
 from genaipa.preflight import load_material
-from genaipa.protocol import orders, plan, planned
+from genaipa.protocol import orders, plan
 from genaipa.runs.folder import RunFolder, now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
@@ -65,8 +65,8 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     material = load_material(spec, here)
     manifest = study.describe(spec, material, f"finished-{workload.requests}-{missing}")
     folder = RunFolder.create(here.runs, manifest)
-    study.store_inputs(folder, material, here)
-    tally.plan(planned(spec, orders(spec, material.questions)))
+    study.store_inputs(folder, material)
+    tally.plan(spec, orders(spec, material.questions))
     with folder.writing():
         folder.open_journals()
         introduction = folder.keep_introduction([Message("user", "What follows is a policy.")])

@@ -110,7 +110,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 
     here, spec = find_workspace(workspace), workload.spec()
     material = load_material(spec, here)
-    ready = await make_ready(SYSTEM, spec, material, here, offline=True, start=False, say=lambda _text: None)
+    ready = await make_ready(SYSTEM, spec, material, here, offline=True, asking=False, say=lambda _text: None)
     made = {
         "introductions": {
             name: [{"role": m.role, "content": m.content} for m in opening(script.introduction("document"))]
