@@ -149,8 +149,7 @@ class _Trial:
             self.load(Workspace(home=self.folder, layers=(("workspace", self.folder),)), *self.name)
         except GenaipaError as error:
             found = _finding(copy, error)
-            entry = found.entry.replace(f"{self.entries}[...]", f"{self.entries}.{keys[0]}")
-            entry = re.sub(rf"(?<=^{self.entries}\[)\d+", lambda place: str(keys[int(place[0])]), entry)
+            entry = re.sub(rf"(?<=^{self.entries}\[)\d+", lambda place: str(keys[int(place[0])]), found.entry)
             return Finding(str(self.path), entry, found.problem)
         return None
 

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from genaipa.byhand import ByHand
 from genaipa.errors import DataError, RunError
 from genaipa.preflight import Material, Ready, make_ready
@@ -14,6 +16,7 @@ from genaipa.runner import Bounds, Observer, Runner
 from genaipa.runs import provenance
 from genaipa.runs.folder import RunFolder, list_runs, now
 from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, RunStatus, SystemFacts
+from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -144,11 +147,14 @@ def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> 
 
 async def by_hand(folder: RunFolder, spec: RunSpec, material: Material, workspace: Workspace) -> ByHand:
     """The by-hand side of a run; a RunError if it has none."""
-    systems = await ready_systems(spec, material, workspace, offline=True, asking=False, say=lambda _text: None)
-    if not any(ready.resolved.manual for ready in systems):
+    manual = tuple(name for name in spec.systems if resolve(name, workspace).manual)
+    if not manual:
         raise RunError(
             f"{folder.name} has no system that is driven by hand; go on with: genaipa run --resume {folder.name}"
         )
+    # The others, which may count tokens in another way without their server, have no part in it.
+    alone = replace(spec, systems=manual)
+    systems = await ready_systems(alone, material, workspace, offline=True, asking=False, say=lambda _text: None)
     return ByHand(folder, spec, material, systems)
 
 
