@@ -1,0 +1,1 @@
+"""What analysts make of answers: the rubric, the evidence, the scores and how they agree."""
