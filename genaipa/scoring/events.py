@@ -20,7 +20,7 @@ EventKind = Literal["score", "adjudication", "undo", "skip"]
 Scorer = Literal["human", "machine"]
 
 
-class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One line of the log of scores.
 
     `id` is made once where the event is made, so that the same event sent twice is kept once. `answer` is the

@@ -1,0 +1,406 @@
+"""Where scores are kept: a log of events that only grows, drafts, and who has which answer on their screen.
+
+A SQLite file in the workspace, or a PostgreSQL server that many desks share. What a method here has returned from is
+on disk. Writers take turns, in this process and across processes, so that the numbers of events become visible in
+their order: whoever reads on after the last number they saw misses nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import msgspec
+
+from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.scoring import schema
+from genaipa.scoring.events import Draft, Event, now, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection, CursorResult, Engine
+
+    from genaipa.workspace import Workspace
+
+VARIABLE = "GENAIPA_DATABASE_URL"
+
+_SQLITE = "sqlite:///"
+_WAIT_SECONDS = 30
+"""How long a writer waits for its turn before it gives up."""
+_LOCK = int.from_bytes(b"genaipa")
+"""What PostgreSQL knows the writers' turn by: any number, the same for all."""
+_PAGE = 10_000
+"""Events read at once: a reader keeps no transaction open while it works on them."""
+_BATCH = 500
+"""Events written at once."""
+_ENDS: Mapping[str, str] = {"score": "score", "skip": "score", "adjudication": "adjudication"}
+"""Kind of event → kind of draft that is finished with it."""
+_REMEDIES = {
+    "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
+    "readonly": "the file and its folder have to be writable.",
+    "unable to open": "the file and its folder have to be writable.",
+    "locked": "another program is writing to it; close that and try again.",
+    "full": "make room and try again.",
+}
+"""What SQLite says, in part → what to do."""
+
+_encode = msgspec.json.Encoder().encode
+_decode_event = msgspec.json.Decoder(Event).decode
+_decode_draft = msgspec.json.Decoder(Draft).decode
+
+
+def database_url(workspace: Workspace) -> str:
+    """What `GENAIPA_DATABASE_URL` says, else the file scores.db of the workspace."""
+    return os.environ.get(VARIABLE, "").strip() or f"{_SQLITE}{workspace.home / 'scores.db'}"
+
+
+class Store:
+    """One open database of scores; any number of threads may share it. `name` tells people which one it is.
+
+    Every method raises a GenaipaError, and leaves everything as it was, if the database can't be reached or written.
+    """
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.name = name
+        self._engine = engine
+        # The first statement of a transaction that writes: it waits for its turn, and readers don't wait for it.
+        sqlite = engine.dialect.name == "sqlite"
+        self._begin = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_LOCK})"
+        # Threads queue up here rather than at the database, which lets waiting writers sleep too long.
+        self._turn = threading.Lock()
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """The database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
+
+        A GenaipaError says why it can't be used, without the password that may stand in the URL.
+        """
+        try:
+            import sqlalchemy  # noqa: F401 - only to see that it is there
+        except ImportError:
+            raise UsageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
+        engine, name = _sqlite(url) if url.startswith(_SQLITE) else _postgresql(url)
+        store = cls(engine, name)
+        try:
+            store._prepare()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _prepare(self) -> None:
+        with self._writing() as connection:
+            taken, known = schema.version(connection), len(schema.STEPS)
+            if taken > known:
+                raise DataError(
+                    self.name,
+                    f"was made by a newer genaipa (schema {taken}; this one knows {known}); "
+                    "upgrade with: pip install --upgrade genaipa",
+                )
+            schema.bring_forward(connection)
+
+    def append(self, events: Sequence[Event]) -> int:
+        """Keep events, all or none; how many were new.
+
+        An event whose id is there already is left alone, even if it was given another time when it was sent again; a
+        DataError if anything else in it differs, or if an event makes no sense. A score, an adjudication and a skip
+        also end that analyst's draft and reservation of the answer.
+        """
+        with self._writing() as connection:
+            # In batches, so that a large import is neither one statement for each event nor one that is too long.
+            return sum(
+                self._keep(connection, events[start : start + _BATCH]) for start in range(0, len(events), _BATCH)
+            )
+
+    def _keep(self, connection: Connection, events: Sequence[Event]) -> int:
+        kept = _by_id(connection, [event.id for event in events])
+        new: dict[str, Event] = {}
+        for event in events:
+            there = kept.get(event.id) or new.get(event.id)
+            if there is None:
+                self._check(event, connection, new)
+                new[event.id] = event
+            elif msgspec.structs.replace(event, time=there.time) != there:
+                raise DataError(self.name, "holds another event with this id already.", f"event {event.id}")
+        if new:
+            rows = [{"id": event.id, "answer": event.answer, "event": _text(event)} for event in new.values()]
+            _run(connection, "INSERT INTO score_events (id, answer, event) VALUES (:id, :answer, :event)", rows)
+        ended = [event for event in new.values() if event.kind in _ENDS]
+        if ended:
+            drafts = [(event.analyst, event.answer, _ENDS[event.kind]) for event in ended]
+            _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts)
+            reserved = [(event.analyst, event.answer) for event in ended]
+            _run_on(connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved)
+        return len(new)
+
+    def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
+        if (event.values is not None) != (event.kind in {"score", "adjudication"}):
+            problem = f"a {event.kind} {'has no' if event.values else 'needs'} values."
+            raise DataError(self.name, problem, f"event {event.id}")
+        if event.kind != "undo":
+            return
+        undone = new.get(event.undoes) or _by_id(connection, [event.undoes]).get(event.undoes)
+        if undone is None or undone.kind == "undo" or (undone.analyst, undone.answer) != (event.analyst, event.answer):
+            problem = f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
+            raise DataError(self.name, problem, f"event {event.id}")
+
+    def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """(number, event) of everything after a number, in order. Numbers grow from 1 and may have gaps."""
+        while True:
+            with self._reading() as connection:
+                rows = _run(
+                    connection,
+                    "SELECT seq, event FROM score_events WHERE seq > :after ORDER BY seq LIMIT :page",
+                    {"after": after, "page": _PAGE},
+                ).all()
+            for number, text in rows:
+                yield number, _decode_event(text)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
+
+    def events_of(self, answer: str) -> list[Event]:
+        """Everything that happened to one answer, in order."""
+        with self._reading() as connection:
+            return _events_of(connection, answer)
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keep an unfinished score; one that was `updated` later stays. An empty `updated` means now."""
+        draft = msgspec.structs.replace(draft, updated=draft.updated or now())
+        with self._writing() as connection:
+            there = _draft(connection, draft.analyst, draft.answer, draft.kind)
+            if there is None or there.updated <= draft.updated:
+                _run(
+                    connection,
+                    "INSERT INTO score_drafts VALUES (:analyst, :answer, :kind, :draft) "
+                    "ON CONFLICT (analyst, answer, kind) DO UPDATE SET draft = excluded.draft",
+                    {"analyst": draft.analyst, "answer": draft.answer, "kind": draft.kind, "draft": _text(draft)},
+                )
+
+    def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
+        """What this analyst left unfinished of this answer."""
+        with self._reading() as connection:
+            return _draft(connection, analyst, answer, kind)
+
+    def drafts(self, analyst: str) -> list[Draft]:
+        """Everything that an analyst left unfinished, the newest first."""
+        with self._reading() as connection:
+            rows = _run(connection, "SELECT draft FROM score_drafts WHERE analyst = :analyst", {"analyst": analyst})
+            return sorted(map(_decode_draft, rows.scalars()), key=lambda draft: draft.updated, reverse=True)
+
+    def discard_draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> None:
+        """Forget what this analyst left unfinished of this answer."""
+        with self._writing() as connection:
+            draft = [(analyst, answer, kind)]
+            _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft)
+
+    def reserve(
+        self, answer: str, analyst: str, *, wanted: int, apart: Collection[str] = (), minutes: float = 15
+    ) -> bool:
+        """Whether this analyst may score the answer now: it is then theirs for some minutes, or for some more.
+
+        It is not where `wanted` others have scored it or have it reserved; those `apart` don't count among them. An
+        analyst has one reservation: the one before is given back. Where the reply is no, nothing changes.
+        """
+        with self._writing() as connection:
+            events = [event for event in _events_of(connection, answer) if event.scorer == "human"]
+            taken = {event.analyst for event in standing(events) if event.kind == "score"}
+            taken.update(_live(connection).get(answer, ()))
+            if len(taken.difference(apart, [analyst])) >= wanted:
+                return False
+            _run(
+                connection,
+                "INSERT INTO score_reservations VALUES (:analyst, :answer, :until) "
+                "ON CONFLICT (analyst) DO UPDATE SET answer = excluded.answer, until = excluded.until",
+                {"analyst": analyst, "answer": answer, "until": time.time() + minutes * 60},
+            )
+            return True
+
+    def release(self, analyst: str) -> None:
+        """Give back what an analyst has reserved."""
+        with self._writing() as connection:
+            _run(connection, "DELETE FROM score_reservations WHERE analyst = :analyst", {"analyst": analyst})
+
+    def reservations(self) -> dict[str, list[str]]:
+        """Answer → the analysts who have it reserved now."""
+        with self._reading() as connection:
+            return _live(connection)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction, while nobody else writes; what happened in it is undone where an error ends it."""
+        with self._turn, self._reading() as connection:
+            connection.exec_driver_sql(self._begin)
+            yield connection
+            connection.commit()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        import sqlalchemy.exc
+
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except sqlalchemy.exc.SQLAlchemyError as error:
+            raise _failure(error, self._engine, self.name) from None
+
+
+def _sqlite(url: str) -> tuple[Engine, str]:
+    """An engine for a file, which is made where there is none: readable by its owner alone."""
+    import sqlalchemy
+
+    path = Path(url.removeprefix(_SQLITE)).expanduser().absolute()
+    if url.removeprefix(_SQLITE) in {"", ":memory:"}:
+        raise UsageError(f"{VARIABLE} names no file; write sqlite:///scores.db or the like.")
+    if not path.exists():
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            # Another process was first. To open and close the file now would take that one's locks away.
+            pass
+        except OSError as error:
+            raise DataError(path, f"can't be made ({error.strerror}).") from None
+    engine = sqlalchemy.create_engine(
+        sqlalchemy.URL.create("sqlite", database=str(path)),
+        # Transactions begin where `_writing` says so; a statement outside one stands alone.
+        connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
+        hide_parameters=True,
+    )
+
+    @sqlalchemy.event.listens_for(engine, "connect")
+    def _(connection: Any, _record: Any) -> None:
+        _write_ahead(connection)
+        # A commit is on disk when it returns, even if the power fails then.
+        connection.execute("PRAGMA synchronous = FULL")
+
+    return engine, str(path)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work side by side.
+
+    The first to open a new file changes it for good; SQLite does not wait with this change for others who open it.
+    """
+    end = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _postgresql(url: str) -> tuple[Engine, str]:
+    """An engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
+    import sqlalchemy.exc
+
+    try:
+        address = sqlalchemy.make_url(url)
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        address = None
+    # With a second @, a part of the password would be taken for the host, and be shown.
+    if (
+        address is None
+        or address.drivername not in {"postgres", "postgresql", "postgresql+psycopg"}
+        or url.partition("?")[0].count("@") > 1
+    ):
+        raise UsageError(
+            f"{VARIABLE} can't be read; it is sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE with "
+            "%40 for an @ in the password."
+        )
+    # A server that doesn't answer is told within seconds.
+    address = address.update_query_dict({"connect_timeout": "10", **address.query})
+    try:
+        # pre_ping: a connection that broke while nobody scored is replaced before it is used.
+        engine = sqlalchemy.create_engine(
+            address.set(drivername="postgresql+psycopg"), pool_pre_ping=True, hide_parameters=True
+        )
+    except ImportError:
+        raise UsageError("scores in PostgreSQL need the package 'psycopg': pip install 'genaipa[postgresql]'") from None
+
+    @sqlalchemy.event.listens_for(engine, "connect")
+    def _(connection: Any, _record: Any) -> None:
+        # A desk that vanishes in the middle of its turn gives it back.
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{_WAIT_SECONDS}s'")
+        connection.execute(f"SET lock_timeout = '{_WAIT_SECONDS}s'")
+        connection.commit()
+
+    return engine, f"PostgreSQL database '{address.database or address.username or ''}'"
+
+
+def _failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
+    """What a driver says, with the remedy where it is known, and never with the password."""
+    reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
+    secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
+    if any(str(secret) in reason for secret in secrets if secret):
+        reason = "the server refused it"
+    remedy = f"see {VARIABLE}."
+    if engine.dialect.name == "sqlite":
+        remedy = next((remedy for phrase, remedy in _REMEDIES.items() if phrase in reason), "")
+    return GenaipaError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}")
+
+
+def _run(
+    connection: Connection, statement: str, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> CursorResult[*tuple[Any, ...]]:
+    import sqlalchemy
+
+    return connection.execute(sqlalchemy.text(statement), parameters)
+
+
+def _run_on(connection: Connection, statement: str, these: Sequence[Any]) -> CursorResult[*tuple[Any, ...]]:
+    """Run a statement with a list in it: `IN :these`."""
+    import sqlalchemy
+
+    listed = sqlalchemy.text(statement).bindparams(sqlalchemy.bindparam("these", expanding=True))
+    return connection.execute(listed, {"these": these})
+
+
+def _text(record: Event | Draft) -> str:
+    return _encode(record).decode()
+
+
+def _by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
+    """Those of the events with these ids that are there."""
+    rows = _run_on(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
+    return {event.id: event for event in map(_decode_event, rows.scalars())}
+
+
+def _events_of(connection: Connection, answer: str) -> list[Event]:
+    rows = _run(connection, "SELECT event FROM score_events WHERE answer = :answer ORDER BY seq", {"answer": answer})
+    return [_decode_event(text) for text in rows.scalars()]
+
+
+def _draft(connection: Connection, analyst: str, answer: str, kind: str) -> Draft | None:
+    text = _run(
+        connection,
+        "SELECT draft FROM score_drafts WHERE analyst = :analyst AND answer = :answer AND kind = :kind",
+        {"analyst": analyst, "answer": answer, "kind": kind},
+    ).scalar()
+    return None if text is None else _decode_draft(text)
+
+
+def _live(connection: Connection) -> dict[str, list[str]]:
+    """Answer → the analysts whose reservation of it has not run out."""
+    rows = _run(
+        connection,
+        "SELECT answer, analyst FROM score_reservations WHERE until > :now ORDER BY until",
+        {"now": time.time()},
+    )
+    live: dict[str, list[str]] = {}
+    for answer, analyst in rows:
+        live.setdefault(answer, []).append(analyst)
+    return live

@@ -1,0 +1,58 @@
+"""Stores of scores for tests, on SQLite and on a real PostgreSQL, and the events to put into them."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import postgres
+
+from genaipa.scoring.events import Event, new_id, now
+from genaipa.scoring.rubric import Values
+from genaipa.scoring.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+
+KINDS = ("sqlite", "postgresql")
+GOOD = Values.typed("11111")
+POOR = Values.typed("33233")
+
+
+def empty_database(kind: str, folder: Path, config: pytest.Config) -> str:
+    """The URL of an empty database of one of `KINDS`."""
+    return f"sqlite:///{folder / 'scores.db'}" if kind == "sqlite" else postgres.database(config)
+
+
+@contextlib.contextmanager
+def opened(url: str) -> Iterator[Store]:
+    """A store, closed in the end."""
+    store = Store.open(url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def score(analyst: str, answer: str, values: Values = GOOD, **more: Any) -> Event:
+    """A finished score."""
+    return Event(id=new_id(), time=now(), kind="score", analyst=analyst, answer=answer, values=values, **more)
+
+
+def undo(event: Event, **other: Any) -> Event:
+    """An undo of an event, by the same analyst, or with something `other` about it."""
+    about = {"analyst": event.analyst, "answer": event.answer, "undoes": event.id, **other}
+    return Event(id=new_id(), time=now(), kind="undo", **about)
+
+
+def skip(analyst: str, answer: str) -> Event:
+    """A skip."""
+    return Event(id=new_id(), time=now(), kind="skip", analyst=analyst, answer=answer)
+
+
+def kept(store: Store) -> list[Event]:
+    """Every event, in order."""
+    return [event for _, event in store.events()]

@@ -1,0 +1,240 @@
+"""What stands: the ledger says event by event what the whole log says, for every session that shares it."""
+
+from __future__ import annotations
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo
+
+from genaipa.scoring.events import Event, new_id, now, standing
+from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.rubric import Values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.scoring.store import Store
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of each kind in turn."""
+    return empty_database(request.param, tmp_path, request.config)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """A store in an empty database."""
+    with opened(url) as store:
+        yield store
+
+
+def adjudication(analyst: str, answer: str, values: Values = GOOD) -> Event:
+    """A score that settles a difference."""
+    return Event(id=new_id(), time=now(), kind="adjudication", analyst=analyst, answer=answer, values=values)
+
+
+def told(store: Store, *events: Event) -> Ledger:
+    """A ledger of a store with these events in it."""
+    store.append(events)
+    ledger = Ledger(store)
+    assert ledger.refresh() is bool(events)
+    return ledger
+
+
+def test_an_empty_store_has_nothing(store: Store) -> None:
+    """Where nobody scored, everything is empty."""
+    ledger = told(store)
+    assert ledger.score("a1", "ana") is None
+    assert ledger.scores("a1") == {}
+    assert ledger.adjudication("a1") is None
+    assert ledger.history("ana") == []
+    assert ledger.skipped("ana") == {}
+    assert ledger.analysts() == []
+    assert ledger.all_scores() == []
+    assert set(ledger.answers()) == set()
+
+
+def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) -> None:
+    """A later score stands in the earlier one's place; undone, the earlier one stands again, at its own place."""
+    first, other, correction = score("ana", "a1", POOR), score("ana", "a2"), score("ana", "a1", GOOD)
+    ledger = told(store, first, other)
+    assert ledger.history("ana") == [first, other]
+    store.append([correction])
+    assert ledger.score("a1", "ana") == first, "not taken in yet"
+    assert ledger.refresh()
+    assert ledger.score("a1", "ana") == correction
+    assert ledger.history("ana") == [other, correction]
+    store.append([undo(correction)])
+    assert ledger.refresh()
+    assert not ledger.refresh()
+    assert ledger.scores("a1") == {"ana": first}
+    assert ledger.history("ana") == [first, other]
+    store.append([undo(first)])
+    assert ledger.refresh()
+    assert ledger.score("a1", "ana") is None
+    assert ledger.all_scores() == [other]
+    assert set(ledger.answers()) == {"a2"}
+
+
+def test_a_score_that_was_corrected_can_be_undone(store: Store) -> None:
+    """The undo of an earlier score leaves the correction alone, and nothing comes back when that is undone too."""
+    first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
+    ledger = told(store, first, correction, undo(first))
+    assert ledger.scores("a1") == {"ana": correction}
+    store.append([undo(correction)])
+    ledger.refresh()
+    assert ledger.scores("a1") == {}
+    assert ledger.analysts() == []
+
+
+def test_analysts_are_kept_apart(store: Store) -> None:
+    """Each analyst has their own score of an answer, and their own history."""
+    ana, bob, more = score("ana", "a1", GOOD), score("bob", "a1", POOR), score("bob", "a2", POOR)
+    ledger = told(store, bob, ana, more)
+    assert ledger.scores("a1") == {"ana": ana, "bob": bob}
+    assert ledger.analysts() == ["ana", "bob"]
+    assert ledger.all_scores() == [ana, bob, more]
+
+
+def test_machines_are_kept_apart(store: Store) -> None:
+    """Scores of machines are had by asking for them, even under the name of a person, and can be undone."""
+    person, machine = score("ana", "a1", GOOD), score("ana", "a1", POOR, scorer="machine")
+    other = score("judge", "a2", POOR, scorer="machine")
+    ledger = told(store, person, machine, other)
+    assert ledger.scores("a1") == {"ana": person}
+    assert ledger.scores("a1", "machine") == {"ana": machine}
+    assert ledger.score("a1", "ana", "machine") == machine
+    assert ledger.history("judge") == []
+    assert ledger.history("judge", "machine") == [other]
+    assert ledger.analysts() == ["ana"]
+    assert ledger.analysts("machine") == ["ana", "judge"]
+    assert ledger.all_scores() == [person]
+    assert set(ledger.answers()) == {"a1", "a2"}
+    store.append([undo(machine)])
+    ledger.refresh()
+    assert ledger.scores("a1") == {"ana": person}
+    assert ledger.all_scores("machine") == [other]
+
+
+def test_the_latest_adjudication_stands(store: Store) -> None:
+    """Of several adjudicators the latest has the last word, until it is undone; the scores stay as they are."""
+    scores = [score("ana", "a1", GOOD), score("bob", "a1", POOR)]
+    first, second = adjudication("cem", "a1", POOR), adjudication("dan", "a1", GOOD)
+    ledger = told(store, *scores, first, second)
+    assert ledger.adjudication("a1") == second
+    again = adjudication("cem", "a1", GOOD)
+    store.append([again])
+    ledger.refresh()
+    assert ledger.adjudication("a1") == again
+    store.append([undo(again), undo(second)])
+    ledger.refresh()
+    assert ledger.adjudication("a1") == first
+    assert ledger.adjudication("a2") is None
+    assert list(ledger.scores("a1").values()) == scores
+    assert ledger.analysts() == ["ana", "bob"], "to adjudicate is not to score"
+
+
+def test_what_is_skipped_waits(store: Store) -> None:
+    """A skip stands until it is undone or followed by a score of the same analyst; the last one's time counts."""
+    early = Event(new_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
+    late = Event(new_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
+    ledger = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
+    assert ledger.skipped("ana") == {"a1": late.time}
+    store.append([undo(late)])
+    ledger.refresh()
+    assert ledger.skipped("ana") == {"a1": early.time}
+    scored = score("ana", "a1")
+    store.append([scored])
+    ledger.refresh()
+    assert ledger.skipped("ana") == {}
+    store.append([undo(scored)])
+    ledger.refresh()
+    assert ledger.skipped("ana") == {}
+    store.append([undo(early), once := skip("ana", "a3"), undo(once)])
+    ledger.refresh()
+    assert ledger.skipped("ana") == {}
+
+
+def test_event_by_event_is_as_all_at_once(store: Store) -> None:
+    """After every few of many random events, the ledger says what `standing` makes of the whole log."""
+    seed = random.randrange(10**9)
+    print(f"seed {seed}")  # noqa: T201 - shown when the test fails
+    chance = random.Random(seed)
+    ledger = Ledger(store)
+    log: list[Event] = []
+    for _ in range(60):
+        new: list[Event] = []
+        for _ in range(chance.randint(1, 8)):
+            new.append(random_event(chance, log + new))
+        store.append(new)
+        log += new
+        assert ledger.refresh()
+        check(ledger, log)
+    assert kept(store) == log
+    late = Ledger(store)
+    late.refresh()
+    check(late, log)
+
+
+def random_event(chance: random.Random, log: list[Event]) -> Event:
+    """Any event that may follow the log; few analysts and answers, so that they meet."""
+    undone = {event.undoes for event in log}
+    open_ones = [event for event in log if event.kind != "undo" and event.id not in undone]
+    if open_ones and chance.random() < 0.4:
+        return undo(chance.choice(open_ones))
+    analyst, answer = chance.choice(["ana", "bob"]), chance.choice(["a1", "a2", "a3"])
+    kind = chance.choice(["score", "score", "machine", "adjudication", "skip"])
+    if kind == "machine":
+        return score(analyst, answer, chance.choice([GOOD, POOR]), scorer="machine")
+    if kind == "skip":
+        return skip(analyst, answer)
+    return adjudication(analyst, answer) if kind == "adjudication" else score(analyst, answer)
+
+
+def check(ledger: Ledger, log: list[Event]) -> None:
+    """The ledger says about everything what the log says."""
+    for scorer in ("human", "machine"):
+        stands = standing(event for event in log if event.kind == "undo" or event.scorer == scorer)
+        scores = [event for event in stands if event.kind == "score"]
+        assert sorted_by_id(ledger.all_scores(scorer)) == sorted_by_id(scores)
+        assert ledger.analysts(scorer) == sorted({event.analyst for event in scores})
+        for analyst in ("ana", "bob"):
+            assert ledger.history(analyst, scorer) == [event for event in scores if event.analyst == analyst]
+        for answer in ("a1", "a2", "a3"):
+            assert ledger.scores(answer, scorer) == {e.analyst: e for e in scores if e.answer == answer}
+    stands = standing(log)
+    for answer in ("a1", "a2", "a3"):
+        given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
+        assert ledger.adjudication(answer) == (given[-1] if given else None)
+    scored = {event.answer for scorer in ("human", "machine") for event in ledger.all_scores(scorer)}
+    assert set(ledger.answers()) == scored
+
+
+def sorted_by_id(events: list[Event]) -> list[Event]:
+    """Events in an order that is the same for the same events."""
+    return sorted(events, key=lambda event: event.id)
+
+
+def test_sessions_share_a_ledger(url: str) -> None:
+    """Where many threads refresh one ledger at once, each event of another process is taken in once."""
+    sessions = 8
+    start = threading.Barrier(sessions)
+
+    def refresh(ledger: Ledger) -> bool:
+        start.wait(60)
+        return ledger.refresh()
+
+    with opened(url) as ours, opened(url) as theirs, ThreadPoolExecutor(sessions) as threads:
+        ledger = Ledger(ours)
+        for batch in range(3):
+            scores = [score("ana", f"a{batch}-{n}") for n in range(600)]
+            theirs.append([*scores, *map(undo, scores[1:])])
+            assert sorted(threads.map(refresh, [ledger] * sessions)) == [False] * (sessions - 1) + [True]
+            assert ledger.history("ana")[batch:] == scores[:1], "taken in twice, a score would come back from its undo"
+        assert ledger.seen == [number for number, _ in ours.events()][-1]

@@ -1,0 +1,363 @@
+"""The store of scores, on SQLite and on a real PostgreSQL: nothing lost, nothing twice, whoever dies or races."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo
+
+from genaipa.errors import DataError
+from genaipa.scoring.events import Draft, Event, new_id, now
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.scoring.store import Store
+
+THREADS = 20
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of each kind in turn."""
+    return empty_database(request.param, tmp_path, request.config)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """A store in an empty database."""
+    with opened(url) as store:
+        yield store
+
+
+# --- The log ---------------------------------------------------------------------------------------------------------
+
+
+def test_events_come_back_as_they_were(store: Store) -> None:
+    """Every field of an event comes back, whatever characters are in it."""
+    note = 'مرحبا <script>alert("1")</script> \0 \N{PARROT} ' + "long " * 40_000
+    full = score(
+        "Ana Ünal", "a1", POOR, note=note, seconds=61.25, suggested={"reference": -1.0}, preselected=True, blind=False
+    )
+    machine = score("judge", "a1", scorer="machine", calibration=True)
+    events = [full, machine, undo(full), skip("Ana Ünal", "a2")]
+    assert store.append(events) == 4
+    assert kept(store) == events
+    assert store.events_of("a1") == events[:3]
+    assert store.events_of("a3") == []
+
+
+def test_an_event_sent_twice_is_kept_once(store: Store) -> None:
+    """The same event again adds nothing: in one batch, later, and with the time at which it was sent again."""
+    first, second = score("ana", "a1"), score("ana", "a2")
+    assert store.append([first, first]) == 1
+    again = Event(first.id, "2031-01-01T00:00:00.000Z", "score", "ana", "a1", GOOD)
+    assert store.append([again, second]) == 1
+    assert kept(store) == [first, second]
+
+
+def test_an_id_belongs_to_one_event(store: Store) -> None:
+    """Another score under an id that is there is refused, and nothing of what came with it is kept."""
+    first = score("ana", "a1")
+    store.append([first])
+    other = Event(first.id, first.time, "score", "ana", "a1", POOR)
+    with pytest.raises(DataError, match=f"event {first.id}: holds another event with this id"):
+        store.append([score("ana", "a2"), other])
+    with pytest.raises(DataError, match="another event with this id"):
+        store.append([second := score("ana", "a2"), Event(second.id, second.time, "score", "bob", "a2", GOOD)])
+    assert kept(store) == [first]
+
+
+def test_nothing_can_be_changed_or_taken_out(store: Store) -> None:
+    """A correction and an undo are added to the log; what was there before them stays."""
+    first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
+    withdrawn = undo(correction)
+    for event in (first, correction, withdrawn):
+        store.append([event])
+    assert kept(store) == [first, correction, withdrawn]
+
+
+def test_events_that_make_no_sense_are_refused(store: Store) -> None:
+    """A score needs values, a skip has none, and an undo names an earlier event of its analyst and answer."""
+    first = score("ana", "a1")
+    withdrawn = undo(first)
+    store.append([first, withdrawn])
+    later = score("ana", "a1")
+    refused = {
+        "a score needs values": [Event(new_id(), now(), "score", "ana", "a1")],
+        "a skip has no values": [Event(new_id(), now(), "skip", "ana", "a1", GOOD)],
+        "nothing by bob about this answer": [undo(first, analyst="bob")],
+        f"with the id '{first.id}' to undo": [undo(first, answer="a2")],
+        "with the id 'nowhere' to undo": [undo(first, undoes="nowhere")],
+        f"with the id '{withdrawn.id}' to undo": [undo(withdrawn)],
+        f"with the id '{later.id}' to undo": [undo(later), later],
+    }
+    for sentence, events in refused.items():
+        with pytest.raises(DataError, match=sentence):
+            store.append([score("cem", "a9"), *events])
+    assert kept(store) == [first, withdrawn]
+    assert store.append([later, undo(later)]) == 2
+
+
+def test_reading_goes_on_after_a_number(store: Store) -> None:
+    """Numbers grow in the order of the log, and reading goes on after any of them, from one page to the next."""
+    events = [score("ana", f"a{n}") for n in range(12_000)]
+    assert store.append(events) == len(events)
+    numbered = list(store.events())
+    assert [event for _, event in numbered] == events
+    numbers = [number for number, _ in numbered]
+    assert numbers == sorted(set(numbers))
+    assert numbers[0] > 0
+    assert list(store.events(after=numbers[9_998])) == numbered[9_999:]
+    assert list(store.events(after=numbers[-1])) == []
+
+
+# --- Drafts ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_draft_grows_and_comes_back(url: str) -> None:
+    """A draft is overwritten as it grows, is there for the next process, and an older one doesn't take its place."""
+    newest = Draft("ana", "a1", "score", "112..", "hm", 12.5, "2031-01-01T00:00:02.000Z")
+    with opened(url) as store:
+        store.save_draft(Draft("ana", "a1", "score", "1....", updated="2031-01-01T00:00:01.000Z"))
+        store.save_draft(newest)
+        store.save_draft(Draft("ana", "a1", "score", "11...", updated="2031-01-01T00:00:01.500Z"))
+        other = Draft("ana", "a2", "score", "3....", updated="2031-01-01T00:00:03.000Z")
+        store.save_draft(other)
+    with opened(url) as store:
+        assert store.draft("ana", "a1", "score") == newest
+        assert store.draft("ana", "a1", "adjudication") is None
+        assert store.draft("bob", "a1", "score") is None
+        assert store.drafts("ana") == [other, newest]
+        assert store.drafts("bob") == []
+        store.discard_draft("ana", "a2", "score")
+        assert store.drafts("ana") == [newest]
+
+
+def test_a_draft_without_a_time_is_of_now(store: Store) -> None:
+    """A draft that doesn't say when it was updated was updated now."""
+    before = now()
+    store.save_draft(Draft("ana", "a1", "score", "1...."))
+    draft = store.draft("ana", "a1")
+    assert draft is not None
+    assert before <= draft.updated <= now()
+
+
+@pytest.mark.parametrize("kind", ["score", "skip", "adjudication"])
+def test_a_finished_score_ends_its_draft(store: Store, kind: str) -> None:
+    """A score, skip or adjudication ends the draft and reservation that it grew from, and no other."""
+    ended = "adjudication" if kind == "adjudication" else "score"
+    for draft_kind in ("score", "adjudication"):
+        for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1")):
+            store.save_draft(Draft(analyst, answer, draft_kind))
+    store.reserve("a1", "ana", wanted=2)
+    store.reserve("a1", "bob", wanted=2)
+    store.append([Event(new_id(), now(), kind, "ana", "a1", None if kind == "skip" else GOOD)])
+    left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in store.drafts(name)}
+    assert left == {
+        (analyst, answer, draft_kind)
+        for draft_kind in ("score", "adjudication")
+        for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1"))
+    } - {("ana", "a1", ended)}
+    assert store.reservations() == {"a1": ["bob"]}
+
+
+def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
+    """Draft and reservation end in the transaction that keeps the score: if it fails, they stay."""
+    store.save_draft(Draft("ana", "a1", "score", "112.."))
+    store.reserve("a1", "ana", wanted=1)
+    with pytest.raises(DataError):
+        store.append([score("ana", "a1"), undo(score("bob", "a9"))])
+    assert [draft.typed for draft in store.drafts("ana")] == ["112.."]
+    assert store.reservations() == {"a1": ["ana"]}
+
+
+def test_an_event_sent_again_ends_nothing(store: Store) -> None:
+    """A score that arrives a second time leaves a draft alone that was begun since."""
+    event = score("ana", "a1")
+    store.append([event])
+    store.save_draft(Draft("ana", "a1", "score", "3...."))
+    assert store.append([event]) == 0
+    assert [draft.typed for draft in store.drafts("ana")] == ["3...."]
+
+
+# --- Reservations ----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: Store) -> None:
+    """Reservations and scores that stand count together, each analyst once; one's own never stands in the way."""
+    assert store.reserve("a1", "ana", wanted=2)
+    assert store.reserve("a1", "ana", wanted=2), "renewed"
+    assert store.reserve("a1", "bob", wanted=2)
+    assert not store.reserve("a1", "cem", wanted=2)
+    assert store.reserve("a1", "cem", wanted=3)
+    store.release("cem")
+    first = score("ana", "a1")
+    store.append([first])
+    assert not store.reserve("a1", "cem", wanted=2), "a score counts as the reservation did"
+    assert store.reserve("a1", "ana", wanted=2), "to correct it"
+    assert not store.reserve("a1", "cem", wanted=2), "who scored and reserved counts once"
+    assert store.reserve("a1", "cem", wanted=3)
+    store.release("cem")
+    store.release("ana")
+    store.append([undo(first)])
+    assert store.reserve("a1", "cem", wanted=2), "a score that was undone counts no more"
+
+
+def test_who_is_apart_takes_no_place(store: Store) -> None:
+    """Scores and reservations of reference analysts take nobody's place, nor do scores of machines, nor skips."""
+    reference = score("reference", "a1")
+    store.append([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
+    assert store.reserve("a1", "second", wanted=5)
+    assert store.reserve("a1", "ana", wanted=1, apart=("reference", "second"))
+    assert not store.reserve("a1", "bob", wanted=1, apart=("reference", "second"))
+    assert not store.reserve("a1", "bob", wanted=2, apart=("second",)), "the reference analyst counts if not apart"
+
+
+def test_an_analyst_holds_one_reservation(store: Store) -> None:
+    """The next answer's reservation gives the one before back; where it is refused, the one before stays."""
+    store.reserve("a1", "ana", wanted=1)
+    store.reserve("a2", "bob", wanted=1)
+    assert not store.reserve("a2", "ana", wanted=1)
+    assert store.reservations() == {"a1": ["ana"], "a2": ["bob"]}
+    assert store.reserve("a3", "ana", wanted=1)
+    assert store.reservations() == {"a2": ["bob"], "a3": ["ana"]}
+    store.release("bob")
+    assert store.reservations() == {"a3": ["ana"]}
+
+
+def test_a_reservation_runs_out(store: Store) -> None:
+    """A reservation whose time is over is none."""
+    assert store.reserve("a1", "ana", wanted=1, minutes=0)
+    assert store.reservations() == {}
+    assert store.reserve("a1", "bob", wanted=1)
+    assert not store.reserve("a1", "ana", wanted=1, minutes=0)
+
+
+# --- Many at once ----------------------------------------------------------------------------------------------------
+
+
+def at_once(stores: list[Store], work: Any) -> list[Any]:
+    """What `work(store, number)` gives in THREADS threads that begin together, the stores dealt out among them."""
+    start = threading.Barrier(THREADS)
+
+    def one(number: int) -> Any:
+        start.wait(60)
+        return work(stores[number % len(stores)], number)
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        return list(threads.map(one, range(THREADS)))
+
+
+@pytest.mark.parametrize("desks", [1, 5])
+def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
+    """Twenty analysts at one desk or at several take answers at once: each is scored by as many as are wanted."""
+    wanted, answers = 3, [f"a{n}" for n in range(12)]
+
+    def take_them_all(store: Store, number: int) -> int:
+        mine = f"analyst {number}"
+        given = [answer for answer in answers if store.reserve(answer, mine, wanted=wanted)]
+        # Only the last is still reserved: an analyst has one reservation.
+        return sum(store.append([score(mine, answer)]) for answer in given[-1:])
+
+    def score_what_is_left(store: Store, number: int) -> int:
+        mine = f"analyst {number}"
+        return sum(
+            store.append([score(mine, answer)])
+            for answer in answers
+            if all(event.analyst != mine for event in store.events_of(answer))
+            and store.reserve(answer, mine, wanted=wanted)
+        )
+
+    with contextlib.ExitStack() as stack:
+        stores = [stack.enter_context(opened(url)) for _ in range(desks)]
+        total = sum(at_once(stores, take_them_all)) + sum(at_once(stores, score_what_is_left))
+        scored = {answer: {event.analyst for event in stores[0].events_of(answer)} for answer in answers}
+        assert {answer: len(analysts) for answer, analysts in scored.items()} == dict.fromkeys(answers, wanted)
+        assert total == wanted * len(answers) == len(kept(stores[0]))
+
+
+def test_a_reader_misses_nothing(url: str) -> None:
+    """Who reads on after the last number seen, while twenty desks write, sees every event once and in its order."""
+    batches, size = 12, 4
+    done = threading.Event()
+
+    def write(store: Store, number: int) -> list[str]:
+        ids = []
+        for batch in range(batches):
+            events = [score(f"analyst {number}", f"a{batch}-{n}") for n in range(size)]
+            store.append(events)
+            ids += [event.id for event in events]
+        return ids
+
+    def tail(store: Store) -> list[tuple[int, str]]:
+        seen: list[tuple[int, str]] = []
+        while True:
+            last_look = done.is_set()
+            seen += [(number, event.id) for number, event in store.events(seen[-1][0] if seen else 0)]
+            if last_look:
+                return seen
+
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+        stores = [stack.enter_context(opened(url)) for _ in range(THREADS)]
+        reader = thread.submit(tail, stack.enter_context(opened(url)))
+        try:
+            written = at_once(stores, write)
+        finally:
+            done.set()
+        seen = reader.result(60)
+        assert seen == [(number, event.id) for number, event in stores[0].events()]
+    ids = [event_id for _, event_id in seen]
+    assert len(ids) == len(set(ids)) == THREADS * batches * size
+    place = {event_id: n for n, event_id in enumerate(ids)}
+    assert all([place[event_id] for event_id in own] == sorted(place[event_id] for event_id in own) for own in written)
+
+
+def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
+    """The same score, sent twenty times at the same moment, is new once."""
+    event = score("ana", "a1")
+    with contextlib.ExitStack() as stack:
+        stores = [stack.enter_context(opened(url)) for _ in range(5)]
+        assert sum(at_once(stores, lambda store, _: store.append([event]))) == 1
+        assert kept(stores[0]) == [event]
+
+
+_WRITER = """
+import sys
+from genaipa.scoring.events import Event, new_id, now
+from genaipa.scoring.rubric import Values
+from genaipa.scoring.store import Store
+
+store = Store.open(sys.argv[1])
+while True:
+    events = [Event(new_id(), now(), "score", "ana", f"a{n}", Values.typed("11111")) for n in range(20)]
+    store.append(events)
+    print(*(event.id for event in events), flush=True)
+"""
+
+
+def test_a_killed_writer_loses_nothing(url: str) -> None:
+    """Killed again and again while it writes: what was reported as kept is there, once, and no half of a batch."""
+    reported: list[str] = []
+    for kill in range(4):
+        with subprocess.Popen([sys.executable, "-c", _WRITER, url], stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout is not None
+            lines = [writer.stdout.readline() for _ in range(3 + 10 * kill)]
+            writer.kill()
+            lines += writer.stdout.readlines()
+        with opened(url) as store:
+            ids = [event.id for event in kept(store)]
+            reported += " ".join(lines).split()
+            assert ids[: len(reported)] == reported
+            # The last batch may have been committed and not reported any more.
+            assert len(ids) - len(reported) in {0, 20}
+            assert len(set(ids)) == len(ids)
+            reported = ids
+            assert store.reserve("a1", "bob", wanted=2), "nobody's turn is left behind"
