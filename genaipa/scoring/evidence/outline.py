@@ -1,0 +1,73 @@
+"""The outline by which an answer's citations are looked up: the document's sections, or numbers inside its lines.
+
+A published policy may be one long line that is numbered in Arabic ("… 2.1 Information we need … 2.2 …"). Such
+numbers are no recognised sections, but an answer that cites one is right.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from genaipa.policies.sections import Section
+
+if TYPE_CHECKING:
+    from genaipa.policies.document import Document
+
+# At the beginning of a word; a number of several steps may be glued to the sentence before it ("law.2.3 Sharing").
+_NUMBER = re.compile(r"(?:(?<!\S)(\d{1,2}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{1,2}(?:\.\d{1,2})+\.?))\s+(?=[A-Z])")
+_STEP = 2  # between neighbours; a heading in between may be lost
+_FEWEST = 3  # numbers that make an outline
+_MOST = 400  # numbers that are compared with one another
+_TITLE_WORDS = 6
+
+
+def outline(document: Document) -> tuple[Section, ...]:
+    """The document's sections; where none are recognised, those that its numbering inside lines tells."""
+    return document.sections or _rising(numbers_inside(document.text))
+
+
+@lru_cache(maxsize=8)
+def numbers_inside(text: str) -> tuple[Section, ...]:
+    """Every "3." or "3.1" before a capitalised word, whether it rises or not, each up to the next one."""
+    found = list(_NUMBER.finditer(text))
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return tuple(
+        Section(
+            number=match.group().strip(" .\n"),
+            title=" ".join(text[match.end() : match.end() + 100].split()[:_TITLE_WORDS]) + " …",
+            level=match.group().strip(" .\n").count(".") + 1,
+            start=match.start(),
+            end=end,
+        )
+        for match, end in zip(found, ends, strict=False)
+    )
+
+
+@lru_cache(maxsize=8)
+def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The longest chain of numbers that follow one another; nothing if it is short."""
+    values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST]]
+    best: list[list[int]] = []
+    for i, value in enumerate(values):
+        before = [best[j] for j in range(i) if _follows(values[j], value)]
+        best.append([*max(before, key=len, default=[]), i])
+    chain = [numbered[i] for i in max(best, key=len, default=[])]
+    if len(chain) < _FEWEST:
+        return ()
+    ends = [*(later.start for _, later in pairwise(chain)), chain[-1].end]
+    return tuple(
+        Section(section.number, section.title, section.level, section.start, end)
+        for section, end in zip(chain, ends, strict=True)
+    )
+
+
+def _follows(earlier: tuple[int, ...], later: tuple[int, ...]) -> bool:
+    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
+    if later <= earlier:
+        return False
+    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
+    step = later[same] - (earlier[same] if same < len(earlier) else 0)
+    return step <= _STEP and all(number <= _STEP for number in later[same + 1 :])

@@ -1,0 +1,168 @@
+"""What an answer quotes, and whether the document says it: word for word, up to typography, nearly, or not."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from genaipa.scoring.evidence.wording import fold, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.scoring.evidence.wording import Wording
+
+Match = Literal["exact", "normalised", "near", "none"]
+Span = tuple[int, int]
+
+WORDS = 4
+"""Fewest words of a quotation: less is a term, a title or a button."""
+NEAR = 85.0
+"""Least similarity (0 to 100) of a near match."""
+_MOST = 1000  # quotations of one answer that are looked at
+_GAP = 2000  # characters that an ellipsis may stand for
+_LONGEST = 2000  # characters of a quotation for which a near match is sought
+_SOUGHT = 150  # quotations of one answer for which a near match is sought
+_COMMON = 400  # places of a word that is too common to tell anything
+_WINDOWS = 3  # places where a near match is sought
+
+# Pairs of quotes in one paragraph. An apostrophe opens nothing: a single quote opens only behind a blank or bracket.
+_OPEN, _SHUT = r"(?:(?<=[\s(\[{>:*_\u2014\u2013-])|^)", r"(?=[\s)\]}.,;:!?<*_\u2014\u2013-]|$)"
+_QUOTED = re.compile(
+    "|".join(
+        (
+            r"\u201c(?P<a>[^\u201c\u201d\n]+)\u201d",
+            r"\u201e(?P<b>[^\u201e\u201c\u201d\n]+)[\u201c\u201d]",
+            r"\u00ab(?P<c>[^\u00ab\u00bb\n]+)\u00bb",
+            r'(?<!\w)"(?=\S)(?P<d>[^"\n]+)"(?!\w)',
+            rf"{_OPEN}\u2018(?P<e>(?:[^\u2018\u2019\n]|(?<=\w)\u2019(?=\w)){{1,600}})\u2019{_SHUT}",
+            rf"{_OPEN}'(?P<f>\w(?:[^'\n]|(?<=\w)'(?=\w)){{0,600}})'{_SHUT}",
+            r"^>[ \t]*(?P<g>[^\n]+)$",
+        )
+    ),
+    re.MULTILINE,
+)
+_LEFT_OUT = re.compile(r"\s*(?:\[[^\[\]\n]{0,60}\]|\(?(?:\u2026|\.{3,}|\. \. \.)\)?)+\s*")
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A quotation: where it stands in the reply (without its quotes), how it was found and where in the document.
+
+    `similarity` is 100 for a literal match, and that of the nearest passage for one that isn't.
+    """
+
+    start: int
+    end: int
+    text: str
+    match: Match
+    similarity: float
+    target: Span | None
+
+
+def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ()) -> tuple[Quotation, ...]:
+    """The quotations of a reply in order (the first thousand); a cited section's title (in `titles`) is none."""
+    found, sought = [], 0
+    taken = sorted(titles)
+    for start, end in islice(_quoted(reply), _MOST):
+        if any(first <= start and end <= last for first, last in taken):
+            continue
+        text = reply[start:end]
+        literal = _literal(text, document.text)
+        if literal:
+            match, target = literal
+            found.append(Quotation(start, end, text, match, 100.0, target))
+            continue
+        sought += 1
+        near = _nearest(text, document.text) if sought <= _SOUGHT and len(text) <= _LONGEST else None
+        similarity, passage = near or (0.0, None)
+        close = similarity >= NEAR
+        found.append(Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None))
+    return tuple(found)
+
+
+def _quoted(reply: str) -> Iterator[Span]:
+    """Where the reply quotes, in order, if it is more than a few words."""
+    for match in _QUOTED.finditer(reply):
+        start, end = match.span(match.lastgroup or 0)
+        inner = reply[start:end]
+        start, end = start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+        if len(re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", reply[start:end])) >= WORDS:
+            yield start, end
+
+
+def _literal(text: str, whole: str) -> tuple[Match, Span] | None:
+    """Where the document says it word for word, or up to case, blanks and punctuation, with what is left out."""
+    core = text.rstrip(" .,;:!?\u2026")
+    place = whole.find(core)
+    if place >= 0 and core:
+        return "exact", (place, place + len(core))
+    pieces = [piece for piece in _LEFT_OUT.split(text) if re.search(r"\w", piece)]
+    words = wording(whole)
+    first = words.find(pieces[0]) if pieces else None
+    while first:
+        last = _follow(pieces[1:], words, first)
+        if last:
+            return "normalised", (first[0], last[1])
+        first = words.find(pieces[0], first[0] + 1)
+    return None
+
+
+def _follow(pieces: list[str], words: Wording, place: Span) -> Span | None:
+    """The place of the last piece, each soon after the one before; None if one is missing."""
+    for piece in pieces:
+        after = words.find(piece, place[1], place[1] + _GAP + len(piece))
+        if not after:
+            return None
+        place = after
+    return place
+
+
+def _nearest(text: str, whole: str) -> tuple[float, Span] | None:
+    """The passage most like the text and its similarity; None if they share hardly a word."""
+    from rapidfuzz.fuzz import partial_ratio_alignment
+
+    document = wording(whole)
+    words = [fold(word) for word in re.findall(r"[^\W_]+", text)]
+    sought = " ".join(words)
+    best: tuple[float, Span] | None = None
+    for first in _windows(words, document):
+        window = document.words[first : first + 3 * len(words)]
+        aligned = partial_ratio_alignment(sought, " ".join(window))
+        # The shorter of the two is slid along the longer: at a document's end that may be the passage.
+        if aligned and (best is None or aligned.score > best[0]) and len(" ".join(window)) >= len(sought) // 2:
+            begin, finish = _words_at(window, aligned.dest_start, aligned.dest_end)
+            best = aligned.score, (document.spans[first + begin][0], document.spans[first + finish][1])
+    return best
+
+
+def _windows(words: list[str], document: Wording) -> list[int]:
+    """The words of the document from which on most of these words are to be found."""
+    size = len(words)
+    votes: Counter[int] = Counter()
+    for word in set(words):
+        places = document.places.get(word, ())
+        if len(places) <= _COMMON:
+            for block in {place // size for place in places}:
+                votes[block] += 1
+    pairs = {block: votes[block] + votes[block + 1] for block in votes} | {
+        block - 1: votes[block - 1] + votes[block] for block in votes if block
+    }
+    best = sorted(pairs, key=lambda block: (-pairs[block], block))[:_WINDOWS]
+    return [max(0, block * size) for block in best]
+
+
+def _words_at(words: list[str], start: int, end: int) -> tuple[int, int]:
+    """The first and the last of the words that lie between two characters of them joined by blanks."""
+    first, last, place = 0, len(words) - 1, 0
+    for number, word in enumerate(words):
+        if place <= start:
+            first = number
+        if place < end:
+            last = number
+        place += len(word) + 1
+    return first, last

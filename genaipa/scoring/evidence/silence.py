@@ -1,0 +1,138 @@
+"""Whether an answer says that the document does not say: that it mentions nothing, specifies nothing, is silent.
+
+That the company does not do a thing ("the policy says that it does not share …") is no claim of silence.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.annotations import AnnotatedAnswer
+
+Span = tuple[int, int]
+
+# --- What the patterns are made of -----------------------------------------------------------------------------------
+
+_HOW = (
+    r"(?:(?:also|even|further|currently|appear to|seem to|actually|always|generally|really|itself|in detail|"
+    r"(?:explicit|specifical|direct|clear|express|precise|exact|particular|separate|necessari|full|thorough|sufficient|"
+    r"adequate|definitive|exhaustive|comprehensive)ly)\s+)*"
+)
+_WHAT = (
+    r"(?:(?:any|an?|the|much|enough|sufficient|such|further|additional|more|detailed|relevant|precise|definitive|"
+    r"(?:specific|explicit|direct|clear|particular|exact)(?:\s+or\s+(?:detailed|explicit|specific))?)\s+)*"
+)
+_NEWS = (
+    r"(?:information|info|details?|specifics|mentions?|references?|statements?|guidance|explanations?|descriptions?|"
+    r"clarity|indications?|answers?|provisions?|clauses?|sections?|language|discussion|definitions?)"
+)
+_PLACE = (
+    r"(?:polic(?:y|ies)|documents?|notices?|statement|texts?|summar(?:y|ies)|excerpts?|passages?|parts?|sections?|"
+    r"materials?|contents?|regulation|law|act|GDPR|CCPA|LGPD|information|details|context|articles?|it)"
+)
+_IN_PLACE = rf"(?:in|by|within|from|anywhere in|under|throughout)\s+(?:[\w'-]+\s+){{0,5}}?{_PLACE}\b"
+# What nothing but a text does, what a text may do with news, and what becomes of something in a text.
+_SAY = (
+    r"(?:mention|specify|state|say|discuss|outline|detail|describe|explain|clarify|elaborate|indicate|spell out|"
+    r"refer|comment|touch)"
+)
+_GIVE = r"(?:provide|contain|include|give|offer|have|make|present|disclose|list)"
+_SAID = (
+    r"(?:mentioned|specified|stated|discussed|outlined|detailed|described|explained|clarified|elaborated|addressed|"
+    r"indicated|spelled out|referenced)"
+)
+_TOLD = (
+    r"(?:covered|provided|included|given|found|listed|available|disclosed|defined|present|contained|clear|evident|"
+    r"answered|documented)"
+)
+_NOT = r"(?:do|does|did)(?:\s+not|n't|nt)"
+_BE = r"(?:is|are|was|were|be|been|being)"
+
+# --- The ways to say it ----------------------------------------------------------------------------------------------
+
+_WAYS = (
+    # The policy does not mention, does not provide any information, does not address; nor does it describe.
+    rf"\b{_NOT}\s+{_HOW}{_SAY}\b",
+    rf"\b{_NOT}\s+{_HOW}{_GIVE}\s+{_WHAT}{_NEWS}\b(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b)",
+    rf"\b{_PLACE}\s+(?:[\w'-]+\s+){{0,5}}?{_NOT}\s+{_HOW}(?:address|define|disclose|answer|speak to|list)\b",
+    rf"\bnor\s+(?:do|does|did)\s+(?:it|they|the\s+\w+)\s+{_HOW}{_SAY}\b",
+    rf"\bfail(?:s|ed)?\s+to\s+{_HOW}(?:{_SAY}|address|provide|define)\b",
+    rf"\bwithout\s+{_HOW}(?:mentioning|specifying|stating|detailing|describing|explaining|addressing|elaborating)\b",
+    rf"\black(?:s|ing)?\s+{_WHAT}{_NEWS}\b",
+    # It is not stated, (not addressed in the text), while not explicitly stated; not "a purpose that is not stated".
+    rf"(?<!\w that )(?:\b{_BE}\s+|'s\s+|[(\u2014\u2013,;]\s*|^\W*|\bwhile\s+)(?:not|never)\s+{_HOW}{_SAID}\b",
+    rf"(?<!\w that )\b{_BE}n't\s+{_HOW}{_SAID}\b",
+    rf"(?<!\w that is )(?<!\w that are )\bnot\s+{_HOW}(?:{_SAID}|{_TOLD})\s+{_IN_PLACE}",
+    rf"\b(?:unclear|not\s+{_HOW}clear)\s+(?:whether|if|how|what|from)\b",
+    rf"\bunspecified\s+{_IN_PLACE}",
+    # No mention of, no information is given, no section about, no specific steps mentioned, none in the text.
+    (
+        rf"\b(?:no|without(?:\s+any)?)\s+{_WHAT}(?:mentions?|indications?|references?)\b"
+        r"(?=\s+(?:of|to|is|are|in|about|on|regarding|whether|that|as|made|given|provided)\b|\W*$|[.,;)])"
+    ),
+    (
+        rf"\bno\s+{_WHAT}(?:information|details?|specifics|statements?|provisions?|guidance|discussion|answer)\s+"
+        rf"(?:(?:{_BE}|has been)\s+)?{_HOW}"
+        rf"(?:provided|given|available|about(?!\s+you\b)|on|regarding|concerning|as to|whether|{_SAID}|{_IN_PLACE})"
+    ),
+    (
+        r"\bno\s+(?:specific|relevant|particular|explicit|direct|dedicated)\s+"
+        r"(?:part|section|article|clause|provision)s?\b"
+    ),
+    rf"\bno\s+(?:explicit|specific|direct|clear|particular)\s+(?:[\w'-]+\s+){{1,6}}?(?:{_BE}\s+)?{_HOW}{_SAID}\b",
+    rf"\b(?:none|nothing)\s+(?:{_BE}\s+)?(?:(?:{_SAID}|provided|given|found)\s+)?{_IN_PLACE}",
+    # It is silent on this; I could not find it in the policy; there is not enough information.
+    r"(?<!not )\bsilent\s+(?:on|about|regarding|as to|with respect to|in this)\b",
+    (
+        r"\b(?:can(?:not|'t)|(?:could|did|do)(?:\s+not|n't)|unable\s+to|not\s+able\s+to)\s+"
+        r"(?:find|locate|see|determine|tell|answer|confirm|say)\b[^.\n]{0,80}?"
+        rf"\b(?:{_IN_PLACE}|{_NEWS}\s+(?:about|on|regarding))"
+    ),
+    r"\b(?:not\s+enough|insufficient)\s+(?:information|details?)\b",
+    r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy|document|notice|text)\b",
+)
+_SILENT = re.compile("|".join(_WAYS), re.IGNORECASE | re.MULTILINE)
+# A sentence, or as much of it as one looks at; only those with a word that denies are worth it.
+_SENTENCE = re.compile(r"[^.!?\n]{1,500}")
+_DENIAL = re.compile(
+    r"\b(?:not|no|nor|never|none|nothing|without|silent|unclear|unspecified|unable|cannot|insufficient|lack|fail)"
+    r"|n't\b|\b(?:does|do|did)nt\b",
+    re.IGNORECASE,
+)
+# What stands before a phrase that says something else: a condition, or somebody who does not say.
+_SPEAKER = re.compile(
+    r"(?:\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+"
+    r"|\b(?:if|unless|when|whenever|where)\s+(?:[\w'-]+\s+){0,4})$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Whether the answer says that the document is silent, where it says so, and what the annotation says.
+
+    `annotated` is None where there is no annotated answer.
+    """
+
+    claimed: bool
+    phrases: tuple[Span, ...]
+    annotated: bool | None
+
+
+def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[Span] = ()) -> Silence:
+    """The phrases by which a reply says that the document does not say; what it quotes from there (`said`) is none."""
+    plain = reply.replace("\u2019", "'")
+    phrases = tuple(
+        match.span()
+        for sentence in _SENTENCE.finditer(plain)
+        if _DENIAL.search(plain, *sentence.span())
+        for match in _SILENT.finditer(plain, *sentence.span())
+        if not _SPEAKER.search(plain, max(0, match.start() - 60), match.start())
+        and not any(start <= match.start() < end for start, end in said)
+    )
+    return Silence(bool(phrases), phrases, annotated.silent if annotated else None)

@@ -1,0 +1,76 @@
+"""The evidence on an answer as a whole, and the reference score that it suggests."""
+
+from __future__ import annotations
+
+import pytest
+from evidence_cases import HALF, PARTS, POLICY
+
+from genaipa.annotations import AnnotatedAnswer
+from genaipa.policies.document import About, Document
+from genaipa.scoring.evidence.examine import annotated_targets, examine
+
+SILENT = AnnotatedAnswer(silent=True, answer="The policy does not say.")
+WINTER = AnnotatedAnswer(silent=False, answer="Only the date.", sections=("1.1",))
+
+
+def test_all_at_once() -> None:
+    """References, quotations and silence are told apart in one answer."""
+    reply = 'Section 1.1: "Winter records" says "we keep nothing but the date"; it does not mention foxes.'
+    found = examine(reply, POLICY, annotated=WINTER)
+    assert [(reference.text, reference.expected) for reference in found.references] == [
+        ('Section 1.1: "Winter records"', True)
+    ]
+    assert [quotation.text for quotation in found.quotations] == ["we keep nothing but the date"]
+    assert (found.silence.claimed, found.silence.annotated) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("reply", "annotated", "suggested"),
+    [
+        ("The policy does not mention it.", SILENT, 1.0),
+        ("The policy does not mention it (Part 2).", SILENT, -1.0),
+        ("Yes, see Section 9.", SILENT, -1.0),
+        ("Yes, it does.", SILENT, None),
+        ("Only the date (Section 1.1).", WINTER, 1.0),
+        ("Only the date (Part 1).", WINTER, 1.0),
+        ("Only the date (Section 12).", WINTER, -1.0),
+        ("Only the date (Section 12 of the summary).", WINTER, None),
+        ("Only the date (Section 1.1, Section 12).", WINTER, None),
+        ("Only the date (Section 3).", WINTER, None),
+        ("Only the date.", WINTER, None),
+        ("Only the date (Section 1.1).", None, None),
+    ],
+)
+def test_suggestion(reply: str, annotated: AnnotatedAnswer | None, suggested: float | None) -> None:
+    """A value for references is suggested where the rubric leaves no choice, with its reason, and else none."""
+    found = examine(reply, POLICY, parts=PARTS, annotated=annotated)
+    assert found.suggestion == ({} if suggested is None else {"reference": suggested})
+    assert bool(found.reason) == (suggested is not None)
+
+
+def test_nothing_is_missing_from_a_document_without_sections() -> None:
+    """Where no outline is recognised, a section that isn't found is no ground for a suggestion."""
+    plain = Document("plain", "We keep nothing. Ask us.", About(company="Plain"))
+    annotated = AnnotatedAnswer(silent=False, answer="Nothing.")
+    assert examine("Nothing (Section 4).", plain, annotated=annotated).suggestion == {}
+
+
+def test_annotated_targets() -> None:
+    """An annotated answer's sections lead to passages: of the document, or of the segmentation it refers to."""
+    document = Document("parted", POLICY.text, About(company="Hedgehog", part_sets={"halves": (0, HALF)}))
+    annotated = AnnotatedAnswer(silent=False, answer="So.", sections=("Part 2", "1.1", "Part 8", "Section 77"))
+    winter = document.sections[2]
+    assert annotated_targets(annotated, document, "halves") == (
+        ("Part 2", (HALF, len(document.text))),
+        ("1.1", (winter.start, winter.end)),
+        ("Part 8", None),
+        ("Section 77", None),
+    )
+    found = examine("(Part 2)", document, parts=PARTS, annotated=annotated, part_set="halves")
+    assert [reference.expected for reference in found.references] == [True]
+
+
+def test_nothing_in_nothing() -> None:
+    """An empty answer has no evidence."""
+    found = examine("", POLICY, parts=PARTS, annotated=WINTER)
+    assert (found.references, found.quotations, found.silence.phrases, found.suggestion) == ((), (), (), {})

@@ -1,0 +1,202 @@
+"""What an answer cites is found where the document has it, and said to be missing where it hasn't."""
+
+from __future__ import annotations
+
+import pytest
+from evidence_cases import HALF, LAW, LINE, NOTICE, PARTS, POLICY, shown
+
+from genaipa.policies.document import About, Document
+from genaipa.scoring.evidence.outline import outline
+from genaipa.scoring.evidence.references import find_references
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("(Part 2)", [("Part 2", "Part 2")]),
+        ("So it says [^Part 1^].", [("Part 1", "Part 1")]),
+        ("[Part1] and Part 2\u2020", [("Part1", "Part 1"), ("Part 2", "Part 2")]),
+        ("(ChatGPT: P2)", [("P2", "Part 2")]),
+        ("See Part 7.", [("Part 7", "")]),
+        ("(Parts 1 & 2)", [("Parts 1", "Part 1"), ("2", "Part 2")]),
+        ("(Reference: Part 1, 2, 9)", [("Part 1", "Part 1"), ("2", "Part 2"), ("9", "")]),
+        ("Parts 1-2 say so", [("Parts 1-2", "Part 1 to Part 2")]),
+        ("Parts 1-4 say so", [("Parts 1-4", "")]),
+        ("Part 1 and 2 say so", [("Part 1", "Part 1"), ("2", "Part 2")]),
+        ("In Part 1, 30 days are named.", [("Part 1", "Part 1")]),
+        ("In Part 1 and 30 days later", [("Part 1", "Part 1")]),
+        ("(Part 1, Section 1.1)", [("Part 1, Section 1.1", "Part 1: Section 1.1 Winter records")]),
+        ("Section 1.1 of Part 1", [("Section 1.1 of Part 1", "Part 1: Section 1.1 Winter records")]),
+        (
+            "Part 1, Sections 1.1 and 1.2",
+            [
+                ("Part 1, Sections 1.1", "Part 1: Section 1.1 Winter records"),
+                ("1.2", "Part 1: Section 1.2 Summer records"),
+            ],
+        ),
+        ("[Part 1: 1.1]", [("Part 1: 1.1", "Part 1: Section 1.1 Winter records")]),
+        ("(Part 1.2)", [("Part 1.2", "Section 1.2 Summer records")]),
+        ("(Part 2.2)", [("Part 2.2", "")]),
+        (
+            "Part 2, Section 1.1",
+            [("Part 2, Section 1.1", "Section 1.1 Winter records, which is not in Part 2")],
+        ),
+        ("Part 2, Section 1", [("Part 2, Section 1", "")]),
+        ("Part 1, Section 3", [("Part 1, Section 3", "")]),
+        (
+            'Part 2: "Your choices"',
+            [('Part 2: "Your choices"', "Part 2: Section 2 Your choices")],
+        ),
+        (
+            "Part 1 of the Hedgehog privacy policy, Section 1.1",
+            [("Part 1 of the Hedgehog privacy policy, Section 1.1", "Part 1: Section 1.1 Winter records")],
+        ),
+        ("Part 2 of the summary", [("Part 2", "")]),
+        ("Reference: Summary, Part 2", [("Part 2", "")]),
+        ("(Summary Point 3)", [("Summary Point 3", "")]),
+    ],
+)
+def test_parts(reply: str, expected: list[tuple[str, str]]) -> None:
+    """A part is one of those that the system was given, and what lies in it is found there."""
+    assert shown(find_references(reply, POLICY, PARTS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("Section 1.1", [("Section 1.1", "Section 1.1 Winter records")]),
+        (
+            "**Section 1.1**, \u00a7 2",
+            [("Section 1.1", "Section 1.1 Winter records"), ("\u00a7 2", "Section 2 Your choices")],
+        ),
+        ("Section 9", [("Section 9", "")]),
+        ("Section 1.7", [("Section 1.7", "")]),
+        ("Sections 1.1 to 2", [("Sections 1.1 to 2", "Section 1.1 Winter records to Section 2 Your choices")]),
+        ('Section 2, "Your choices"', [('Section 2, "Your choices"', "Section 2 Your choices")]),
+        ('Section 2: "Government requests"', [('Section 2: "Government requests"', "")]),
+        (
+            'section 2 of the policy, titled "Your Choices"',
+            [('section 2 of the policy, titled "Your Choices"', "Section 2 Your choices")],
+        ),
+        ("the 'Your choices' section", [("'Your choices'", "Section 2 Your choices")]),
+        ("the \u201c2. Your choices\u201d section", [("\u201c2. Your choices\u201d", "Section 2 Your choices")]),
+        ("the Winter Records section", [("Winter Records", "Section 1.1 Winter records")]),
+        ('the "Beetle trade" section of the policy', [('"Beetle trade"', "")]),
+        ("https://hedge.example/policy/, Section 3", [("Section 3", "Section 3 Keeping it safe")]),
+        ("Section 2 of my summary", [("Section 2", "")]),
+        ("Section 2 of the GDPR", [("Section 2", "")]),
+    ],
+)
+def test_sections(reply: str, expected: list[tuple[str, str]]) -> None:
+    """A section is found by its number, its title or both, and not where the two disagree."""
+    assert shown(find_references(reply, POLICY)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("Article 3(1)(a)", ["Article 3 Care"]),
+        ("Art. 4", ["Article 4 Fines"]),
+        ("Articles 2-4", ["Article 2 Terms to Article 4 Fines"]),
+        ("Articles 1, 2 and 9", ["Article 1 Scope", "Article 2 Terms", ""]),
+        ("Chapter II, Article 3", ["Article 3 Care"]),
+        ("Article 3 of Chapter II", ["Article 3 Care"]),
+        ("Article 4 of the GDPR", ["Article 4 Fines"]),
+        ("Article 4 of the CCPA", [""]),
+        ("Recital 26", [""]),
+    ],
+)
+def test_articles(reply: str, expected: list[str]) -> None:
+    """Articles of a law are found, with what is below them; those of another law aren't taken for them."""
+    assert [reference.resolved for reference in find_references(reply, LAW)] == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("section II.B", ["Section II.B What we hear"]),
+        ("[Part 1, II. A, B]", ["Part 1: Section II.A What we see", "Part 1: Section II.B What we hear"]),
+        (
+            "(II. Data collections, A. What we see, B. What we hear)",
+            ["Section II Data collections", "Section II.A What we see", "Section II.B What we hear"],
+        ),
+        ("[Part 1, B. What we hear]", ["Part 1: Section II.B What we hear"]),
+        ("(Part 1B)", ["Part 1: Section II.B What we hear"]),
+        ("(Part 1, Section C)", [""]),
+        ("(III. Choice)", ["Section III Choice"]),
+        ("(III. Research)", [""]),
+    ],
+)
+def test_letters_and_roman_numbers(reply: str, expected: list[str]) -> None:
+    """IV.B is found, as B behind IV and as B in the part that holds it."""
+    whole = (0, len(NOTICE.text))
+    assert [reference.resolved for reference in find_references(reply, NOTICE, (whole,))] == expected
+
+
+def test_numbers_inside_a_line() -> None:
+    """A document that is one line has the sections that rising numbers tell, also where a blank is lost."""
+    assert [section.number for section in outline(LINE)] == ["1", "1.1", "1.2", "1.3", "2", "2.1", "3"]
+    found = find_references("Section 1.3, Section 2.1 and Section 2.2", LINE)
+    assert [bool(reference.target) for reference in found] == [True, True, False]
+    assert LINE.text[slice(*(found[1].target or ()))].startswith("2.1 Deleting it")
+
+
+def test_a_heading_has_its_own_line_or_a_capital() -> None:
+    """Words that stand in the midst of a sentence are no heading."""
+    document = Document(
+        "vole", "We run. What the vole hears We hear every step and what the vole wants.", About("Vole")
+    )
+    reply = 'the "What the vole hears" section and the "What the vole wants" section'
+    assert [reference.text for reference in find_references(reply, document)] == ['"What the vole hears"']
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Many parties are part of 3 groups.",
+        "the part I like",
+        'Go to the "Privacy" section of your account settings.',
+        'Open the "Snack Preferences" section in the app.',
+        'Open the "Your choices" section of your account settings.',
+        "https://help.example/article/2855",
+        "It keeps them for 2.3 years.",
+        "",
+    ],
+)
+def test_what_cites_nothing(reply: str) -> None:
+    """Words and numbers that only look like a citation are none."""
+    assert find_references(reply, POLICY, PARTS) == ()
+
+
+def test_expected_where_the_annotated_section_is() -> None:
+    """A citation is expected if it is, lies in or contains what the annotated answer rests on."""
+    section = POLICY.sections[3]
+    target = section.start, section.end
+    reply = "Section 1.2. Section 1. Part 1. Section 1.1. Part 2. Section 9."
+    found = find_references(reply, POLICY, PARTS, [target])
+    assert [reference.expected for reference in found] == [True, True, True, False, False, False]
+
+
+@pytest.mark.parametrize(("inside", "expected"), [(60, True), (40, False)])
+def test_expected_across_borders(inside: int, expected: bool) -> None:
+    """Where parts are cut otherwise than the annotators' own, half of the shorter one has to lie in the other."""
+    target = HALF - inside, HALF - inside + 100
+    (reference,) = find_references("Part 1", POLICY, PARTS, [target])
+    assert reference.expected is expected
+
+
+def test_a_section_reaches_over_what_is_beneath_it() -> None:
+    """The passage of a section includes its subsections."""
+    (reference,) = find_references("Section 1", POLICY)
+    assert reference.target == (POLICY.text.index("## 1."), HALF)
+
+
+def test_long_replies_end() -> None:
+    """Two hundred thousand characters of citations, or of what nearly are some, are read up to a thousand."""
+    for reply in (
+        "Articles " + "1, " * 66_000,
+        "Part 1." * 28_000,
+        '"Your Choices" and ' * 10_000,
+        "Part " + "1." * 99_000,
+    ):
+        assert len(find_references(reply, POLICY, PARTS)) <= 1000

@@ -1,0 +1,87 @@
+"""An answer says that the document is silent in many ways, and much that is denied is none of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from genaipa.annotations import AnnotatedAnswer
+from genaipa.scoring.evidence.silence import find_silence
+
+
+@pytest.mark.parametrize(
+    ("reply", "phrase"),
+    [
+        ("The policy does not mention beetles.", "does not mention"),
+        ("The policy doesn\u2019t explicitly state how long.", "doesn\u2019t explicitly state"),
+        (
+            "The provided parts do not contain any specific information about foxes.",
+            "do not contain any specific information",
+        ),
+        ("This document does not directly address fines.", "document does not directly address"),
+        ("It is not stated whether burrows are searched.", "is not stated"),
+        ("That isn't explicitly detailed (Part 2).", "isn't explicitly detailed"),
+        ("(Not addressed in the provided text)", "Not addressed"),
+        ("While not explicitly stated, this is likely.", "While not explicitly stated"),
+        ("Security breaches are not covered in this policy.", "not covered in this policy"),
+        ("There is no mention of audits.", "no mention"),
+        ("No specific information about training is given.", "No specific information about"),
+        ("There are no clear measures outlined for this.", "no clear measures outlined"),
+        ("No relevant section in the text.", "No relevant section"),
+        ("Reference: None provided in the text.", "None provided in the text"),
+        ("The notice is silent on retention.", "silent on"),
+        ("The policy lacks specific details on this.", "lacks specific details"),
+        ("The text fails to specify a period.", "fails to specify"),
+        ("It's not clear whether they do.", "not clear whether"),
+        ("I could not find anything on this in the policy.", "could not find anything on this in the policy"),
+        ("There is not enough information.", "not enough information"),
+        ("It names rights, nor does it describe duties.", "nor does it describe"),
+    ],
+)
+def test_claims(reply: str, phrase: str) -> None:
+    """Each of these says that the document does not say."""
+    found = find_silence(reply, None)
+    assert found.claimed
+    start, end = found.phrases[0]
+    assert reply[start:end].strip(" (") == phrase
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The policy says that it does not share your data with anybody.",
+        "No, it does not sell snacks.",
+        "They don't share information that identifies you.",
+        "We do not provide your information to foxes.",
+        "Data is kept until it is no longer needed to provide the burrow.",
+        "It won't be used for a purpose that is not described in the policy.",
+        "If the policy does not mention it, ask them.",
+        "If you do not specify a burrow, one is given to you.",
+        "The policy is not silent on this.",
+        "No information about you is shared.",
+        "Not all sections are long, and it cannot be undone without your consent.",
+        "",
+    ],
+)
+def test_what_claims_nothing(reply: str) -> None:
+    """What the company doesn't do, conditions and other denials are no claim of silence."""
+    assert not find_silence(reply, None).claimed
+
+
+def test_what_the_document_itself_says() -> None:
+    """A phrase within words that are quoted from the document is the document's."""
+    reply = 'It says: "this policy does not mention your neighbours".'
+    assert find_silence(reply, None).claimed
+    assert not find_silence(reply, None, [(10, 55)]).claimed
+
+
+def test_beside_the_annotation() -> None:
+    """What the annotated answer says stands beside the claim; nothing where there is none."""
+    assert find_silence("Yes.", None).annotated is None
+    assert find_silence("Yes.", AnnotatedAnswer(silent=True, answer="It doesn't say.")).annotated is True
+    assert find_silence("Yes.", AnnotatedAnswer(silent=False, answer="It does.")).annotated is False
+
+
+def test_long_replies_end() -> None:
+    """Two hundred thousand characters of denials come to an end."""
+    for reply in ("does not " * 22_000, "no explicit " * 16_000, "not explicitly " * 13_000, "policy a b c " * 15_000):
+        find_silence(reply, None)
