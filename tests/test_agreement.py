@@ -1,0 +1,272 @@
+"""How far analysts agree, compared with the krippendorff package and with plain loops over the scores."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from statistics import mean
+from typing import Any
+
+import krippendorff
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genaipa.scoring.agreement import MetricAgreement, measure
+from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values
+
+SCALE = sorted(VALUES)
+Scores = dict[tuple[str, str], Values]
+"""(answer, analyst) → the values given."""
+
+# Many answers with equal values, so that some metric often doesn't vary at all.
+some_values = st.builds(Values, *(st.sampled_from(VALUES[:n]) for n in (3, 3, 2, 2, 1)))
+some_scores = st.dictionaries(
+    st.tuples(st.sampled_from([f"answer {n}" for n in range(8)]), st.sampled_from("ABCDE")), some_values, max_size=30
+)
+
+
+def events(scores: Scores) -> list[Event]:
+    """The scores as events, a minute apart, in the order in which they stand there."""
+    return [
+        Event(new_id(), f"2026-01-01T{n // 60:02}:{n % 60:02}:00.000Z", "score", analyst, answer, values)
+        for n, ((answer, analyst), values) in enumerate(scores.items())
+    ]
+
+
+def typed(**columns: str) -> Scores:
+    """One analyst per column, with a digit per answer (a blank for none) that is every metric's value."""
+    rows = zip(*columns.values(), strict=True)
+    return {
+        (f"answer {row}", analyst): Values.typed(digit * 5)
+        for row, digits in enumerate(rows)
+        for analyst, digit in zip(columns, digits, strict=True)
+        if digit != " "
+    }
+
+
+def by_answer(scores: Scores, metric: Metric) -> dict[str, dict[str, float]]:
+    """What was given to each answer that has two scores or more, analyst by analyst."""
+    found: dict[str, dict[str, float]] = {}
+    for (answer, analyst), values in scores.items():
+        found.setdefault(answer, {})[analyst] = values[metric]
+    return {answer: values for answer, values in found.items() if len(values) > 1}
+
+
+def packages_alpha(given: dict[str, dict[str, float]]) -> float | None:
+    """What the krippendorff package finds; None where it can't."""
+    counts = [[list(values.values()).count(value) for value in SCALE] for values in given.values()]
+    if not counts:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alpha = krippendorff.alpha(value_counts=counts, value_domain=SCALE, level_of_measurement="ordinal")
+    return None if math.isnan(alpha) else alpha
+
+
+def pairs_of(given: dict[str, dict[str, float]]) -> list[list[tuple[float, float]]]:
+    """Each answer's pairs of values."""
+    return [list(itertools.combinations(values.values(), 2)) for values in given.values()]
+
+
+def expect(found: MetricAgreement, given: dict[str, dict[str, float]]) -> None:
+    """The agreement on a metric is what plain loops and the package find."""
+    assert found.alpha.value == pytest.approx(packages_alpha(given), abs=1e-9)
+    assert found.alpha.value is not None or found.alpha.reason
+    if given:
+        pairs = pairs_of(given)
+        assert found.agreement == pytest.approx(mean(mean(a == b for a, b in answer) for answer in pairs))
+        assert found.difference == pytest.approx(mean(mean(abs(a - b) for a, b in answer) for answer in pairs))
+    else:
+        assert (found.agreement, found.difference) == (None, None)
+
+
+@settings(deadline=None)
+@given(some_scores)
+def test_metrics_equal_the_package(scores: Scores) -> None:
+    """Alpha is the krippendorff package's on any data with gaps; agreement and difference are what loops find."""
+    measured = measure(events(scores))
+    assert measured.answers == len(by_answer(scores, "clarity"))
+    for metric in METRICS:
+        expect(measured.metrics[metric], by_answer(scores, metric))
+
+
+@settings(deadline=None)
+@given(some_scores)
+def test_pairs_equal_the_package(scores: Scores) -> None:
+    """Every two analysts with an answer in common are compared as if they were the only ones, worst first."""
+    measured = measure(events(scores))
+    compared = {}
+    for pair in itertools.combinations(sorted({analyst for _, analyst in scores}), 2):
+        own = {key: values for key, values in scores.items() if key[1] in pair}
+        if by_answer(own, "clarity"):
+            compared[pair] = own
+    assert {pair.analysts for pair in measured.pairs} == set(compared)
+    for pair in measured.pairs:
+        own = compared[pair.analysts]
+        assert pair.answers == len(by_answer(own, "clarity"))
+        for metric in METRICS:
+            expect(pair.metrics[metric], by_answer(own, metric))
+        assert pair.difference == pytest.approx(mean(pair.metrics[metric].difference or 0 for metric in METRICS))
+    differences = [pair.difference for pair in measured.pairs]
+    assert differences == sorted(differences, reverse=True)
+
+
+@settings(deadline=None)
+@given(some_scores)
+def test_leanings_equal_plain_loops(scores: Scores) -> None:
+    """A leaning is the mean of own value less the others' mean; its drift is the later half's less the earlier's."""
+    leanings = {leaning.analyst: leaning for leaning in measure(events(scores)).leanings}
+    seen = set()
+    for metric in METRICS:
+        given = by_answer(scores, metric)
+        for analyst in "ABCDE":
+            # In the order of time, which is the order of `scores`.
+            differences = [
+                given[answer][analyst] - mean(v for other, v in given[answer].items() if other != analyst)
+                for answer, scorer in scores
+                if scorer == analyst and answer in given
+            ]
+            if not differences:
+                continue
+            seen.add(analyst)
+            found, half = leanings[analyst], len(differences) // 2
+            assert found.answers == len(differences)
+            assert found.lenient[metric] == pytest.approx(mean(differences), abs=1e-9)
+            if half:
+                drift = mean(differences[half:]) - mean(differences[:half])
+                assert (found.drift or {})[metric] == pytest.approx(drift, abs=1e-9)
+            else:
+                assert (found.drift, found.overall_drift) == (None, None)
+    assert set(leanings) == seen
+
+
+@settings(deadline=None)
+@given(some_scores)
+def test_disagreements_equal_plain_loops(scores: Scores) -> None:
+    """The answers that differ are listed with the distance of their highest and lowest value, the widest first."""
+    measured = measure(events(scores), most=3)
+    spreads: dict[str, dict[str, float]] = {}
+    for metric in METRICS:
+        for answer, values in by_answer(scores, metric).items():
+            spreads.setdefault(answer, {})[metric] = max(values.values()) - min(values.values())
+    widest = sorted((sum(spread.values()) for spread in spreads.values() if any(spread.values())), reverse=True)
+    assert [sum(found.spread.values()) for found in measured.disagreements] == widest[:3]
+    for found in measured.disagreements:
+        assert found.spread == spreads[found.answer]
+
+
+def test_answers_without_a_difference_are_not_listed() -> None:
+    """Only what differs is listed, with its own distance in each metric."""
+    scores = typed(A="1123", B="1133") | {("answer 0", "C"): Values.typed("11213")}
+    spreads = [(found.answer, list(found.spread.values())) for found in measure(events(scores)).disagreements]
+    assert spreads == [("answer 2", [1.5] * 5), ("answer 0", [0, 0, 0.5, 0, 2])]
+
+
+@settings(deadline=None)
+@given(some_scores)
+def test_nothing_is_nan(scores: Scores) -> None:
+    """Whatever can't be computed is None with a reason: no number in the result is nan or infinite."""
+    numbers: list[float] = []
+
+    def collect(value: Any) -> None:
+        if isinstance(value, dict | list | tuple):
+            for inner in value.values() if isinstance(value, dict) else value:
+                collect(inner)
+        elif isinstance(value, float):
+            numbers.append(value)
+
+    collect(msgspec.to_builtins(measure(events(scores))))
+    assert all(map(math.isfinite, numbers))
+
+
+def test_alpha_by_hand() -> None:
+    """A small table whose alpha is worked out on paper."""
+    # Coincidences: 4 of (+1, +1), 1 of (+1, +0.5) each way, 2 of (-1, -1); so 5 of +1, 1 of +0.5, 2 of -1. Mean ranks
+    # from below: -1 at 1, +0.5 at 2.5, +1 at 5.5. Disagreement: 2 * 9 = 18 observed, and
+    # 2 * (5 * 1 * 9 + 5 * 2 * 20.25 + 1 * 2 * 2.25) / 7 = 72 expected.
+    measured = measure(events(typed(A="1113", B="1123")))
+    assert measured.metrics["accuracy"].alpha.value == pytest.approx(1 - 18 / 72)
+    assert measured.metrics["accuracy"].agreement == 0.75
+    assert measured.metrics["accuracy"].difference == 0.125
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({}, "no answer has been scored by two analysts"),
+        ({"A": "12 ", "B": "  3"}, "no answer has been scored by two analysts"),
+        ({"A": "111", "B": "11 "}, "every value is +1, and alpha is not defined where nothing varies"),
+        ({"A": "223", "B": "22 "}, "every value is +0.5, and alpha is not defined where nothing varies"),
+    ],
+)
+def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:
+    """Alpha is None, with a reason, where no two scores meet and where nothing varies."""
+    measured = measure(events(typed(**columns)))
+    for metric in METRICS:
+        alpha = measured.metrics[metric].alpha
+        assert (alpha.value, alpha.interval, alpha.reason) == (None, None, reason)
+        for pair in measured.pairs:
+            assert pair.metrics[metric].alpha == alpha
+
+
+def test_interval_is_that_of_resampled_answers() -> None:
+    """The confidence interval agrees with one found by drawing answers one by one."""
+    draw = random.Random(3)
+    digits = ["".join(draw.choices("123", (5, 3, 2), k=60)) for _ in range(2)]
+    second = "".join(draw.choice([own, own, other]) for own, other in zip(*digits, strict=True))
+    third = "".join(digit if draw.random() < 0.6 else " " for digit in second)
+    scores = typed(A=digits[0], B=second, C=third)
+    given = list(by_answer(scores, "clarity").values())
+    counts = np.array([[list(values.values()).count(value) for value in SCALE] for values in given])
+    resampled = [
+        krippendorff.alpha(value_counts=counts[draw.choices(range(60), k=60)], level_of_measurement="ordinal")
+        for _ in range(2000)
+    ]
+    alpha = measure(events(scores)).metrics["clarity"].alpha
+    assert alpha.interval == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])), abs=0.04)
+    assert alpha.value is not None
+    assert alpha.interval[0] < alpha.value < alpha.interval[1]
+
+
+def test_interval_depends_on_the_seed_alone() -> None:
+    """The same scores and seed give the same interval, in whatever order the scores come."""
+    scores = events(typed(A="112233112233", B="112332112133"))
+    first = measure(scores, seed=4)
+    assert measure(scores[::-1], seed=4).metrics == first.metrics
+    assert measure(scores, seed=5).metrics != first.metrics
+
+
+@pytest.mark.parametrize(("first", "second"), [("1", "3"), ("1" * 12, "1" * 11 + "3")])
+def test_no_interval_where_too_little_varies(first: str, second: str) -> None:
+    """One answer, or one that differs among many equal ones, gives an alpha but no interval, and says so."""
+    alpha = measure(events(typed(A=first, B=second))).metrics["clarity"].alpha
+    assert alpha.value is not None
+    assert alpha.interval is None
+    assert "too few" in alpha.reason
+
+
+def test_drift_follows_time_not_order() -> None:
+    """An analyst who grows lenient has a positive drift, also when the events come in another order."""
+    scores = events(typed(A="333311", B="222222"))
+    random.Random(1).shuffle(scores)
+    lenient = {leaning.analyst: leaning for leaning in measure(scores).leanings}
+    assert lenient["A"].drift == dict.fromkeys(METRICS, pytest.approx(4 / 3))
+    assert lenient["A"].overall_drift == pytest.approx(4 / 3)
+    assert lenient["A"].overall == pytest.approx(-5 / 6)
+    assert [leaning.analyst for leaning in measure(scores).leanings] == ["B", "A"]
+
+
+def test_only_scores_count() -> None:
+    """Adjudications, skips and undos change nothing."""
+    scores = events(typed(A="1123", B="1133"))
+    last = scores[-1]
+    others = [
+        msgspec.structs.replace(last, id=new_id(), kind="adjudication", analyst="C", values=Values.typed("11111")),
+        msgspec.structs.replace(last, id=new_id(), kind="skip", analyst="C", values=None),
+        msgspec.structs.replace(last, id=new_id(), kind="undo", values=None, undoes=last.id),
+    ]
+    assert measure([*others, *scores, *others]) == measure(scores)
