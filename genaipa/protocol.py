@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 SUMMARY = "(summary)"
 """The step, in place of a question, under which a summary is kept."""
-NO_WORDS = "(no answer)"
-"""Stands in the history for a reply without text: providers refuse an empty message."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
-from genaipa.protocol import NO_WORDS, SUMMARY, Conversation, Script, opening, orders, plan
+from genaipa.protocol import SUMMARY, Conversation, Script, opening, orders, plan
+from genaipa.runs.conversation import NO_WORDS
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
 from genaipa.systems.base import Message, Settings, Usage

@@ -67,6 +67,13 @@ def test_offsets_lead_to_their_lines() -> None:
     assert journal.read_at(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
 
 
+def test_reading_at_a_wrong_place_is_a_sentence() -> None:
+    """An offset that is not the beginning of a record names the file and the offset."""
+    append(Line("a"))
+    with pytest.raises(RunError, match=r"answers\.jsonl: byte 3 begins no record"):
+        journal.read_at(PATH, [3], Line)
+
+
 def test_missing_journal_is_empty() -> None:
     """A run that was never asked anything has no file yet."""
     assert list(journal.read(PATH, Line)) == []

@@ -24,15 +24,16 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
 from genaipa.policies.parts import split_parts
 from genaipa.preflight import load_material
-from genaipa.protocol import NO_WORDS, Script, opening, order_of
+from genaipa.protocol import Script, opening, order_of
 from genaipa.runner import Bounds
+from genaipa.runs.conversation import NO_WORDS
 from genaipa.systems.tokens import estimated
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.runs.records import Record, RunSpec
+from genaipa.runs.records import Record, RunSpec
 
 Dialogue = list[dict[str, str]]
 

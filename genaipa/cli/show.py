@@ -37,36 +37,39 @@ def show(
     from genaipa.workspace import find_workspace
 
     folder = find_run(find_workspace(workspace), run)
-    latest = {record.key: record for record in folder.records()}
     if answer is None:
+        records = list({record.key: record for record in folder.records()}.values())
         if json:
-            screen.print_json({"manifest": folder.manifest(), "answers": list(latest.values())})
+            screen.print_json({"manifest": folder.manifest(), "answers": records})
         else:
-            _print_run(folder, list(latest.values()))
+            _print_run(folder, records)
         return
-    matching = _matching(latest, answer)
+    _, offsets = folder.seen()
+    matching = folder.records_at([offsets[key] for key in _matching(list(offsets), answer)])
     if json:
-        screen.print_json([{"record": r, "messages": _as_dicts(folder, r, latest)} for r in matching])
+        screen.print_json([{"record": r, "messages": _messages(folder, r, offsets)} for r in matching])
         return
     if len(matching) > _FEW:
         _print_answers(matching)
         screen.show(f"{len(matching)} answers match '{answer}'; write more of a key: {matching[0].key}")
         return
     for record in matching:
-        _print_answer(record, _as_dicts(folder, record, latest) if whole else [])
+        _print_answer(record, _messages(folder, record, offsets) if whole else [])
 
 
-def _matching(latest: dict[str, Record], answer: str) -> list[Record]:
+def _matching(keys: list[str], answer: str) -> list[str]:
+    """The keys that a user may mean: that key, those of that question, or those with these parts or this in them."""
     from genaipa.errors import UnknownNameError
 
-    if answer in latest:
-        return [latest[answer]]
-    exact = [record for record in latest.values() if record.question == answer]
-    wanted = answer.split("|")
-    found = exact or [r for r in latest.values() if all(any(w == p for p in r.key.split("|")) for w in wanted)]
-    found = found or [record for record in latest.values() if answer in record.key]
+    if answer in keys:
+        return [answer]
+    questions = [key.rpartition("|")[2] for key in keys]
+    exact = [key for key, question in zip(keys, questions, strict=True) if question == answer]
+    wanted = set(answer.split("|"))
+    found = exact or [key for key in keys if wanted <= set(key.split("|"))]
+    found = found or [key for key in keys if answer in key]
     if not found:
-        raise UnknownNameError("answer", answer, [record.question for record in latest.values()])
+        raise UnknownNameError("answer", answer, questions)
     return found
 
 
@@ -139,25 +142,8 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     screen.show(f"\n({'; '.join(facts)})\n")
 
 
-def _as_dicts(folder: RunFolder, record: Record, latest: dict[str, Record]) -> list[dict[str, str]]:
-    """The conversation up to and with this answer: introduction, the turns before it, question, reply."""
-    from genaipa.protocol import NO_WORDS
+def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
+    """The conversation up to and with this answer, as role and content."""
+    from genaipa.runs.conversation import conversation
 
-    messages = []
-    conversation = next((c for c in folder.conversations() if c.id == record.conversation), None)
-    if conversation is not None and record.kind != "acknowledgement":
-        messages = [{"role": m.role, "content": m.content} for m in folder.introduction(conversation.introduction)]
-    if record.kind == "acknowledgement" or (conversation is not None and conversation.mode == "shared"):
-        for earlier in _before(record, latest):
-            messages.append({"role": "user", "content": earlier.asked})
-            messages.append({"role": "assistant", "content": earlier.reply or NO_WORDS})
-    messages.append({"role": "user", "content": record.asked})
-    if record.reply is not None:
-        messages.append({"role": "assistant", "content": record.reply})
-    return messages
-
-
-def _before(record: Record, latest: dict[str, Record]) -> list[Record]:
-    """The replies of the same kind that the same conversation had before this one, in their order."""
-    same = (r for r in latest.values() if (r.conversation, r.kind) == (record.conversation, record.kind))
-    return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
+    return [{"role": m.role, "content": m.content} for m in conversation(folder, record, offsets)]

@@ -71,13 +71,16 @@ def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
 
 
 def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
-    """The records at these byte offsets."""
+    """The records at these byte offsets; a RunError for an offset at which no record of this kind stands."""
     decode = msgspec.json.Decoder(kind).decode
     with path.open("rb") as file:
         found = []
         for offset in offsets:
             file.seek(offset)
-            found.append(decode(file.readline()))
+            try:
+                found.append(decode(file.readline()))
+            except msgspec.DecodeError as error:
+                raise RunError(f"{path}: byte {offset} begins no record ({error}); restore the file.") from None
     return found
 
 

@@ -1,0 +1,56 @@
+"""A conversation as a system had it: what it was told first, what it was asked and answered by then, and its reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.systems.base import Message, Purpose
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Kind, Record
+
+NO_WORDS = "(no answer)"
+"""Stands in the history for a reply without text: providers refuse an empty message."""
+
+_PURPOSES: dict[Kind, tuple[Purpose, Purpose]] = {
+    "answer": ("question", "answer"),
+    "summary": ("summary-request", "answer"),
+    "acknowledgement": ("introduction", "acknowledgement"),
+}
+"""What the question and the reply of each kind of record are for."""
+
+
+def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
+    """The messages up to and with this record: introduction, turns before it, what was asked, the reply if any.
+
+    `offsets` is where the latest record of each key stands (`folder.seen`): of all texts, only those of this
+    conversation are read.
+    """
+    begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
+    messages = []
+    # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
+    making = record.kind == "acknowledgement"
+    if begun is not None and not making:
+        messages = folder.introduction(begun.introduction)
+    if making or (begun is not None and begun.mode == "shared"):
+        for earlier in _before(folder, record, offsets):
+            messages += _turn(earlier, earlier.reply or NO_WORDS)
+    return messages + _turn(record, record.reply)
+
+
+def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
+    """The replies of the same kind that the same conversation had before this one, in their order."""
+    start = record.key.removesuffix(record.question)
+    near = folder.records_at([offset for key, offset in offsets.items() if key.startswith(start)])
+    same = (r for r in near if (r.conversation, r.kind) == (record.conversation, record.kind))
+    return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
+
+
+def _turn(record: Record, reply: str | None) -> list[Message]:
+    """What a record asked, and the reply unless it is None."""
+    asking, replying = _PURPOSES[record.kind]
+    asked = Message("user", record.asked, asking)
+    return [asked] if reply is None else [asked, Message("assistant", reply, replying)]
