@@ -1,0 +1,261 @@
+"""`genaipa scores`: the scores that were given, out of the store and into it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.scoring.answers import Pool
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.exchange.importing import Imported
+    from genaipa.workspace import Workspace
+
+_COMMANDS = ("export", "import", "sheet")
+_REFUSED = 2
+
+app = typer.Typer()
+
+
+@app.callback(invoke_without_command=True)
+def scores(context: typer.Context, json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+    """Show who has scored how much; take scores out, and in.
+
+    Without a command, the analysts and their scores are listed.
+    """
+    if context.invoked_subcommand is not None:
+        # What stands before the sub-command holds for it too.
+        context.default_map = {
+            name: {"workspace": str(workspace) if workspace else None, "json": json or None} for name in _COMMANDS
+        }
+        return
+    from genaipa.cli.screen import print_json, show, table
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    rows, answers = _summary(_events(here))
+    if json:
+        print_json({"analysts": rows, "answers": answers})
+    elif not rows:
+        show(f"No scores in {here.home} yet. Begin with: genaipa score")
+    else:
+        cells = [
+            (row["analyst"], row["scorer"], row["scores"], row["adjudicated"], _seconds(row["seconds"]), row["latest"])
+            for row in rows
+        ]
+        table(("analyst", "scorer", "scores", "adjudicated", "median time", "latest"), cells, right=(2, 3, 4))
+        show(
+            f"Answers that people have scored: {answers['scored']:,}, by two or more of them: {answers['shared']:,}, "
+            f"adjudicated: {answers['adjudicated']:,}."
+        )
+
+
+@app.command()
+def export(
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed."),
+    ] = None,
+    standing: Annotated[
+        bool, option("--standing", help="Into .jsonl, only what stands (a table has nothing else).")
+    ] = False,
+    machines: Annotated[
+        bool, option("--machines", help="The scores of machines too, where only what stands is written.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Write the scores to a file.
+
+    A table (.csv, .xlsx) has a row for each score and adjudication that stands, and says which answer it is for.
+    A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
+    spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
+    """
+    from genaipa.cli.screen import number, show
+    from genaipa.runs.folder import list_runs
+    from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    suffix = suffix_of(output) if output else ".csv"
+    events: Sequence[Event] = _events(here)
+    answers = {}
+    if suffix != ".jsonl" or standing:
+        events = given(events, machines=machines)
+    if suffix != ".jsonl":
+        answers = _pool(here, list_runs(here)).answers
+    if output is None:
+        write_scores(sys.stdout.buffer, suffix, events, answers)
+        return
+    with _written(output) as file:
+        write_scores(file, suffix, events, answers)
+    show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
+
+
+@app.command("import")
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Exported .jsonl, .csv or .xlsx files, and filled sheets.")
+    ],
+    analyst: Annotated[
+        str, option("--analyst", metavar="NAME", help="Who filled the rows of a sheet that name nobody.")
+    ] = "",
+    unknown_answers: Annotated[
+        bool, option("--unknown-answers", help="Take exported scores of answers that no run here holds, too.")
+    ] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Take scores in from files: all of them, or none.
+
+    Every row is checked, and all problems are listed at once; the exit code is then 2. What is here already is left
+    alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
+    """
+    from genaipa.cli.screen import number, print_json, say
+    from genaipa.runs.folder import list_runs
+    from genaipa.scoring.exchange.importing import import_scores
+    from genaipa.scoring.people import load_people
+    from genaipa.scoring.store import Store, database_url
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    pool, people = _pool(here, list_runs(here)), load_people(here)
+    with contextlib.closing(Store.open(database_url(here))) as store:
+        imported = import_scores(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
+    if json:
+        print_json(imported)
+    else:
+        _report(imported)
+    if imported.problems:
+        say(f"genaipa: nothing was imported: {number(len(imported.problems), 'problem')}.")
+        raise typer.Exit(_REFUSED)
+
+
+@app.command()
+def sheet(
+    run: Annotated[str, typer.Argument(help="Name of the run, part of it, or latest.")],
+    output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file; it must not exist yet.")],
+    analyst: Annotated[
+        str, option("--analyst", metavar="NAME", help="Who fills it: stands in each row, and decides the order.")
+    ] = "",
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Write a spreadsheet in which an analyst scores a run's answers offline.
+
+    One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
+    documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
+    """
+    from genaipa.cli.screen import number, show
+    from genaipa.runs.folder import find_run
+    from genaipa.scoring.exchange.sheet import blind_order, write_sheet
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    if output.suffix.lower() != ".xlsx":
+        raise UsageError(f"{output}: a sheet to fill is written as .xlsx.")
+    if output.exists():
+        raise UsageError(f"{output} is there already, and may have been filled; give another name.")
+    pool = _pool(here, [find_run(here, run)])
+    order = blind_order(pool.answers.values(), analyst)
+    if not order:
+        raise UsageError(f"the run {run} has no answers to score yet.")
+    with _written(output) as file:
+        write_sheet(file, map(pool.case, order), analyst)
+    show(f"{output}: {number(len(order), 'answer')} to score.")
+    show(f"Filled, it comes back with: genaipa scores import {output}")
+
+
+def _events(workspace: Workspace) -> list[Event]:
+    """Everything in the store; nothing, and no store is made, where there is none yet."""
+    from genaipa.scoring.store import Store, database_url
+
+    url = database_url(workspace)
+    file = url.removeprefix("sqlite:///")
+    if file != url and not Path(file).exists():
+        return []
+    with contextlib.closing(Store.open(url)) as store:
+        return [event for _, event in store.events()]
+
+
+def _pool(workspace: Workspace, folders: Sequence[RunFolder]) -> Pool:
+    """The answers of these runs; what is wrong with a run is said."""
+    from genaipa.cli.screen import say
+    from genaipa.scoring.answers import Pool
+
+    pool = Pool(workspace, folders)
+    for problem in pool.problems:
+        say(problem)
+    return pool
+
+
+def _summary(events: Sequence[Event]) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """A row for each analyst, people before machines, and how many answers people have scored and adjudicated."""
+    from collections import Counter
+    from statistics import median
+
+    from genaipa.scoring.events import standing
+
+    by: dict[tuple[str, str], list[Event]] = {}
+    for event in standing(events):
+        by.setdefault((event.scorer, event.analyst), []).append(event)
+    rows = []
+    for (scorer, analyst), theirs in sorted(by.items()):
+        times = [event.seconds for event in theirs if event.kind == "score" and event.seconds is not None]
+        rows.append(
+            {
+                "analyst": analyst,
+                "scorer": scorer,
+                "scores": sum(event.kind == "score" for event in theirs),
+                "adjudicated": sum(event.kind == "adjudication" for event in theirs),
+                "seconds": median(times) if times else None,
+                "latest": max(event.time for event in theirs),
+            }
+        )
+    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in theirs]
+    scored = Counter(event.answer for event in people if event.kind == "score")
+    answers = {
+        "scored": len(scored),
+        "shared": sum(count > 1 for count in scored.values()),
+        "adjudicated": len({event.answer for event in people if event.kind == "adjudication"}),
+    }
+    return rows, answers
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.0f} s"
+
+
+def _report(imported: Imported) -> None:
+    from genaipa.cli.screen import number, say, show
+
+    for told in (*imported.problems, *imported.replaced):
+        say(told)
+    if imported.problems:
+        return
+    more = [f"in already: {imported.known:,}"] if imported.known else []
+    more += [f"replaced since: {len(imported.replaced):,}"] if imported.replaced else []
+    more += [f"rows not scored yet: {imported.unscored:,}"] if imported.unscored else []
+    show(f"{number(imported.added, 'event')} taken in{'; ' if more else ''}{'; '.join(more)}.")
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[BinaryIO]:
+    """A file that is there when it is whole; what was there before stays until then."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+        temporary.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    finally:
+        temporary.unlink(missing_ok=True)

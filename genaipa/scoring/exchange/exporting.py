@@ -1,0 +1,49 @@
+"""Scores out of the store: the log of events, or a table of what stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from genaipa.errors import UsageError
+from genaipa.scoring.events import standing
+from genaipa.scoring.exchange.rows import COLUMNS, row_of
+from genaipa.scoring.exchange.tables import write_csv, write_xlsx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from genaipa.scoring.answers import Answer
+    from genaipa.scoring.events import Event
+
+SUFFIXES = (".csv", ".jsonl", ".xlsx")
+
+
+def suffix_of(path: Path) -> str:
+    """The format that a file's name asks for; a UsageError for one that scores can't be written in."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"{path}: scores can be written as {', '.join(SUFFIXES)}.")
+    return suffix
+
+
+def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
+    """The scores and adjudications that stand; those of machines only where they are wanted."""
+    return [event for event in standing(events) if machines or event.scorer == "human"]
+
+
+def write_scores(file: BinaryIO, suffix: str, events: Iterable[Event], answers: Mapping[str, Answer]) -> None:
+    """Write events in the format of a suffix; a table takes scores and adjudications only.
+
+    `answers` (by digest) are those of which a table can say more than the digest.
+    """
+    if suffix == ".jsonl":
+        file.writelines(msgspec.json.encode(event) + b"\n" for event in events)
+        return
+    rows = (row_of(event, answers.get(event.answer)) for event in events)
+    if suffix == ".csv":
+        write_csv(file, COLUMNS, rows)
+    else:
+        write_xlsx(file, "scores", COLUMNS, rows)

@@ -1,0 +1,172 @@
+"""Find the events in a file: each with the place where it stands, and everything that is wrong with the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.datafiles import convert, read_text
+from genaipa.errors import DataError, UsageError, nearest
+from genaipa.scoring.events import Event
+from genaipa.scoring.exchange.rows import COLUMNS, DIGEST, event_of, is_scored, time_of
+from genaipa.scoring.exchange.sheet import SHOWN
+from genaipa.scoring.exchange.tables import read_table, simplified
+from genaipa.scoring.rubric import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from genaipa.scoring.exchange.tables import Table
+
+# Column as people may write it → column.
+_KNOWN = {simplified(name): name for name in (*COLUMNS, *SHOWN)}
+_NEEDED = (DIGEST, *METRICS)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An event in a file, and where; `itself` if it has an id of its own there."""
+
+    event: Event
+    path: Path
+    entry: str
+    itself: bool = True
+
+
+@dataclass
+class Reading:
+    """What was found in files so far, the problems of their entries, and how many rows had no value at all.
+
+    `spell` gives the name under which the scores of a person are kept, and raises a UsageError for what can't be one;
+    `analyst` is who filled the rows that name nobody.
+    """
+
+    spell: Callable[[str], str]
+    analyst: str = ""
+    found: list[Found] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    unscored: int = 0
+
+    def read(self, path: Path) -> None:
+        """Take in a file; a DataError or UsageError if it can't be read at all."""
+        suffix = path.suffix.lower()
+        if suffix == ".jsonl":
+            self._read_log(path)
+        elif suffix in (".csv", ".xlsx"):
+            self._read_rows(read_table(path, DIGEST))
+        else:
+            raise UsageError(f"{path}: scores are read from .csv, .jsonl and .xlsx files; save it as one of these.")
+
+    def _tell(self, path: Path, entry: str, problem: str) -> None:
+        self.problems.append(str(DataError(path, problem, entry)))
+
+    def _read_log(self, path: Path) -> None:
+        ids = set()
+        # Not splitlines: a note may hold a line separator of Unicode.
+        for count, line in enumerate(read_text(path).split("\n"), start=1):
+            if not line.strip():
+                continue
+            entry = f"line {count}"
+            try:
+                event = msgspec.json.decode(line, type=Event)
+            except msgspec.DecodeError:
+                inner, problem = _why_undecodable(line)
+                self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
+                continue
+            complaint = f"the event '{event.id}' stands twice." if event.id in ids else _complaint(event)
+            if complaint:
+                self._tell(path, entry, complaint)
+            else:
+                ids.add(event.id)
+                self.found.append(Found(event, path, entry))
+
+    def _read_rows(self, table: Table) -> None:
+        columns = dict(self._columns(table))
+        nameless, seen = [], dict[tuple[str, ...], int]()
+        for row, texts in table.rows if columns.keys() >= set(_NEEDED) else ():
+            cells = {column: texts[place] for column, place in columns.items() if place < len(texts)}
+            cells = dict.fromkeys(_NEEDED, "") | cells
+            if not is_scored(cells):
+                self.unscored += 1
+                continue
+            who = self._name(table.path, row, cells)
+            event, problems = event_of(cells, who)
+            for column, problem in problems:
+                self._tell(table.path, f"row {row}, {column}", problem)
+            if not who:
+                nameless.append(row)
+            elif event is not None:
+                before = seen.setdefault((event.kind, event.scorer, who, event.answer), row)
+                if before != row:
+                    told = f"scores the same answer for {who} as row {before}; keep one of them."
+                    self._tell(table.path, f"row {row}, {DIGEST}", told)
+                itself = bool(cells.get("id", "").strip())
+                self.found.append(Found(event, table.path, f"row {row}", itself=itself))
+        if nameless:
+            told = f"nobody is named in row {_few(nameless)}; say who filled the file with --analyst NAME."
+            self._tell(table.path, "analyst", told)
+
+    def _columns(self, table: Table) -> Iterator[tuple[str, int]]:
+        """The columns that are known, and their places."""
+        seen: set[str] = set()
+        for place, name in enumerate(table.names):
+            column = _KNOWN.get(simplified(name))
+            if column in seen:
+                self._tell(table.path, "row 1", f"the column '{column}' stands twice.")
+            elif column is not None:
+                seen.add(column)
+                yield column, place
+            elif name.strip():
+                told = f"unknown column '{name.strip()}'{nearest(simplified(name), _KNOWN)}"
+                self._tell(table.path, "row 1", told)
+            elif filled := [row for row, texts in table.rows if place < len(texts) and texts[place].strip()]:
+                told = f"column {place + 1} has no name in the first row, and something in row {_few(filled)}."
+                self._tell(table.path, "row 1", told)
+        for name in _NEEDED:
+            if name not in seen:
+                self._tell(table.path, "row 1", f"the column '{name}' is missing.")
+
+    def _name(self, path: Path, row: int, cells: dict[str, str]) -> str:
+        """Who gave a row; empty if nobody is named."""
+        given = cells.get("analyst", "").strip() or self.analyst
+        if not given or cells.get("id", "").strip():
+            return given
+        try:
+            return self.spell(given)
+        except UsageError as error:
+            self._tell(path, f"row {row}, analyst", str(error))
+            return given
+
+
+def _why_undecodable(line: str) -> tuple[str, str]:
+    """What is wrong with a line that is no event (entry, problem), in the words of the other data files."""
+    try:
+        convert(msgspec.json.decode(line), Event, "")
+    except DataError as error:
+        return error.entry, error.problem
+    except msgspec.DecodeError as error:
+        return "", f"is not JSON ({error})."
+    raise AssertionError(line)
+
+
+def _complaint(event: Event) -> str:
+    """What is wrong with an event by itself; empty if nothing."""
+    valued = event.kind in ("score", "adjudication")
+    if not (event.id and event.analyst.strip() and event.answer):
+        return "id, analyst and answer must not be empty."
+    if valued != (event.values is not None):
+        return f"an event of the kind '{event.kind}' {'needs' if valued else 'has no'} values."
+    if (event.kind == "undo") != bool(event.undoes):
+        return "an undo, and only an undo, says which event it undoes."
+    try:
+        time_of(event.time)
+    except ValueError as error:
+        return f"{error}."
+    return ""
+
+
+def _few(rows: Sequence[int]) -> str:
+    return ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")  # noqa: PLR2004

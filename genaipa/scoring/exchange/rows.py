@@ -1,0 +1,172 @@
+"""An event as a row of a table: what was given, and which answer it was given for."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING, Any, get_args
+
+from genaipa.scoring.events import Event, Scorer, new_id, now
+from genaipa.scoring.exchange.cells import number
+from genaipa.scoring.overall import m_all
+from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from genaipa.scoring.answers import Answer
+    from genaipa.scoring.exchange.tables import Cell
+
+DIGEST = "digest"
+"""The column with the answer's digest: a table without it is none of ours."""
+GIVEN = (
+    *(DIGEST, "analyst", "time", *METRICS, "note"),
+    *("seconds", "kind", "scorer", "blind", "calibration", "suggested", "preselected", "id"),
+)
+"""The columns that say what was given; they are read back. Only the digest and the five metrics have to be there."""
+ABOUT = ("run", "system", "document", "question", "wording", "initialization", "repetition", "m_all")
+"""The columns that say which answer it was, for people and statistics; they are not read back."""
+COLUMNS = (*GIVEN, *ABOUT)
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+
+
+# -- out --
+
+
+def row_of(event: Event, answer: Answer | None) -> tuple[Cell, ...]:
+    """A score or adjudication as a row of `COLUMNS`; `answer` is None where its run is not here.
+
+    Of an answer that came back several times, each run, system, … is named once.
+    """
+    values = event.values
+    assert values is not None, "scores and adjudications have values"
+    suggested = " ".join(f"{metric}={shown(value)}" for metric, value in event.suggested.items())
+    metrics: list[Cell] = [_whole(values[metric]) for metric in METRICS]
+    return (
+        *(event.answer, event.analyst, event.time, *metrics, event.note),
+        *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.calibration)),
+        *(suggested, _word(event.preselected), event.id),
+        *_about(answer),
+        round(m_all(values), 2),
+    )
+
+
+def _about(answer: Answer | None) -> tuple[Cell, ...]:
+    if answer is None:
+        return (None,) * (len(ABOUT) - 1)  # all but M_all
+    each = answer.occurrences
+    repetitions = _named(o.repetition for o in each)
+    return (
+        *(_named(o.run for o in each), _named(o.system for o in each), answer.document, answer.question),
+        *(answer.wording, _named(o.initialization for o in each)),
+        int(repetitions) if repetitions.isdecimal() else repetitions,
+    )
+
+
+def _named(values: Any) -> str:
+    return "; ".join(dict.fromkeys(map(str, values)))
+
+
+def _word(flag: bool) -> str:
+    # Not TRUE and FALSE, which spreadsheets translate.
+    return "yes" if flag else "no"
+
+
+def _whole(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+# -- in --
+
+
+def event_of(cells: Mapping[str, str], analyst: str) -> tuple[Event | None, list[tuple[str, str]]]:
+    """The event in a row (column → text), given by `analyst`, and what is wrong with it (column, problem).
+
+    A row without an id or a time is a new event of this moment. There is no event where anything is wrong.
+    """
+    problems: list[tuple[str, str]] = []
+    fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
+    for column, read in _READERS.items():
+        text = cells.get(column, "").strip()
+        if text:
+            try:
+                fields[column] = read(text)
+            except ValueError as error:
+                problems.append((column, f"{error}."))
+    digest = cells[DIGEST].strip()
+    if not digest:
+        problems.append((DIGEST, "is empty, so that nobody can say which answer this is."))
+    values = []
+    for metric in METRICS:
+        try:
+            values.append(_value(cells[metric].strip()))
+        except ValueError as error:
+            problems.append((metric, f"{error}."))
+    if problems:
+        return None, problems
+    return Event(**fields, analyst=analyst, answer=digest, values=Values(*values), note=cells.get("note", "")), []
+
+
+def is_scored(cells: Mapping[str, str]) -> bool:
+    """Whether any of the five values is there."""
+    return any(cells[metric].strip() for metric in METRICS)
+
+
+def _value(text: str) -> float:
+    if not text:
+        raise ValueError("has no value, and other metrics of the row have")
+    with contextlib.suppress(ValueError):
+        if (value := number(text)) in VALUES:
+            return value
+    raise ValueError(f"'{text}' is not one of {', '.join(map(shown, VALUES))}")
+
+
+def time_of(text: str) -> str:
+    """The text if it is a time in UTC as events have it; a ValueError otherwise."""
+    if not _TIME.fullmatch(text):
+        raise ValueError(f"'{text}' is not a time in UTC such as 2026-05-04T12:30:00.000Z")
+    return text
+
+
+def _seconds(text: str) -> float:
+    seconds = number(text)
+    if seconds < 0:
+        raise ValueError(f"'{text}' is less than no time")
+    return seconds
+
+
+def _flag(text: str) -> bool:
+    return _choice("yes", "no")(text) == "yes"
+
+
+def _choice(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.casefold() not in words:
+            raise ValueError(f"'{text}' is not one of {', '.join(words)}")
+        return text.casefold()
+
+    return read
+
+
+def _suggested(text: str) -> dict[Metric, float]:
+    found: dict[Metric, float] = {}
+    for part in text.split():
+        metric, _, value = part.partition("=")
+        if metric not in METRICS or number(value) not in VALUES:
+            raise ValueError(f"'{part}' is not a metric and its value, such as reference=-1")
+        found[metric] = number(value)
+    return found
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "id": str,
+    "time": time_of,
+    "seconds": _seconds,
+    "kind": _choice("score", "adjudication"),
+    "scorer": _choice(*get_args(Scorer)),
+    "blind": _flag,
+    "calibration": _flag,
+    "suggested": _suggested,
+    "preselected": _flag,
+}

@@ -1,0 +1,137 @@
+"""The spreadsheet that an analyst fills offline: the answers of a run, with empty cells for the five metrics.
+
+Nothing in it says which system answered. The rubric and the documents are in it, so that nothing else is needed.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from genaipa.datafiles import digest
+from genaipa.scoring.blinding import mask
+from genaipa.scoring.exchange.tables import MOST_CHARACTERS, openpyxl, spreadsheet_text
+from genaipa.scoring.rubric import METRICS, RUBRIC, SILENT_RULE, VALUES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.scoring.answers import Answer, Case
+
+SHOWN = ("asked", "answer", "annotated answer")
+"""The columns that a sheet has for the analyst to read; they are not read back."""
+FILLED = (*METRICS, "note", "analyst")
+"""The columns that the analyst fills."""
+COLUMNS = ("digest", "document", *SHOWN, *FILLED)
+
+_WIDTHS = dict.fromkeys(COLUMNS, 14) | {"asked": 40, "answer": 80, "annotated answer": 50, "note": 40}
+_PARAGRAPH = 2000
+"""Characters of a document's line that are shown in one cell: a row of a spreadsheet can't be higher than a screen."""
+_HOW = (
+    "On the sheet 'scores', give each answer one of the three values on each of the five metrics.",
+    "Add a note if you like. Leave a row empty that you have not scored. Your name belongs into the column 'analyst'.",
+    "A text that a spreadsheet would take for a formula has an apostrophe in front of it, which is not part of it.",
+    "Then save the file and give it back: genaipa scores import FILE",
+)
+
+
+def blind_order(answers: Iterable[Answer], analyst: str) -> list[str]:
+    """The digests of these answers, shuffled for this analyst; those about one document stay together."""
+
+    def place(answer: Answer) -> tuple[str, str]:
+        return digest(f"{analyst}\0{answer.document_digest}"), digest(f"{analyst}\0{answer.digest}")
+
+    return [answer.digest for answer in sorted(answers, key=place)]
+
+
+def write_sheet(file: BinaryIO, cases: Iterable[Case], analyst: str = "") -> int:
+    """Write a spreadsheet to fill, with these answers in this order and the analyst's name; how many they are."""
+    workbook = openpyxl().Workbook()
+    scores, rubric = workbook.active, workbook.create_sheet("rubric")
+    scores.title = "scores"
+    _append(scores, COLUMNS, bold=True)
+    documents: dict[str, Document] = {}
+    for case in cases:
+        documents[case.document.digest] = case.document
+        _append(scores, _row(case, analyst))
+    _append_rubric(rubric)
+    for document in documents.values():
+        _append_document(workbook, document)
+    _make_fillable(scores)
+    workbook.save(file)
+    return int(scores.max_row) - 1
+
+
+def _row(case: Case, analyst: str) -> list[str | None]:
+    document = case.document
+    keep = f"{document.text}\n{document.company}\n{case.asked}"
+    asked = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
+    annotated = ""
+    if case.annotated is not None:
+        rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""
+        silent = "\n\n(The document does not say.)" if case.annotated.silent else ""
+        annotated = case.annotated.answer + rests_on + silent
+    shown = [asked, mask(case.reply, case.names, keep), annotated]
+    return [case.answer.digest, case.answer.document, *map(_fitting, shown), *[None] * (len(FILLED) - 1), analyst]
+
+
+def _fitting(text: str) -> str:
+    """The text, cut with a mark where a cell of a spreadsheet can't hold it."""
+    mark = f"\n\n[cut here: the whole text has {len(text):,} characters, and a cell can't hold them]"
+    # One character of room for the apostrophe of a text that looks like a formula.
+    return text if len(text) < MOST_CHARACTERS else text[: MOST_CHARACTERS - len(mark) - 1] + mark
+
+
+def _append(sheet: Any, values: Sequence[str | float | None], *, bold: bool = False) -> None:
+    styles = openpyxl().styles
+    sheet.append([spreadsheet_text(value) if isinstance(value, str) else value for value in values])
+    for cell in sheet[sheet.max_row]:
+        cell.alignment = styles.Alignment(wrap_text=True, vertical="top")
+        cell.font = styles.Font(bold=bold)
+
+
+def _append_rubric(sheet: Any) -> None:
+    _append(sheet, ["metric", *VALUES], bold=True)
+    for metric in METRICS:
+        _append(sheet, [metric, *(RUBRIC[metric][value] for value in VALUES)])
+    for line in ("", SILENT_RULE, *_HOW):
+        _append(sheet, [line])
+        sheet.merge_cells(start_row=sheet.max_row, end_row=sheet.max_row, start_column=1, end_column=1 + len(VALUES))
+        sheet.row_dimensions[sheet.max_row].height = 32
+    for column in "ABCD":
+        sheet.column_dimensions[column].width = 32
+
+
+def _append_document(workbook: Any, document: Document) -> None:
+    # A sheet's title has at most 31 characters, and openpyxl may have to number it.
+    title = re.sub(r"[^\w.-]", "-", document.name)[:20]
+    sheet = workbook.create_sheet(f"text {title}")
+    sheet.column_dimensions["A"].width = 120
+    for line in document.text.split("\n"):
+        for piece in textwrap.wrap(line, _PARAGRAPH) or [""]:
+            _append(sheet, [piece])
+
+
+def _make_fillable(sheet: Any) -> None:
+    """Frozen names of columns, a drop-down for each metric, and everything locked but what the analyst fills."""
+    from openpyxl.utils import get_column_letter as letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    places = {name: letter(place) for place, name in enumerate(COLUMNS, start=1)}
+    sheet.freeze_panes = "A2"
+    for name, place in places.items():
+        sheet.column_dimensions[place].width = _WIDTHS[name]
+    # The values are cells and not a list in words, so that they are numbers where 0.5 is written 0,5.
+    allowed = DataValidation(type="list", formula1="rubric!$B$1:$D$1", allow_blank=True, showErrorMessage=True)
+    allowed.error = f"One of {', '.join(f'{value:+g}' for value in VALUES)}, please."
+    allowed.add(f"{places[METRICS[0]]}2:{places[METRICS[-1]]}{max(sheet.max_row, 2)}")
+    sheet.add_data_validation(allowed)
+    unlocked = openpyxl().styles.Protection(locked=False)
+    for row in sheet.iter_rows(min_row=2, min_col=1 + COLUMNS.index(FILLED[0])):
+        for cell in row:
+            cell.protection = unlocked
+    sheet.protection.sheet = True
+    # The other way round from how it reads: these stay allowed.
+    sheet.protection.formatColumns = sheet.protection.formatRows = False

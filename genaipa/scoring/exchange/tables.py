@@ -1,0 +1,153 @@
+"""Tables as files: CSV and .xlsx, written so that nothing in them is live, and read as spreadsheets leave them."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import warnings
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from genaipa.datafiles import read_text
+from genaipa.errors import DataError, UsageError
+from genaipa.scoring.exchange.cells import harmless, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+Cell = str | float | None
+
+MOST_CHARACTERS = 32_767
+"""That a cell of a spreadsheet can hold."""
+MOST_ROWS = 1_048_576
+"""That a sheet of a spreadsheet can hold, with the names of the columns."""
+
+
+# What reading a file that is no spreadsheet, or a damaged one, ends in; a SyntaxError is about its XML.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, SyntaxError)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it stands in a file: the names of its columns, and each row that is not blank with its number.
+
+    Rows are counted from 1 as a spreadsheet counts them, the names of the columns included. Cells are text.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    rows: list[tuple[int, tuple[str, ...]]]
+
+
+def openpyxl() -> Any:
+    """The library for spreadsheets; a UsageError that names the extra where it is missing."""
+    try:
+        import openpyxl as library
+    except ImportError:
+        raise UsageError("spreadsheets need the package 'openpyxl': pip install 'genaipa[desk]'") from None
+    return library
+
+
+# -- writing --
+
+
+def write_csv(file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """The rows as CSV in UTF-8. Numbers stay numbers; text is made harmless."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(names)
+    writer.writerows([harmless(cell, csv=True) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    text.detach()
+
+
+def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """The rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
+    library = openpyxl()
+    # All of them before the first is written: a workbook that is left half-written can't be closed.
+    checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    if len(checked) >= MOST_ROWS:
+        raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows, and these are more; write .csv or .jsonl.")
+    workbook = library.Workbook(write_only=True)
+    sheet = workbook.create_sheet(title)
+    sheet.freeze_panes = "A2"
+    for row in (names, *checked):
+        sheet.append(row)
+    workbook.save(file)
+
+
+def spreadsheet_text(text: str) -> str:
+    """What a cell can hold: harmless, and without the control characters that the format forbids.
+
+    A UsageError where it is more than fits.
+    """
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    shown = harmless(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
+    if len(shown) > MOST_CHARACTERS:
+        raise UsageError(
+            f"a cell of a spreadsheet holds {MOST_CHARACTERS:,} characters, and the text that begins "
+            f"'{text[:40]}' has {len(text):,}; write .csv or .jsonl."
+        )
+    return shown
+
+
+# -- reading --
+
+
+def read_table(path: Path, wanted: str) -> Table:
+    """The table in a .csv or .xlsx file; a DataError if there is none that has the column `wanted`.
+
+    A spreadsheet may have several sheets, under any name: the first with that column is taken.
+    """
+    sheets = _csv_rows(path) if path.suffix.lower() == ".csv" else _xlsx_sheets(path)
+    found = False
+    for sheet in sheets:
+        rows = ((number, row) for number, row in enumerate(sheet, start=1) if any(map(str.strip, row)))
+        _, names = next(rows, (0, ()))
+        found = found or bool(names)
+        if wanted in map(simplified, names):
+            return Table(path, names, list(rows))
+    raise DataError(path, f"has no column '{wanted}' in its first row." if found else "is empty.")
+
+
+def simplified(name: str) -> str:
+    """The name of a column without what people change about it: capitals, blanks, underscores."""
+    return " ".join(name.casefold().replace("_", " ").split())
+
+
+def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
+    text = read_text(path)
+    first = text.lstrip().partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        yield [tuple(plain(cell, csv=True) for cell in row) for row in rows]
+    except csv.Error as error:
+        raise DataError(path, f"is not CSV ({error}).", f"line {rows.line_num}") from None
+
+
+def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
+    library = openpyxl()
+    try:
+        with warnings.catch_warnings():
+            # They are about decorations, which are of no use here.
+            warnings.simplefilter("ignore")
+            workbook = library.load_workbook(path, read_only=True, data_only=True)
+        with contextlib.closing(workbook):
+            for sheet in workbook.worksheets:
+                # What a file says of a sheet's size may be wrong where another program wrote it.
+                sheet.reset_dimensions()
+                yield [tuple(map(_text, row)) for row in sheet.iter_rows(values_only=True)]
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+    except _DAMAGE:
+        raise DataError(path, "is not a spreadsheet; save it as .xlsx or .csv.") from None
+
+
+def _text(value: object) -> str:
+    return "" if value is None else plain(str(value), csv=False)

@@ -1,0 +1,98 @@
+"""Scores to exchange in tests, and files as people and programs leave them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import openpyxl
+
+from genaipa.scoring.answers import Answer, Occurrence
+from genaipa.scoring.events import Event
+from genaipa.scoring.exchange.exporting import write_scores
+from genaipa.scoring.rubric import Values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.scoring.store import Store
+
+GOOD = Values(1.0, 1.0, 0.5, 0.5, -1.0)
+HEAD = "digest,relevance,accuracy,clarity,completeness,reference,note,analyst"
+FORMULA = '=HYPERLINK("http://example.com/?"&A1)'
+
+
+def digest(n: int) -> str:
+    """The digest of the n-th answer."""
+    return f"{n:064x}"
+
+
+ANSWERS = {
+    digest(n): Answer(
+        digest=digest(n),
+        document="acme",
+        document_digest="d" * 64,
+        kind="policy",
+        question=f"Q{n}",
+        category="T",
+        wording="original",
+        status="answered",
+        occurrences=[Occurrence("run-1", f"key{n}", "extractive", "document", 1, 0)],
+    )
+    for n in range(1, 10)
+}
+
+
+def event(n: int = 1, **changes: object) -> Event:
+    """A score of the n-th answer."""
+    fields = {
+        "id": f"id{n}",
+        "time": f"2026-05-04T12:30:{n:02}.000Z",
+        "kind": "score",
+        "analyst": "Ann",
+        "answer": digest(n),
+        "values": GOOD,
+    }
+    return Event(**fields | changes)
+
+
+HISTORY = [
+    event(1, seconds=12.5, note="fine", suggested={"reference": -1.0, "accuracy": 0.5}, preselected=True),
+    event(2, calibration=True, blind=False),
+    event(3, kind="skip", values=None),
+    event(4, answer=digest(1), values=Values(0.5, 0.5, 0.5, 0.5, 0.5), note="second thoughts\nover two lines"),
+    event(5, answer=digest(2), kind="undo", values=None, undoes="id2"),
+    event(6, answer=digest(1), analyst="Bo", note=FORMULA),
+    event(7, answer=digest(1), analyst="Cy", kind="adjudication"),
+    event(8, scorer="machine", analyst="judge"),
+]
+
+
+def kept(store: Store) -> list[Event]:
+    """Everything in a store."""
+    return [event for _, event in store.events()]
+
+
+def exported(suffix: str, events: Sequence[Event]) -> bytes:
+    """What is written of these events in a format."""
+    file = io.BytesIO()
+    write_scores(file, suffix, events, ANSWERS)
+    return file.getvalue()
+
+
+def written(name: str, content: str | bytes) -> Path:
+    """A file with that content."""
+    path = Path(name)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def spreadsheet(name: str, *rows: Sequence[object], title: str = "scores") -> Path:
+    """A spreadsheet as some other program writes it."""
+    workbook = openpyxl.Workbook()
+    workbook.active.title = title
+    for row in rows:
+        workbook.active.append(row)
+    workbook.save(name)
+    return Path(name)
