@@ -450,3 +450,20 @@ def test_show_spares_the_document(server: OpenAIServer, run: Run) -> None:
     sentence = "We never sell what we know about you."
     assert sentence not in run("show", "latest", record.question).out
     assert sentence in run("show", "latest", record.question, "--whole").out
+
+
+def test_a_resumed_run_shows_the_document_again(genaipa: Callable[..., Finished]) -> None:
+    """The baseline, which answers from what the messages carry, says the same after a crash as it did before."""
+    done = genaipa("run", "-s", "extractive", "-p", "brindlecart", "--experiment", "quality", "--name", "whole")
+    assert done.code == 0, done.err
+    [answers] = Path("runs").glob("*-whole/answers.jsonl")
+    before = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+    # As a crash leaves it: the last ten answers were never written.
+    kept = answers.read_bytes().splitlines(keepends=True)[:-10]
+    answers.write_bytes(b"".join(kept))
+    manifest = answers.with_name("manifest.json")
+    manifest.write_text(manifest.read_text().replace('"status": "complete"', '"status": "running"'))
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done.err
+    after = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+    assert [(r["key"], r["reply"]) for r in after] == [(r["key"], r["reply"]) for r in before]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import KEY, answers, carry_out, latest, make_workspace, messages, procedure, spec
+from running import KEY, TEXT, answers, carry_out, latest, make_workspace, messages, procedure, spec
 from servers import OpenAIServer, cut, failure
 
 from genaipa.runs.conversation import NO_WORDS, conversation
@@ -54,7 +54,7 @@ def test_each_message_says_what_it_is_for(server: OpenAIServer) -> None:
     *introduction, first, replied, asked, reply = had(folder, answers(folder)[1])
     assert [message.purpose for message in (first, replied, asked, reply)] == ["question", "answer"] * 2
     assert {message.purpose for message in introduction} == {"introduction", "part", "acknowledgement"}
-    assert all(message.carries in message.content for message in introduction if message.purpose == "part")
+    assert "".join(message.carries for message in introduction if message.purpose == "part") == TEXT
 
 
 def test_a_reply_without_words_has_a_stand_in(server: OpenAIServer) -> None:

@@ -104,6 +104,7 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
     messages = [
         Message("user", "Part 1 of 1\n\nIt is “all”.", "part", carries="It is “all”.", breakpoint=True),
         Message("assistant", "Ready.", "acknowledgement"),
+        Message("user", "Part 2 of 2\n\n## 2. More", "part", carries="\n## 2. More\n\n"),
     ]
     digest = folder.keep_introduction(messages)
     assert folder.keep_introduction(messages) == digest

@@ -41,11 +41,32 @@ MANIFEST = "manifest.json"
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
+    """A message, in which the text that it carries is stored once.
+
+    `carries` is where that text stands in the content, and `margins` the blanks around it, which the content may lack.
+    """
+
     role: Role
     content: str
     purpose: Purpose = "question"
     carries: tuple[int, int] | None = None
+    margins: tuple[str, str] = ("", "")
     breakpoint: bool = False
+
+    @classmethod
+    def of(cls, message: Message) -> Self:
+        """A message as it is stored."""
+        bare = message.carries.strip()
+        start = message.content.find(bare) if bare else -1
+        known = (start, start + len(bare)) if start >= 0 else None
+        before, _, after = message.carries.partition(bare) if known else ("", "", "")
+        return cls(message.role, message.content, message.purpose, known, (before, after), message.breakpoint)
+
+    def message(self) -> Message:
+        """The message that was stored."""
+        before, after = self.margins
+        carries = f"{before}{self.content[slice(*self.carries)]}{after}" if self.carries else ""
+        return Message(self.role, self.content, self.purpose, carries=carries, breakpoint=self.breakpoint)
 
 
 class RunFolder:
@@ -173,10 +194,7 @@ class RunFolder:
 
     def keep_introduction(self, messages: Sequence[Message]) -> str:
         """Store the messages before the first question; their digest."""
-        stored = [
-            _StoredMessage(role=m.role, content=m.content, purpose=m.purpose, carries=_span(m), breakpoint=m.breakpoint)
-            for m in messages
-        ]
+        stored = [_StoredMessage.of(message) for message in messages]
         content = msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n"
         digest = hashlib.sha256(content).hexdigest()
         if not (self.path / "introductions" / f"{digest}.json").exists():
@@ -223,24 +241,7 @@ class RunFolder:
             stored = msgspec.json.decode(path.read_bytes(), type=list[_StoredMessage])
         except (OSError, msgspec.DecodeError) as error:
             raise DataError(path, f"can't be read ({error}).") from None
-        return [
-            Message(
-                role=m.role,
-                content=m.content,
-                purpose=m.purpose,
-                carries=m.content[slice(*m.carries)] if m.carries else "",
-                breakpoint=m.breakpoint,
-            )
-            for m in stored
-        ]
-
-
-def _span(message: Message) -> tuple[int, int] | None:
-    """Where in the content the carried text stands, so that it is stored once."""
-    if not message.carries:
-        return None
-    start = message.content.find(message.carries)
-    return (start, start + len(message.carries)) if start >= 0 else None
+        return [message.message() for message in stored]
 
 
 def now() -> str:
