@@ -1,0 +1,313 @@
+"""The answers that can be scored: those of one run, of several or of all, each text once.
+
+An answer is what came back to one question about one text (`Record.digest`). Where several systems, wordings or
+repetitions brought the very same, it is one answer that occurs in several places, and is scored once for all.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from sys import intern
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import DataError, GenaipaError
+from genaipa.questions import Wording
+from genaipa.runs.folder import ANSWERS
+from genaipa.runs.records import Initialization, Kind, Status, answer_digest
+from genaipa.scoring.blinding import longest_first, names_of
+from genaipa.scoring.inputs import Inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.annotations import AnnotatedAnswer
+    from genaipa.policies.document import Document
+    from genaipa.questions import DocumentKind
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
+    from genaipa.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Where an answer was given: the run, the answer's key in it, and the byte at which its record begins."""
+
+    run: str
+    key: str
+    system: str
+    initialization: Initialization
+    repetition: int
+    offset: int
+
+
+@dataclass(slots=True)
+class Answer:
+    """One answer. Where it occurs under several questions or wordings, these fields tell of the first."""
+
+    digest: str
+    document: str
+    document_digest: str
+    kind: DocumentKind
+    question: str
+    category: str
+    wording: Wording
+    status: Status
+    occurrences: list[Occurrence] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that one needs to score one answer.
+
+    `original` is the question's original wording, empty if that is what was `asked`. `annotated` is None where there
+    is no annotated answer; `part_set` names the segmentation that its "Part n" refers to. `parts` are the spans
+    (characters of the document's text) of the parts in which the system was given the document; none if it was not.
+    `names` are what to mask (see `blinding`).
+    """
+
+    answer: Answer
+    asked: str
+    reply: str
+    original: str
+    document: Document
+    annotated: AnnotatedAnswer | None
+    part_set: str
+    parts: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+
+
+class _Line(msgspec.Struct):
+    """As much of a record as finding answers needs; the texts are skipped when it is read."""
+
+    key: str
+    status: Status
+    kind: Kind
+    system: str
+    document: str
+    initialization: Initialization
+    wording: Wording
+    repetition: int
+    question: str
+    reply: msgspec.Raw
+    digest: str = ""
+
+    @property
+    def can_be_scored(self) -> bool:
+        return self.status != "failed" and bytes(self.reply) != b"null"
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+
+
+class _Run:
+    """One run, and how far its answers have been read. A DataError if its manifest can't be used."""
+
+    def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
+        self.folder = folder
+        self.inputs = Inputs(workspace, folder)
+        self.path = folder.path / ANSWERS
+        self.latest: dict[str, str] = {}
+        """Key → digest of the answer that stands under it now."""
+        self.documents: dict[str, bool] = {}
+        """Document → whether its text is there."""
+        self.problems: list[str] = []
+        self._state = (0, 0, 0)
+        self._offset, self._lines, self._last = 0, 0, b""
+
+    def has_changed(self) -> bool:
+        """Whether the file is another than when this was last asked; quick where it isn't."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return False
+        before, self._state = self._state, (found.st_ino, found.st_size, found.st_mtime_ns)
+        if self._state == before:
+            return False
+        if not self._goes_on():
+            self._offset, self._lines, self._last = 0, 0, b""
+        return True
+
+    def _goes_on(self) -> bool:
+        """Whether what was read last still stands where it stood; if not, someone has edited or restored the file."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset - len(self._last))
+                return file.read(len(self._last)) == self._last
+        except OSError:
+            return True
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether nothing that was read before holds."""
+        return not self._offset
+
+    def read_on(self) -> Iterator[tuple[int, _Line]]:
+        """(byte offset, record) of each whole line since the last time; one that is no record becomes a problem."""
+        try:
+            file = self.path.open("rb")
+        except OSError as error:
+            self.problems.append(f"{self.path}: can't be read ({error.strerror}), so its answers can't be scored.")
+            return
+        with file:
+            file.seek(self._offset)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return  # it is being written
+                offset = self._offset
+                self._offset, self._lines, self._last = offset + len(line), self._lines + 1, line
+                try:
+                    record = _decode(line)
+                except msgspec.DecodeError as error:
+                    where = f"{self.path}: line {self._lines}"
+                    self.problems.append(f"{where} is not a record ({error}), so it can't be scored; restore the file.")
+                else:
+                    yield offset, record
+
+    def can_be_used(self, document: str) -> bool:
+        """Whether the text of a document is there; a sentence in `problems` if not."""
+        if document not in self.documents:
+            try:
+                self.inputs.document(document)
+            except GenaipaError as error:
+                self.problems.append(f"{error} Answers about {document} in {self.folder.name} can't be scored.")
+                self.documents[document] = False
+            else:
+                self.documents[document] = True
+        return self.documents[document]
+
+    def record(self, occurrence: Occurrence, digest: str) -> Record | None:
+        """The record behind an occurrence; None if what stands there now is not this answer."""
+        try:
+            record = self.folder.records_at([occurrence.offset])[0]
+        except (OSError, msgspec.DecodeError):
+            return None
+        if record.key != occurrence.key or record.reply is None:
+            return None
+        document = self.inputs.manifest.documents[record.document].digest
+        return record if answer_digest(document, record.asked, record.reply) == digest else None
+
+
+class Pool:
+    """The answers that can be scored: of each key of each run the latest, if it has a reply.
+
+    `answers` are they by digest; `arrived` lists the digests as they came (twice, if one went and came back), and
+    `generation` grows whenever one went. `problems` are sentences about runs, lines and files that can't be used; the
+    others go on. Any number of threads may share a pool.
+    """
+
+    def __init__(self, workspace: Workspace, folders: Sequence[RunFolder]) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.arrived: list[str] = []
+        self.generation = 0
+        self._runs: dict[str, _Run] = {}
+        self._damaged: list[str] = []
+        self._lock = threading.Lock()
+        for folder in folders:
+            try:
+                self._runs[folder.name] = _Run(workspace, folder)
+            except GenaipaError as error:
+                self._damaged.append(f"{error} The run is left out.")
+        self.refresh()
+
+    @property
+    def problems(self) -> list[str]:
+        """What can't be used, and why."""
+        runs = self._runs.values()
+        return [*self._damaged, *(said for run in runs for said in (*run.problems, *run.inputs.problems))]
+
+    def refresh(self) -> bool:
+        """Take in what the runs have got since the last time; whether there was anything."""
+        with self._lock:
+            return sum(self._take_in(run) for run in self._runs.values() if run.has_changed()) > 0
+
+    def _take_in(self, run: _Run) -> int:
+        """Read on in a run; how many answers came or went."""
+        changed = 0
+        if run.starts_over:
+            changed = len(run.latest)
+            for key, digest in run.latest.items():
+                self._forget(run.folder.name, key, digest)
+            run.latest, run.documents, run.problems = {}, {}, []
+        for offset, line in run.read_on():
+            if line.kind == "answer":
+                changed += 1
+                before = run.latest.pop(line.key, None)
+                if before is not None:
+                    self._forget(run.folder.name, line.key, before)
+                if line.can_be_scored and run.can_be_used(line.document):
+                    run.latest[line.key] = line.digest
+                    self._add(run, line, offset)
+        return changed
+
+    def _add(self, run: _Run, line: _Line, offset: int) -> None:
+        name = run.folder.name
+        occurrence = Occurrence(name, line.key, intern(line.system), line.initialization, line.repetition, offset)
+        answer = self.answers.get(line.digest)
+        if answer is not None:
+            answer.occurrences.append(occurrence)
+            return
+        document = run.inputs.document(line.document)
+        question = run.inputs.question(line.document, line.question)
+        self.answers[line.digest] = Answer(
+            digest=line.digest,
+            document=document.name,
+            document_digest=document.digest,
+            kind=document.kind,
+            question=intern(line.question),
+            category=question.category if question else "",
+            wording=line.wording,
+            status=line.status,
+            occurrences=[occurrence],
+        )
+        self.arrived.append(line.digest)
+
+    def _forget(self, run: str, key: str, digest: str) -> None:
+        """Take the occurrence out that another record has replaced, and the answer with its last one."""
+        answer = self.answers[digest]
+        answer.occurrences = [o for o in answer.occurrences if (o.run, o.key) != (run, key)]
+        if not answer.occurrences:
+            del self.answers[digest]
+            self.generation += 1
+
+    def case(self, digest: str) -> Case:
+        """All that one needs to score an answer; a GenaipaError if it is not in the pool or its files are damaged."""
+        answer = self.answers.get(digest)
+        if answer is None:
+            raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
+        run, record = self._found(answer)
+        annotated, part_set = run.inputs.annotated(record.document, record.question)
+        return Case(
+            answer=answer,
+            asked=record.asked,
+            reply=record.reply or "",
+            original=run.inputs.original(record),
+            document=run.inputs.document(record.document),
+            annotated=annotated,
+            part_set=part_set,
+            parts=run.inputs.parts(record),
+            names=self._names(answer, record),
+        )
+
+    def _found(self, answer: Answer) -> tuple[_Run, Record]:
+        """The first of an answer's runs in which it still stands, and its record there."""
+        for occurrence in list(answer.occurrences):
+            run = self._runs[occurrence.run]
+            record = run.record(occurrence, answer.digest)
+            if record is not None:
+                return run, record
+        lost = answer.occurrences[0]
+        raise DataError(
+            self._runs[lost.run].path,
+            f"no longer holds the answer '{lost.key}' as it was; restore the file, then open the desk again.",
+        )
+
+    def _names(self, answer: Answer, record: Record) -> tuple[str, ...]:
+        """The names of every system that gave this answer, longest first."""
+        found = set(names_of(record.system, record.model or "", ()))
+        for name, system in {(o.run, o.system) for o in answer.occurrences}:
+            facts = self._runs[name].inputs.manifest.systems.get(system)
+            found.update(names_of(system, facts.model if facts else "", facts.served if facts else ()))
+        return longest_first(found)

@@ -1,0 +1,329 @@
+"""The pool of answers: what can be scored, and all that one needs to score it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+from running import TEXT, answers, carry_out, latest, make_workspace, procedure, spec, write
+
+from genaipa.datafiles import digest
+from genaipa.errors import GenaipaError
+from genaipa.runs.records import answer_digest
+from genaipa.scoring.answers import Pool
+from genaipa.workspace import find_workspace
+
+ANNOTATED = """document: acme
+questions: policy
+annotators: [one]
+part_set: published
+answers:
+  Q1: {silent: false, answer: "%s", sections: ["1"]}
+  Q2: {silent: true, answer: It does not say.}
+"""
+
+
+def scripted(rules: str = "", name: str = "say") -> str:
+    """A system that follows these rules, and says "See section 2." where none matches."""
+    write(f"{name}.yaml", f"rules:\n{rules}\ndefault: See section 2.\n" if rules else "default: See section 2.\n")
+    return f"scripted/{name}.yaml"
+
+
+def pool_of(*runs) -> Pool:
+    """The pool of these runs."""
+    return Pool(find_workspace(), runs)
+
+
+def by_question(pool: Pool) -> dict[str, str]:
+    """Question → digest of its answer."""
+    return {answer.question: answer.digest for answer in pool.answers.values()}
+
+
+def appended(run, record) -> None:
+    """Add a record to a run, as another process would."""
+    with (run.path / "answers.jsonl").open("ab") as file:
+        file.write(msgspec.json.encode(record) + b"\n")
+
+
+def replied(record, reply: str, **changes):
+    """A record like this one with another reply."""
+    document = digest(TEXT)
+    return msgspec.structs.replace(record, reply=reply, digest=answer_digest(document, record.asked, reply), **changes)
+
+
+def test_every_answer_of_a_run_is_there_once():
+    """The pool holds the run's answers, and neither its summaries nor its acknowledgements."""
+    make_workspace(questions=3)
+    run, _ = carry_out(procedure(systems=("extractive",), acknowledge=True))
+    kinds = {record.kind for record in run.records()}
+    assert kinds == {"answer", "summary", "acknowledgement"}
+    pool = pool_of(run)
+    expected = {record.digest: record for record in answers(run)}
+    assert set(pool.answers) == set(pool.arrived) == set(expected)
+    for found in pool.answers.values():
+        record = expected[found.digest]
+        assert (found.document, found.document_digest, found.kind) == ("acme", digest(TEXT), "policy")
+        assert (found.question, found.category, found.wording) == (record.question, "T", "original")
+    keys = sorted(occurrence.key for found in pool.answers.values() for occurrence in found.occurrences)
+    assert keys == sorted(record.key for record in answers(run))
+    assert pool.problems == []
+
+
+def test_one_text_is_one_answer_wherever_it_was_given():
+    """The same reply to the same question in two systems, repetitions and runs is scored once."""
+    make_workspace(questions=1)
+    systems = (scripted(name="one"), scripted(name="two"))
+    first, _ = carry_out(spec(systems=systems, repetitions=2))
+    second, _ = carry_out(spec(systems=systems[:1]))
+    pool = pool_of(first, second)
+    (found,) = pool.answers.values()
+    where = [(o.run, o.system, o.initialization, o.repetition) for o in found.occurrences]
+    assert sorted(where) == sorted(
+        [
+            *((first.name, system, "document", repetition) for system in systems for repetition in (1, 2)),
+            (second.name, systems[0], "document", 1),
+        ]
+    )
+    assert pool.case(found.digest).reply == "See section 2."
+
+
+def test_failures_are_not_scored_and_refusals_are():
+    """An answer that was never had is not in the pool; a refused, a cut-off and an empty one are."""
+    make_workspace(questions=4)
+    rules = """
+  - {match: Question 1, fail: permanent}
+  - {match: Question 2, reply: I had rather not., finish: refusal}
+  - {match: Question 3, reply: "It says tha", finish: length}
+"""
+    run, _ = carry_out(spec(systems=(scripted(rules),), conversation="independent"))
+    empty = replied(latest(run)[next(r.key for r in answers(run) if r.question == "Q4")], "", status="truncated")
+    appended(run, empty)
+    pool = pool_of(run)
+    assert {found.question: found.status for found in pool.answers.values()} == {
+        "Q2": "refused",
+        "Q3": "truncated",
+        "Q4": "truncated",
+    }
+    assert pool.case(empty.digest).reply == ""
+
+
+def test_a_run_that_grows_is_read_on():
+    """Answers that come after the desk was opened are found by refresh, and a half-written one is waited for."""
+    make_workspace(questions=4)
+    run, _ = carry_out(spec(systems=("extractive",), limit=(1, 3)))
+    log = run.path / "answers.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(lines[0])
+    pool = pool_of(run)
+    assert len(pool.answers) == 1
+    assert not pool.refresh()
+    with log.open("ab") as file:
+        file.write(lines[1] + lines[2][:40])
+    assert pool.refresh()
+    assert not pool.refresh()
+    assert len(pool.answers) == 2
+    with log.open("ab") as file:
+        file.write(lines[2][40:])
+    assert pool.refresh()
+    assert pool.arrived == [record.digest for record in answers(run)]
+    assert [pool.case(found).reply for found in pool.arrived] == [record.reply for record in answers(run)]
+    assert pool.generation == 0
+
+
+def test_an_answer_that_was_replaced_goes():
+    """Where a later record has another reply under the same key, that one is scored and the first is not."""
+    make_workspace(questions=2)
+    run, _ = carry_out(spec(systems=("extractive",)))
+    pool = pool_of(run)
+    record = answers(run)[0]
+    new = replied(record, "Something else.")
+    appended(run, new)
+    assert pool.refresh()
+    assert record.digest not in pool.answers
+    assert pool.case(new.digest).reply == "Something else."
+    assert pool.generation == 1
+    with pytest.raises(GenaipaError, match="no longer in the runs"):
+        pool.case(record.digest)
+    # It came back under the key: nothing is lost, and it is told of again.
+    appended(run, record)
+    assert pool.refresh()
+    assert pool.case(record.digest).reply == record.reply
+    assert pool.arrived[-1] == record.digest
+
+
+def test_a_file_that_was_edited_is_read_again():
+    """A line taken out by hand takes its answer out, one put back brings it back; the others keep their texts."""
+    make_workspace(questions=3)
+    run, _ = carry_out(spec(systems=("extractive",)))
+    pool = pool_of(run)
+    log = run.path / "answers.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[1:]))
+    assert pool.refresh()
+    assert set(pool.answers) == {record.digest for record in answers(run)}
+    assert len(pool.answers) == 2
+    assert [pool.case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
+    log.write_bytes(b"".join(lines))
+    assert pool.refresh()
+    assert len(pool.answers) == 3
+    assert [pool.case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
+    assert pool.problems == []
+
+
+def test_a_damaged_line_takes_only_itself():
+    """A line that is no record is told of by its number, and all others can be scored."""
+    make_workspace(questions=3)
+    run, _ = carry_out(spec(systems=("extractive",)))
+    log = run.path / "answers.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(lines[0] + b'{"key": 1}\n' + lines[2])
+    pool = pool_of(run)
+    assert len(pool.answers) == 2
+    (said,) = pool.problems
+    assert "answers.jsonl: line 2 is not a record" in said
+
+
+def test_a_damaged_run_leaves_the_others_alone():
+    """A run whose manifest can't be read is told of and left out; the other run's answers are there."""
+    make_workspace(questions=2)
+    good, _ = carry_out(spec(systems=("extractive",)))
+    bad, _ = carry_out(spec(systems=(scripted(),)))
+    (bad.path / "manifest.json").write_text("{")
+    pool = pool_of(bad, good)
+    assert set(pool.answers) == {record.digest for record in answers(good)}
+    (said,) = pool.problems
+    assert "manifest.json: is damaged" in said
+    assert said.endswith("The run is left out.")
+
+
+def test_an_edited_reply_is_not_shown_under_the_old_digest():
+    """A record that was changed in place is refused; where the answer stands elsewhere too, it is shown from there."""
+    make_workspace(questions=1)
+    system = scripted()
+    first, _ = carry_out(spec(systems=(system,)))
+    second, _ = carry_out(spec(systems=(system,), part_tokens=80))
+    alone, both = pool_of(first), pool_of(first, second)
+    (found,) = alone.answers
+    log = first.path / "answers.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"See section 2.", b"See section 9."))
+    with pytest.raises(GenaipaError, match=r"answers\.jsonl: no longer holds the answer"):
+        alone.case(found)
+    assert both.case(found).reply == "See section 2."
+
+
+def test_a_run_without_its_folder_says_so():
+    """An answer whose run was deleted while the desk was open is refused with a sentence."""
+    make_workspace(questions=1)
+    run, _ = carry_out(spec(systems=("extractive",)))
+    pool = pool_of(run)
+    shutil.rmtree(run.path)
+    assert not pool.refresh()
+    with pytest.raises(GenaipaError, match="no longer holds the answer"):
+        pool.case(pool.arrived[0])
+
+
+def test_a_paraphrase_has_its_original():
+    """A case shows the original wording with the company filled in, from the run's own copy of the questions."""
+    make_workspace(questions=1)
+    run, _ = carry_out(spec(systems=("extractive",), wordings=("original", "paraphrase-2")))
+    Path("questions/policy.yaml").unlink()
+    pool = pool_of(run)
+    cases = [pool.case(found) for found in pool.answers]
+    assert {case.answer.wording: (case.asked, case.original) for case in cases} == {
+        "original": ("Question 1 on Acme?", ""),
+        "paraphrase-2": ("P1b?", "Question 1 on Acme?"),
+    }
+    (run.path / "questions" / "policy.yaml").unlink()
+    pool = pool_of(run)
+    assert {pool.case(found).original for found in pool.answers} == {""}
+    assert any("Paraphrases are shown without their original." in said for said in pool.problems)
+
+
+def test_the_document_is_the_one_that_was_asked_about():
+    """While the workspace holds the same text it is taken from there; after a change, from the run's copy."""
+    make_workspace(questions=1)
+    run, _ = carry_out(spec(systems=("extractive",)))
+    case = pool_of(run).case(answers(run)[0].digest)
+    assert (case.document.text, case.document.layer, case.document.company) == (TEXT, "workspace", "Acme")
+    write("policies/acme.md", TEXT + "\n## 4. New\n\nNew.\n")
+    case = pool_of(run).case(answers(run)[0].digest)
+    assert (case.document.text, case.document.layer, case.document.company) == (TEXT, run.name, "Acme")
+    for kept in (run.path / "documents").iterdir():
+        kept.write_text("Another text.")
+    pool = pool_of(run)
+    assert not pool.answers
+    (said,) = pool.problems
+    assert "is not the text that the run was asked about" in said
+
+
+def test_the_annotated_answer_is_of_the_same_text():
+    """The workspace's annotations are shown beside the same text, else the run's copy; a missing one is None."""
+    workspace = make_workspace(questions=3)
+    write("annotations/acme.yaml", ANNOTATED % "As of the run.")
+    run, _ = carry_out(spec(systems=("extractive",)))
+    assert workspace.names("annotations")["acme"][0] == "workspace"
+
+    def shown() -> dict[str, tuple[str, str] | None]:
+        pool = pool_of(run)
+        cases = {question: pool.case(found) for question, found in by_question(pool).items()}
+        return {q: (c.annotated.answer, c.part_set) if c.annotated else None for q, c in cases.items()}
+
+    silent = ("It does not say.", "published")
+    write("annotations/acme.yaml", ANNOTATED % "As of today.")
+    assert shown() == {"Q1": ("As of today.", "published"), "Q2": silent, "Q3": None}
+    write("policies/acme.md", TEXT + "\nMore.\n")
+    assert shown() == {"Q1": ("As of the run.", "published"), "Q2": silent, "Q3": None}
+    write("policies/acme.md", TEXT)
+    Path("annotations/acme.yaml").unlink()
+    assert shown()["Q1"] == ("As of the run.", "published")
+    write("annotations/acme.yaml", (ANNOTATED % "Of other questions.").replace("policy", "others"))
+    assert shown()["Q1"] is None
+
+
+def test_the_parts_are_those_that_the_system_was_given():
+    """A case knows where each part that the system was sent lies in the document, and none where none was sent."""
+    make_workspace(questions=1)
+    rules = """
+  - {match: (?i)summary of, reply: All of it in short.}
+"""
+    for initialization, given in (
+        ("document", True),
+        ("summary-of-document", True),
+        ("company-name", False),
+        ("summary-by-name", False),
+    ):
+        run, _ = carry_out(spec(systems=(scripted(rules),), initializations=(initialization,)))
+        sent = [
+            message.content.partition("\n\n")[2].strip()
+            for conversation in run.conversations()
+            for message in run.introduction(conversation.introduction)
+            if message.purpose == "part"
+        ]
+        assert (len(sent) > 1) == given
+        pool = pool_of(run)
+        case = pool.case(pool.arrived[0])
+        assert [case.document.text[slice(*span)] for span in case.parts] == sent, initialization
+    assert not case.parts
+
+
+def test_parts_are_found_among_words_around_them():
+    """A template of one's own that says something before and after each part changes nothing."""
+    make_workspace(questions=1)
+    write("prompts/part.jinja", "Here is part {{ part }}:\n{{ text }}\n## That was part {{ part }} of {{ parts }}.\n")
+    run, _ = carry_out(spec(systems=("extractive",)))
+    pool = pool_of(run)
+    case = pool.case(pool.arrived[0])
+    assert len(case.parts) > 1
+    kept = "".join(TEXT[start:end] for start, end in case.parts)
+    assert "".join(kept.split()) == "".join(TEXT.split())
+
+
+def test_the_names_are_of_every_system_that_gave_the_answer():
+    """An answer that two systems gave alike is masked for both."""
+    make_workspace(questions=1)
+    run, _ = carry_out(spec(systems=(scripted(name="claude"), scripted(name="bard"))))
+    case = pool_of(run).case(answers(run)[0].digest)
+    assert {"Claude", "Anthropic", "Bard", "Gemini"} <= set(case.names)
+    assert list(case.names) == sorted(case.names, key=lambda name: (-len(name), name))

@@ -1,0 +1,77 @@
+"""Who may score and who may adjudicate."""
+
+from __future__ import annotations
+
+import pytest
+from running import write
+
+from genaipa.errors import DataError, UsageError
+from genaipa.scoring.people import People, load_people
+from genaipa.workspace import find_workspace
+
+
+def people_of(text: str) -> People:
+    """What a desk.yaml with this text says."""
+    write("desk.yaml", text)
+    return load_people(find_workspace())
+
+
+def test_without_a_file_whoever_gives_a_name_does_everything():
+    """A desk without lists is open, but not to people who log in: nobody has let them in."""
+    people = load_people(find_workspace())
+    assert people == People()
+    assert people.reference == ("reference",)
+    assert people.may_score("Anna", login=False)
+    assert people.may_adjudicate("Anna", login=False)
+    assert not people.may_score("anna@example.org", login=True)
+    assert not people.may_adjudicate("anna@example.org", login=True)
+
+
+@pytest.mark.parametrize("login", [False, True])
+def test_lists_are_kept_to(login):
+    """Analysts and reference analysts score, adjudicators adjudicate, nobody else does either."""
+    people = people_of("analysts: [anna@example.org]\nadjudicators: [Bo]\nreference: [Cy]\n")
+    scores = {name: people.may_score(name, login=login) for name in ("Anna@Example.org", "Bo", "cy", "Dee")}
+    assert scores == {"Anna@Example.org": True, "Bo": False, "cy": True, "Dee": False}
+    assert [name for name in ("anna@example.org", "BO", "Cy") if people.may_adjudicate(name, login=login)] == ["BO"]
+
+
+def test_an_empty_list_is_open_to_nobody():
+    """A list that stands there empty lets nobody in, with or without a login."""
+    people = people_of("adjudicators: []\n")
+    assert not people.may_adjudicate("Anna", login=False)
+    assert people.may_score("Anna", login=False)
+
+
+def test_one_person_has_one_name():
+    """Blanks and capitals don't make another analyst: who has scored keeps their name, else the file's counts."""
+    people = people_of("analysts: [Anna Bell, Bo]\n")
+    assert people.who("  anna   bell ") == "Anna Bell"
+    assert people.who("Dee") == "Dee"
+    assert people.who("dee", known=["Dee"]) == "Dee"
+    assert people.who("BO", known=["bo"]) == "bo"
+
+
+@pytest.mark.parametrize("given", ["", "   ", "x" * 101, "An\x00na", "An\u202ena"])
+def test_what_is_no_name(given):
+    """An empty, an endless and an invisible name are refused with a sentence."""
+    with pytest.raises(UsageError, match="name"):
+        People().who(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("analyst: [Anna]\n", "did you mean 'analysts'"),
+        ("analysts: Anna\n", "analysts: wants a list"),
+        ("analysts: [Anna, anna]\n", "analysts: 'anna' stands twice"),
+        ("reference: ['']\n", "reference: '' is not a name"),
+        ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),
+        ("", "is empty"),
+    ],
+)
+def test_a_bad_file_says_what_to_mend(text, said):
+    """A typo, a wrong kind, a name twice: the file, the entry and what is wrong."""
+    with pytest.raises(DataError, match=said) as caught:
+        people_of(text)
+    assert "desk.yaml" in str(caught.value)

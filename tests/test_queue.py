@@ -1,0 +1,569 @@
+"""What is scored next, by whom, and what is kept of it: the desk without its pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from running import answers, carry_out, make_workspace, spec, write
+from stores import GOOD, KINDS, POOR, empty_database, kept, score, undo
+
+from genaipa.errors import GenaipaError
+from genaipa.runs.records import answer_digest
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.events import Draft, new_id, now
+from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.rubric import Values
+from genaipa.scoring.store import Store
+from genaipa.ui.queue import Pace, Plan, Queue
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.runs.folder import RunFolder
+
+ONCE = Plan(per_answer=1)
+DOCUMENTS = ("acme", "bolt", "cask")
+QUESTIONS = 4
+
+
+@pytest.fixture
+def run() -> RunFolder:
+    """A run with twelve answers: four to each of three documents."""
+    make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
+    write("say.yaml", "default: See section 2.\n")
+    return carry_out(spec(systems=("scripted/say.yaml",), documents=DOCUMENTS))[0]
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """A store in a file of its own."""
+    store = Store.open("sqlite:///scores.db")
+    yield store
+    store.close()
+
+
+def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:
+    """A desk on this run, as if its server had just been started."""
+    return Queue(Pool(find_workspace(), [run]), store, Ledger(store), plan)
+
+
+def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more):
+    """Score an answer by five digits."""
+    given = {"note": "", "seconds": 60.0, "suggested": {}, "preselected": False, "id": new_id()} | more
+    return queue.save(analyst, digest, Values.typed(keys), **given)
+
+
+def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
+    """Score what comes until nothing does, or so many answers."""
+    done: list[str] = []
+    while len(done) < answers and (digest := queue.next(analyst)) is not None:
+        save(queue, analyst, digest, keys)
+        done.append(digest)
+    return done
+
+
+# -- order --
+
+
+def test_documents_are_read_once(run, store):
+    """An analyst meets all answers about one document before those about another, in an order of their own."""
+    queue = open_queue(run, store)
+    orders = {analyst: queue.order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
+    for order in orders.values():
+        assert sorted(order) == sorted(queue.pool.answers)
+        documents = [queue.pool.answers[digest].document for digest in order]
+        assert sum(before != after for before, after in pairwise(documents)) == len(DOCUMENTS) - 1
+    assert len({tuple(order) for order in orders.values()}) == len(orders)
+    assert queue.order("Anna") == open_queue(run, store).order("Anna")
+    assert queue.order("Anna") != open_queue(run, store, replace(ONCE, seed=1)).order("Anna")
+
+
+def test_new_answers_move_no_others(run, store):
+    """While a run grows, what was in the order stays in its order."""
+    log = run.path / "answers.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:7]))
+    queue = open_queue(run, store)
+    before = list(queue.order("Anna"))
+    log.write_bytes(b"".join(lines))
+    assert queue.pool.refresh()
+    assert [digest for digest in queue.order("Anna") if digest in set(before)] == before
+    assert queue.order("Anna") == open_queue(run, store).order("Anna")
+    assert sorted(work(queue, "Anna")) == sorted(record.digest for record in answers(run))
+
+
+def test_the_work_follows_the_order(run, store):
+    """Without drafts, skips and others, the answers come in the analyst's order, each once."""
+    queue = open_queue(run, store)
+    assert work(queue, "Anna") == queue.order("Anna")
+    assert queue.next("Anna") is None
+
+
+def test_a_long_study_is_worked_in_order(run, store):
+    """Among more answers than are sorted at once, each analyst still goes on where they are in their order."""
+    record = next(iter(answers(run)))
+    document = Pool(find_workspace(), [run]).answers[record.digest].document_digest
+    with (run.path / "answers.jsonl").open("ab") as file:
+        for number in range(1200):
+            reply = f"See section {number}."
+            digest = answer_digest(document, record.asked, reply)
+            more = msgspec.structs.replace(record, key=f"{record.key}|{number}", reply=reply, digest=digest)
+            file.write(msgspec.json.encode(more) + b"\n")
+    queue = open_queue(run, store)
+    assert work(queue, "Anna", answers=3) == queue.order("Anna")[:3]
+    scored = set(queue.order("Anna")[:3])
+    first = [digest for digest in queue.order("Bo") if digest not in scored]
+    queue.skip("Bo", first[0])
+    assert queue.next("Bo") == first[1]
+    assert queue.progress("Bo").remaining == len(queue.order("Bo")) - 3
+
+
+# -- from how many --
+
+
+def test_how_many_scores_are_wanted(run, store):
+    """1 is one from each answer, 2 two, and 1.2 two from a fifth of them, chosen by seed and digest alone."""
+    queue = open_queue(run, store, Plan(per_answer=1.2))
+    digests = [f"{number:064x}" for number in range(5000)]
+    wanted = Counter(map(queue.wanted, digests))
+    assert set(wanted) == {1, 2}
+    assert 900 < wanted[2] < 1100
+    assert list(map(queue.wanted, digests)) == list(map(open_queue(run, store, Plan()).wanted, digests))
+    other = open_queue(run, store, Plan(seed=1))
+    assert list(map(queue.wanted, digests)) != list(map(other.wanted, digests))
+    assert {open_queue(run, store, Plan(per_answer=2)).wanted(digest) for digest in digests[:50]} == {2}
+
+
+def test_each_answer_gets_as_many_scores_as_wanted(run, store):
+    """Three analysts in turns give two scores to each answer, never two by the same, and then nothing is left."""
+    queue = open_queue(run, store, Plan(per_answer=2))
+    idle: set[str] = set()
+    while len(idle) < 3:
+        for analyst in ("Anna", "Bo", "Cy"):
+            if not work(queue, analyst, answers=1):
+                idle.add(analyst)
+    given = Counter(event.answer for event in kept(store))
+    assert set(given.values()) == {2}
+    assert len(given) == len(queue.pool.answers)
+    assert len({(event.answer, event.analyst) for event in kept(store)}) == 2 * len(given)
+    progress = queue.progress("Anna")
+    assert (progress.given, progress.wanted, progress.remaining) == (24, 24, 0)
+
+
+def test_scores_of_machines_fill_nothing(run, store):
+    """An answer that a machine has scored is asked of people as if nothing had happened."""
+    queue = open_queue(run, store)
+    store.append([score("judge", digest, scorer="machine") for digest in queue.pool.answers])
+    assert queue.progress("Anna").given == 0
+    assert len(work(queue, "Anna")) == len(queue.pool.answers)
+
+
+# -- reservations --
+
+
+def test_two_analysts_do_not_collide(run, store):
+    """What is on one's screen is not given to another; the same analyst who asks again gets it again."""
+    queue = open_queue(run, store)
+    others = [queue.next(f"analyst {number}") for number in range(12)]
+    assert None not in others
+    assert len(set(others)) == 12
+    assert queue.next("analyst 0") == others[0]
+    assert queue.next("late") is None
+    # Someone gives theirs back.
+    store.release("analyst 5")
+    assert queue.next("late") == others[5]
+
+
+def test_a_reservation_ends_after_a_while(run, store):
+    """An answer that nobody comes back to is asked of others."""
+    queue = open_queue(run, store, replace(ONCE, minutes=0))
+    assert queue.next("Anna") is not None
+    assert sorted(work(queue, "Bo")) == sorted(queue.pool.answers)
+
+
+def test_a_score_that_comes_late_is_kept(run, store):
+    """Where the reservation was lost and another has scored the answer meanwhile, both scores are kept."""
+    queue = open_queue(run, store, replace(ONCE, minutes=0))
+    digest = queue.next("Anna")
+    save(queue, "Bo", digest)
+    save(queue, "Anna", digest, "33333")
+    assert set(queue.ledger.scores(digest)) == {"Anna", "Bo"}
+    assert queue.progress("Anna").given == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
+    """Eight analysts at two desks on one database, all at once: every answer is scored exactly as often as wanted."""
+    url = empty_database(kind, tmp_path, request.config)
+    stores = [Store.open(url) for _ in range(2)]
+    try:
+        desks = [open_queue(run, one, Plan(per_answer=2)) for one in stores]
+        with ThreadPoolExecutor(8) as pool:
+            done = list(pool.map(lambda n: work(desks[n % 2], f"analyst {n}"), range(8)))
+        given = kept(stores[0])
+        assert Counter(event.answer for event in given) == dict.fromkeys(desks[0].pool.answers, 2)
+        assert len({(event.answer, event.analyst) for event in given}) == len(given) == sum(map(len, done))
+        assert {desk.progress("analyst 0").given for desk in desks} == {24}
+    finally:
+        for one in stores:
+            one.close()
+
+
+# -- drafts, skips, undo --
+
+
+def test_a_draft_comes_back_first(run, store):
+    """What an analyst had begun is the first thing they see, the newest first, whoever has scored it meanwhile."""
+    queue = open_queue(run, store)
+    early, late = queue.order("Anna")[-1], queue.order("Anna")[-2]
+    store.save_draft(Draft("Anna", early, "score", typed="11...", updated="2026-01-01T00:00:00.000Z"))
+    store.save_draft(Draft("Anna", late, "score", typed="1....", updated="2026-01-02T00:00:00.000Z"))
+    save(queue, "Bo", late)
+    queue = open_queue(run, store)
+    assert queue.next("Anna") == late
+    save(queue, "Anna", late)
+    assert queue.next("Anna") == early
+
+
+def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
+    """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
+    queue = open_queue(run, store)
+    store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
+    assert queue.next("Anna") == queue.order("Anna")[0]
+    assert store.draft("Anna", "f" * 64, "score").typed == "11..."
+    # Whatever was on screen can still be saved.
+    assert save(queue, "Anna", "f" * 64).answer == "f" * 64
+    assert queue.progress("Anna").scored == 0
+
+
+def test_an_unfinished_correction_holds_nobody_up(run, store):
+    """A draft for an answer that has a score of theirs already does not come before new answers."""
+    queue = open_queue(run, store)
+    first, second = queue.order("Anna")[:2]
+    save(queue, "Anna", first)
+    store.save_draft(Draft("Anna", first, "score", typed="3...."))
+    assert queue.next("Anna") == second
+
+
+def test_a_skipped_answer_comes_last(run, store):
+    """Skipped answers come after all others, the one skipped longest ago first."""
+    queue = open_queue(run, store)
+    first, second, *rest = queue.order("Anna")
+    for digest in (first, second):
+        assert queue.next("Anna") == digest
+        queue.skip("Anna", digest)
+    assert work(queue, "Anna") == [*rest, first, second]
+
+
+def test_undo_brings_the_score_back_as_a_draft(run, store):
+    """The last score is withdrawn, and what was typed is the draft of the answer, which comes next."""
+    queue = open_queue(run, store)
+    first, second = work(queue, "Anna", answers=2, keys="12312")
+    withdrawn = queue.undo("Anna")
+    assert (withdrawn.answer, withdrawn.values.keys) == (second, "12312")
+    assert queue.ledger.score(second, "Anna") is None
+    draft = store.draft("Anna", second, "score")
+    assert (draft.typed, draft.seconds) == ("12312", 60.0)
+    assert queue.next("Anna") == second
+    assert queue.progress("Anna").scored == 1
+    # One more step back, then nothing.
+    assert queue.undo("Anna").answer == first
+    assert queue.undo("Anna") is None
+    assert queue.progress("Anna").scored == 0
+
+
+def test_undo_of_a_correction_brings_the_first_score_back(run, store):
+    """After a correction is withdrawn, what stood before it stands again."""
+    queue = open_queue(run, store)
+    (digest,) = work(queue, "Anna", answers=1)
+    save(queue, "Anna", digest, "33333")
+    assert queue.ledger.score(digest, "Anna").values.keys == "33333"
+    queue.undo("Anna")
+    assert queue.ledger.score(digest, "Anna").values.keys == "11111"
+
+
+def test_undo_of_a_skip(run, store):
+    """An answer that was skipped by mistake comes back at once, and no score is touched."""
+    queue = open_queue(run, store)
+    first, second = queue.order("Anna")[:2]
+    save(queue, "Anna", first)
+    queue.skip("Anna", second)
+    assert queue.next("Anna") != second
+    withdrawn = queue.undo("Anna")
+    assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
+    assert queue.next("Anna") == second
+    assert queue.ledger.score(first, "Anna") is not None
+
+
+def test_undo_stays_within_the_desk(run, store):
+    """A score of a run that the desk is not open on is not withdrawn: nobody would see what they did."""
+    store.append([score("Anna", "f" * 64)])
+    queue = open_queue(run, store)
+    assert queue.undo("Anna") is None
+    assert queue.before("Anna", None) is None
+
+
+def test_another_desks_undo_opens_an_answer_again(run, store):
+    """An answer whose score was withdrawn elsewhere is asked of others again."""
+    queue = open_queue(run, store)
+    done = work(queue, "Anna")
+    assert queue.next("Bo") is None
+    given = queue.ledger.score(done[3], "Anna")
+    store.append([undo(given)])
+    assert queue.next("Bo") == done[3]
+
+
+def test_back_goes_through_what_was_scored(run, store):
+    """Back leads from the newest score to the oldest, and no further."""
+    queue = open_queue(run, store)
+    done = work(queue, "Anna", answers=3)
+    assert queue.before("Anna", queue.next("Anna")) == done[2]
+    assert queue.before("Anna", None) == done[2]
+    assert queue.before("Anna", done[2]) == done[1]
+    assert queue.before("Anna", done[0]) is None
+    assert queue.before("Bo", None) is None
+
+
+# -- what is kept --
+
+
+def test_a_score_is_kept_as_it_was_given(run, store):
+    """The event on disk says who, what, how long, what was suggested, and that it was given blind."""
+    queue = open_queue(run, store)
+    digest = queue.next("Anna")
+    event = save(
+        queue, "Anna", digest, "12313", note="Hm.", seconds=301.5, suggested={"reference": -1.0}, preselected=True
+    )
+    assert kept(store) == [event]
+    assert (event.kind, event.analyst, event.answer, event.values.keys) == ("score", "Anna", digest, "12313")
+    assert (event.note, event.seconds, event.suggested) == ("Hm.", 301.5, {"reference": -1.0})
+    assert (event.preselected, event.blind, event.calibration, event.scorer) == (True, True, False, "human")
+    seen = open_queue(run, store, replace(ONCE, blind=False))
+    assert not save(seen, "Bo", digest).blind
+
+
+def test_enter_twice_is_one_score(run, store):
+    """The same id sent again gives the event that is kept; with other values it is refused."""
+    queue = open_queue(run, store)
+    digest = queue.next("Anna")
+    first = save(queue, "Anna", digest, id="one")
+    assert save(queue, "Anna", digest, id="one") == first
+    assert len(kept(store)) == 1
+    with pytest.raises(GenaipaError):
+        save(queue, "Anna", digest, "33333", id="one")
+    assert queue.ledger.score(digest, "Anna") == first
+
+
+def test_progress_counts(run, store):
+    """Scored, remaining and the median seconds of one; and what the study wants and has."""
+    queue = open_queue(run, store)
+    for seconds, digest in zip((30.0, 90.0, 45.0), queue.order("Anna"), strict=False):
+        save(queue, "Anna", digest, seconds=seconds)
+    save(queue, "Bo", queue.next("Bo"), seconds=None)
+    progress = queue.progress("Anna")
+    assert (progress.scored, progress.remaining, progress.seconds) == (3, 8, 45.0)
+    assert (progress.answers, progress.wanted, progress.given) == (12, 12, 4)
+    assert queue.progress("Cy").seconds is None
+    assert queue.paces() == [Pace("Anna", 3, 45.0), Pace("Bo", 1, None)]
+
+
+def test_progress_follows_the_pool(run, store):
+    """An answer that was replaced takes its score out of the counts, and the new one is asked for."""
+    queue = open_queue(run, store)
+    done = work(queue, "Anna")
+    assert queue.order("Anna") == done
+    log = run.path / "answers.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    gone = msgspec.json.decode(lines[0])["digest"]
+    log.write_bytes(b"".join(lines[1:]))
+    assert queue.pool.refresh()
+    assert gone not in queue.order("Anna")
+    progress = queue.progress("Anna")
+    assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
+    log.write_bytes(b"".join(lines))
+    assert queue.pool.refresh()
+    assert queue.progress("Anna").given == 12
+    assert queue.order("Anna") == done
+
+
+# -- calibration --
+
+
+def calibrated(run, store, per_answer: float = 1, calibration: int = 3) -> tuple[Queue, list[str]]:
+    """A desk at which the reference analyst has scored five answers, and those."""
+    queue = open_queue(run, store, Plan(per_answer=per_answer, calibration=calibration))
+    return queue, work(queue, "reference", answers=5, keys="22222")
+
+
+def test_a_new_analyst_begins_with_calibration(run, store):
+    """The first answers are ones that the reference analyst has scored, the same for all; then come the others."""
+    queue, referenced = calibrated(run, store)
+    for analyst in ("Anna", "Bo"):
+        done = []
+        for number in range(4):
+            digest = queue.next(analyst)
+            assert queue.is_calibration(digest, analyst) == (number < 3)
+            done.append(save(queue, analyst, digest))
+        assert [event.answer for event in done[:3]] == referenced[:3]
+        assert [event.calibration for event in done] == [True, True, True, False]
+    assert not any(event.calibration for event in queue.ledger.history("reference"))
+
+
+def test_the_reference_is_shown_after_ones_own_score_only(run, store):
+    """Before their own score an analyst can't have the reference's, after it they can."""
+    queue, _ = calibrated(run, store)
+    digest = queue.next("Anna")
+    assert queue.reference(digest, "Anna") is None
+    save(queue, "Anna", digest)
+    assert queue.reference(digest, "Anna").values.keys == "22222"
+    assert queue.reference(digest, "reference") is None
+    queue.undo("Anna")
+    assert queue.is_calibration(digest, "Anna")
+    assert queue.reference(digest, "Anna") is None
+
+
+def test_a_correction_of_a_calibration_score_stays_one(run, store):
+    """What was a calibration score is one after a correction, when calibration is long over."""
+    queue, referenced = calibrated(run, store)
+    work(queue, "Anna", answers=6)
+    assert save(queue, "Anna", referenced[0], "33333").calibration
+
+
+def test_reference_scores_fill_nothing(run, store):
+    """What the reference analyst has scored is still asked of the others, and counts in no progress."""
+    queue, referenced = calibrated(run, store, calibration=0)
+    assert queue.progress("Anna").given == 0
+    assert set(referenced) <= set(work(queue, "Anna"))
+    assert queue.progress("Anna").given == 12
+    # The reference analyst goes on, although every answer has the score that is wanted.
+    assert len(work(queue, "reference")) == 7
+
+
+def test_calibration_is_asked_of_everyone(run, store):
+    """A calibration answer that has all its scores is asked of a new analyst all the same, and counted as left."""
+    queue, referenced = calibrated(run, store)
+    assert len(work(queue, "Anna")) == 12
+    assert queue.progress("Bo").remaining == 3
+    assert work(queue, "Bo") == referenced[:3]
+    assert queue.progress("Bo").remaining == 0
+
+
+# -- adjudication --
+
+
+def disputed(run, store) -> Queue:
+    """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
+    queue = open_queue(run, store, Plan(per_answer=2))
+    done = work(queue, "Anna")
+    differing = dict(zip(done, ("11112", "13111", "12111"), strict=False))
+    for digest in done:
+        save(queue, "Bo", digest, differing.get(digest, "11111"))
+    return queue
+
+
+def test_what_differs_is_to_be_settled(run, store):
+    """Disputes are found by metric and by how much, the largest first."""
+    queue = disputed(run, store)
+    order = queue.order("Anna")
+    assert [d.answer for d in queue.disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
+    assert [d.answer for d in queue.disputes("Cy", metric="accuracy")] == [order[1], order[2]]
+    assert [d.answer for d in queue.disputes("Cy", at_least=1)] == [order[1]]
+    assert queue.disputes("Cy", metric="clarity") == []
+    dispute = queue.disputes("Cy")[0]
+    assert dispute.differences == {
+        "relevance": 0.0,
+        "accuracy": 2.0,
+        "clarity": 0.0,
+        "completeness": 0.0,
+        "reference": 0.0,
+    }
+    assert dispute.largest == 2.0
+    assert {name: event.values.keys for name, event in dispute.scores.items()} == {"Anna": "11111", "Bo": "13111"}
+
+
+def test_an_adjudication_is_a_third_record(run, store):
+    """The adjudicated score stands beside the two, which stay; the dispute is then a settled one."""
+    queue = disputed(run, store)
+    digest = queue.order("Anna")[1]
+    event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
+    assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
+    assert queue.ledger.adjudication(digest) == event
+    assert set(queue.ledger.scores(digest)) == {"Anna", "Bo"}
+    assert [d.answer for d in queue.disputes("Cy", adjudicated=True)] == [digest]
+    assert digest not in [d.answer for d in queue.disputes("Cy", adjudicated=False)]
+    assert len(queue.disputes("Cy")) == 3
+    assert queue.disputes("Cy", adjudicated=True)[0].adjudication == event
+    # A correction that agrees ends it.
+    save(queue, "Bo", queue.order("Anna")[0])
+    assert len(queue.disputes("Cy")) == 2
+
+
+def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
+    """While an answer wants a third score, its two are kept from those who could still give it."""
+    queue = open_queue(run, store, Plan(per_answer=3))
+    (digest,) = work(queue, "Anna", answers=1)
+    save(queue, "Bo", digest, "33333")
+    assert queue.disputes("Cy") == []
+    assert [d.answer for d in queue.disputes("Anna")] == [digest]
+    assert [d.answer for d in queue.disputes("an adjudicator who scores nothing", scores=False)] == [digest]
+    save(queue, "Dee", digest)
+    assert [d.answer for d in queue.disputes("Cy")] == [digest]
+
+
+def test_no_dispute_spoils_calibration(run, store):
+    """Answers that a new analyst is to calibrate on are kept from them, however many have scored them."""
+    queue, referenced = calibrated(run, store)
+    work(queue, "Anna", answers=3)
+    for digest in referenced[:3]:
+        save(queue, "Bo", digest, "33333")
+    assert queue.disputes("Cy") == []
+    assert len(queue.disputes("Anna")) == 3
+    work(queue, "Cy", answers=3)
+    assert len(queue.disputes("Cy")) == 3
+
+
+@pytest.mark.parametrize("settles", [False, True])
+def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
+    """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
+    queue = disputed(run, store)
+    digest = queue.order("Anna")[1]
+    queue.look("Cy", digest)
+    if settles:
+        event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
+        store.append([undo(event)])
+    # The answer wants a score again.
+    store.append([undo(queue.ledger.score(digest, "Bo"))])
+    assert queue.next("Cy") is None
+    assert queue.next("Dee") == digest
+
+
+def test_looking_keeps_what_was_typed(run, store):
+    """To look at a dispute again leaves an unfinished adjudication as it is."""
+    queue = disputed(run, store)
+    digest = queue.order("Anna")[1]
+    store.save_draft(Draft("Cy", digest, "adjudication", typed="12...", updated=now()))
+    queue.look("Cy", digest)
+    assert store.draft("Cy", digest, "adjudication").typed == "12..."
+
+
+def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
+    """Whose scores may have been seen on the way is left out of the reference analyst's work."""
+    queue = disputed(run, store)
+    seen = {dispute.answer for dispute in queue.disputes("reference")}
+    assert len(seen) == 3
+    assert seen.isdisjoint(work(queue, "reference"))
+    assert queue.progress("reference").remaining == 0
+
+
+def test_reference_and_poor_scores_are_no_dispute(run, store):
+    """That an analyst differs from the reference is what calibration shows, and nothing to settle."""
+    queue, referenced = calibrated(run, store)
+    store.append([score("Anna", referenced[0], POOR)])
+    assert queue.disputes("Bo", scores=False) == []
