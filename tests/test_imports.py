@@ -13,6 +13,7 @@ TOO_HEAVY = {
     *("openai", "anthropic", "google", "tiktoken", "httpx", "httpx2", "requests"),
     *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s"),
     *("jinja2", "yaml", "msgspec", "pydantic"),
+    *("streamlit", "sqlalchemy", "openpyxl", "rapidfuzz"),
     *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "pypdf", "genai_prices"),
 }
 

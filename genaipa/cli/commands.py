@@ -15,6 +15,8 @@ from genaipa.cli import (
     questions,
     run,
     runs,
+    score,
+    scores,
     show,
     systems,
     validate,
@@ -30,6 +32,8 @@ def register(app: typer.Typer) -> None:
     app.command("collect")(collect.collect)
     app.command("runs")(runs.runs)
     app.command("show")(show.show)
+    app.command("score")(score.score)
+    app.add_typer(scores.app, name="scores")
     app.command("demo")(demo.demo)
     app.add_typer(policies.app, name="policies")
     app.command("questions")(questions.questions)

@@ -1,0 +1,130 @@
+"""`genaipa score`: the desk where analysts score answers in the browser."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import WorkspaceOption, option, several
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.ui.desk import Desk
+    from genaipa.ui.login import Login
+    from genaipa.workspace import Workspace
+
+_PORT = 8501
+_HOST = "127.0.0.1"
+
+
+def score(
+    run: Annotated[
+        list[str] | None, typer.Argument(help="Runs whose answers are scored; by default, all of the workspace.")
+    ] = None,
+    port: Annotated[int, option("--port", help="Where the desk listens.", min=1, max=65535)] = _PORT,
+    host: Annotated[
+        str, option("--host", help="The address it listens at; anything but this machine's own wants a login.")
+    ] = _HOST,
+    no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
+    per_answer: Annotated[
+        float,
+        option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0),
+    ] = 1.2,
+    seed: Annotated[int, option("--seed", help="Decides that sample, and every analyst's order.")] = 0,
+    calibration: Annotated[
+        int,
+        option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0),
+    ] = 10,
+    show_systems: Annotated[
+        bool, option("--show-systems", help="Don't hide whose answer it is; the scores say that they were not blind.")
+    ] = False,
+    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
+    insecure: Annotated[
+        bool, option("--insecure", help="Listen beyond this machine without a login all the same.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Score answers in the browser, several analysts at once.
+
+    Who may score and adjudicate stands in the workspace's desk.yaml. Ctrl-C closes the desk.
+    """
+    from genaipa.ui import launch
+    from genaipa.ui.settings import DeskSettings
+    from genaipa.workspace import find_workspace
+
+    launch.check_extra()
+    here = find_workspace(workspace)
+    settings = DeskSettings(
+        workspace=here.home,
+        runs=several(run),
+        per_answer=per_answer,
+        seed=seed,
+        calibration=calibration,
+        blind=not show_systems,
+        suggestions=not no_suggestions,
+    )
+    folders = _runs(here, settings.runs)
+    desk, login = launch.open_once(settings)
+    try:
+        _check_answers(desk, folders)
+        _check_host(host, login, insecure=insecure)
+        launch.check_address(host, port)
+        _announce(desk, login, host, port)
+        launch.serve(desk, login, host=host, port=port, browser=not no_browser)
+    finally:
+        desk.store.close()
+
+
+def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
+    """The runs that are scored; a UsageError where there is none yet."""
+    from genaipa.runs.folder import find_run, list_runs
+
+    folders = [find_run(workspace, name) for name in names] or list_runs(workspace)
+    if not folders:
+        raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
+    return folders
+
+
+def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
+    """A UsageError saying what to run where there is neither an answer to score nor a reply to take by hand."""
+    from genaipa.systems.catalog import resolve
+
+    systems = {name for folder in folders for name in folder.manifest().spec.systems}
+    if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
+        names = ", ".join(folder.name for folder in folders)
+        raise UsageError(
+            f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"
+        )
+
+
+def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
+    """A UsageError where anybody could sit down at the desk, unless that is what was asked for."""
+    from genaipa.ui.launch import is_this_machine
+
+    if login is None and not insecure and not is_this_machine(host):
+        raise UsageError(
+            f"at {host} anybody who reaches this machine could read and score, under any name: what is missing is a "
+            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, and TLS in front; "
+            "where everyone on the network may do so, add --insecure."
+        )
+
+
+def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
+    """Say where the desk is, what is scored there, and where the scores are kept."""
+    from genaipa.cli.screen import number, say, show
+    from genaipa.systems.endpoint import is_loopback
+    from genaipa.ui.launch import address, is_this_machine
+
+    for problem in desk.pool.problems:
+        say(problem)
+    where = address(host, port, login)
+    if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
+        say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
+    in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
+    runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
+    show(f"{number(len(desk.pool.answers), 'answer')} to score{' of ' if runs else ''}{runs}.")
+    show(f"Scores are kept in {desk.store.name}.")
+    show(f"The desk is open at {where} (Ctrl-C closes it).")

@@ -1,0 +1,58 @@
+"""The desk behind its pages: one for the whole server, shared by every analyst's session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from genaipa.runs.folder import find_run, list_runs
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.people import People, load_people
+from genaipa.scoring.store import Store, database_url
+from genaipa.ui.queue import Plan, Queue
+from genaipa.workspace import Workspace, find_workspace
+
+if TYPE_CHECKING:
+    from genaipa.ui.settings import DeskSettings
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who sits at the desk, and what they may do there."""
+
+    name: str
+    scores: bool
+    adjudicates: bool
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Everything that the pages show and change."""
+
+    settings: DeskSettings
+    workspace: Workspace
+    people: People
+    pool: Pool
+    store: Store
+    ledger: Ledger
+    queue: Queue
+
+
+def open_desk(settings: DeskSettings) -> Desk:
+    """Open the store and the runs; the errors of both."""
+    workspace = find_workspace(settings.workspace)
+    people = load_people(workspace)
+    folders = [find_run(workspace, name) for name in settings.runs] or list_runs(workspace)
+    pool = Pool(workspace, folders)
+    store = Store.open(database_url(workspace))
+    ledger = Ledger(store)
+    plan = Plan(
+        per_answer=settings.per_answer,
+        seed=settings.seed,
+        calibration=settings.calibration,
+        reference=people.reference,
+        minutes=settings.minutes,
+        blind=settings.blind,
+    )
+    return Desk(settings, workspace, people, pool, store, ledger, Queue(pool, store, ledger, plan))

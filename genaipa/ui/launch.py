@@ -1,0 +1,138 @@
+"""Start the desk's server in this process: for this machine alone unless told otherwise, and without a statistic sent.
+
+Whatever the server has to know is given as flags, which stand above Streamlit's configuration files and variables.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+import socket
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from genaipa.errors import UsageError
+from genaipa.systems.endpoint import is_loopback
+from genaipa.ui.login import Login, read_login, secrets_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.ui.desk import Desk
+    from genaipa.ui.settings import DeskSettings
+
+SCRIPT = Path(__file__).parent / "script" / "app.py"
+NEEDED = ("streamlit", "sqlalchemy", "rapidfuzz", "numpy", "authlib")
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+_EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
+
+
+def check_extra() -> None:
+    """A UsageError naming the extra where a package that the desk needs is not installed."""
+    for name in NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
+
+
+@cache
+def open_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
+    """The desk and how people log in there: opened by the command, and the same for every page of this process.
+
+    So a change of the secrets while the desk is open can't turn the login off.
+    """
+    from genaipa.ui.access import check_lists
+    from genaipa.ui.desk import open_desk
+
+    desk = open_desk(settings)
+    login = read_login(desk.workspace)
+    check_lists(desk.people, login=login is not None)
+    return desk, login
+
+
+def check_address(host: str, port: int) -> None:
+    """A UsageError if nothing can listen at this address; a taken port comes with the next one that is free."""
+    refused = _refused(host, port)
+    if refused is None:
+        return
+    if refused.errno == errno.EADDRINUSE:
+        free = next((other for other in range(port + 1, min(port + 100, 65536)) if _refused(host, other) is None), None)
+        another = f", for example --port {free}" if free else ""
+        raise UsageError(f"port {port} is in use, perhaps by another desk; choose one with --port{another}.")
+    raise UsageError(f"the desk can't listen on port {port} of {host} ({refused.strerror}); see --host and --port.")
+
+
+def address(host: str, port: int, login: Login | None) -> str:
+    """Where people open the desk."""
+    if login is not None:
+        return login.address(port)
+    shown = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a server at this address is reached from this machine only."""
+    return host in _THIS_MACHINE or is_loopback(f"//{host}")
+
+
+def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
+    """Serve the desk until Ctrl-C or SIGTERM."""
+    import click
+    from streamlit import net_util
+    from streamlit.web import cli
+
+    os.environ.update(desk.settings.handed_on())
+    # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
+    net_util._external_ip = "127.0.0.1"  # noqa: SLF001
+    flags = [f"--{name}={value}" for name, value in _flags(desk, login, host, port, browser=browser)]
+    try:
+        cli.main(["run", str(SCRIPT), *flags], prog_name="streamlit", standalone_mode=False)
+    except click.Abort:  # Ctrl-C before the server listened for it
+        raise KeyboardInterrupt from None
+
+
+def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bool) -> Iterator[tuple[str, str]]:
+    yield from {
+        "server.address": host,
+        "server.port": str(port),
+        "server.showEmailPrompt": "false",
+        "server.fileWatcherType": "none",
+        "server.enableCORS": "true",
+        "server.enableXsrfProtection": "true",
+        "server.enableStaticServing": "false",
+        "browser.gatherUsageStats": "false",
+        "client.toolbarMode": "minimal",
+        "client.showErrorDetails": "none",
+        "client.showErrorLinks": "false",
+        "logger.hideWelcomeMessage": "true",
+        "runner.magicEnabled": "false",
+        "logger.level": "warning",
+    }.items()
+    # Without the flag Streamlit opens a browser where there is a screen. People who log in come by their own address.
+    if login or not browser:
+        yield "server.headless", "true"
+    for path in secrets_files(desk.workspace):
+        yield "secrets.files", str(path)
+    hosts = {*_THIS_MACHINE, host}
+    if login:
+        origin = login.address(port)
+        hosts.add(urlsplit(origin).hostname or "")
+        yield "server.corsAllowedOrigins", origin
+    # Whoever else's page a visitor has open must not talk to the desk under a name of its own (DNS rebinding).
+    if login or host not in _EVERY_ADDRESS:
+        for name in sorted(hosts):
+            yield "server.allowedHosts", name
+
+
+def _refused(host: str, port: int) -> OSError | None:
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+            if os.name != "nt":
+                # As the server will: a port whose last connection has just ended is free.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        return error
+    return None

@@ -1,0 +1,92 @@
+"""Whether people log in at the desk: the [auth] section of .streamlit/secrets.toml, in the workspace or at home.
+
+    [auth]
+    redirect_uri = "https://desk.example.org/oauth2callback"
+    cookie_secret = "a long random text"
+    client_id = "…"
+    client_secret = "…"
+    server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
+
+It is Streamlit's own format; several providers stand in sections of their own, such as [auth.google].
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from genaipa.datafiles import read_text
+from genaipa.errors import DataError
+
+if TYPE_CHECKING:
+    from genaipa.workspace import Workspace
+
+_OF_DESK = ("redirect_uri", "cookie_secret")
+_OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
+_CALLBACK = "/oauth2callback"
+
+
+@dataclass(frozen=True)
+class Login:
+    """How people log in: by which `providers` ("" is the one without a name), and where they are sent back to."""
+
+    providers: tuple[str, ...]
+    redirect: str
+
+    def address(self, port: int) -> str:
+        """The address at which people open a desk on this port."""
+        return _filled(self.redirect, port).removesuffix(_CALLBACK)
+
+
+def secrets_files(workspace: Workspace) -> list[Path]:
+    """Where secrets are looked for; of two files, the sections of the later one hold."""
+    return [folder / ".streamlit" / "secrets.toml" for folder in (Path.home(), workspace.home)]
+
+
+def read_login(workspace: Workspace) -> Login | None:
+    """How people log in; None if they don't. A DataError if the section can't be used.
+
+    No value of a secret is ever part of an error.
+    """
+    found = None
+    for path in secrets_files(workspace):
+        if path.is_file() and "auth" in (sections := _sections(path)):
+            found = path, sections["auth"]
+    if found is None:
+        return None
+    path, auth = found
+    if not isinstance(auth, dict):
+        raise DataError(path, "is not a section; write [auth].", "auth")
+    _check(path, auth, _OF_DESK, "auth")
+    named = {name: section for name, section in auth.items() if isinstance(section, dict) and name != "client_kwargs"}
+    for name, section in named.items():
+        _check(path, section, _OF_PROVIDER, f"auth.{name}")
+    providers = list(named)
+    if not named or any(key in auth for key in _OF_PROVIDER):
+        _check(path, auth, _OF_PROVIDER, "auth")
+        providers.insert(0, "")
+    redirect = auth["redirect_uri"]
+    parts = urlsplit(_filled(redirect, 1))
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
+        raise DataError(path, f"is not an address of the desk; write https://HOST{_CALLBACK}.", "redirect_uri")
+    return Login(tuple(providers), redirect)
+
+
+def _filled(redirect: str, port: int) -> str:
+    return redirect.replace("{port}", str(port))
+
+
+def _sections(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(path, f"is not TOML ({error}).") from None
+
+
+def _check(path: Path, section: dict[str, Any], keys: tuple[str, ...], entry: str) -> None:
+    for key in keys:
+        if not isinstance(section.get(key), str) or not section[key].strip():
+            raise DataError(path, f"the key '{key}' is missing; people could not log in.", f"[{entry}]")

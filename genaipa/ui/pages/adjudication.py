@@ -1,0 +1,315 @@
+"""Adjudication: answers whose scores differ, every analyst's values side by side, and the values that settle them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from msgspec import structs
+
+from genaipa.errors import GenaipaError
+from genaipa.scoring.blinding import mask
+from genaipa.scoring.events import Draft, Event, new_id, now
+from genaipa.scoring.evidence.examine import annotated_targets
+from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE, Metric, Values, shown
+from genaipa.ui.components import component
+from genaipa.ui.plain import Text, duration, head, kept, moment, notice, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.scoring.answers import Case
+    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.queue import Dispute
+
+FOLD = 4000
+"""Characters of a text that are shown before one asks for the rest."""
+LEAST = (0.5, 1.5, 2.0)
+"""By how much two values of the rubric can differ."""
+ANY = "any"
+PLACE = "adjudication place"
+"""Where the session keeps what is on screen."""
+FILTERS = "adjudication filters"
+"""Where the session keeps by what the answers were chosen."""
+UNTYPED = "." * len(METRICS)
+_STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
+
+
+@dataclass
+class Place:
+    """What is on the adjudicator's screen.
+
+    `event` becomes the event's id, so that Enter pressed twice is one adjudication. `message` is what came of the last
+    one, and `failures` how often saving this one has failed.
+    """
+
+    visitor: str
+    answer: str
+    event: str
+    draft: Draft
+    message: str = ""
+    failures: int = 0
+
+    @property
+    def id(self) -> str:
+        """Under which the browser knows it: another one takes the browser out of its waiting."""
+        return f"{self.event} {self.failures}"
+
+
+def page(desk: Desk, visitor: Visitor) -> None:
+    """One answer at a time whose scores differ; what settles it is committed before the next is shown."""
+    head()
+    if not visitor.adjudicates:
+        notice("adjudication closed", "Only adjudicators settle answers whose scores differ, and you are not one.")
+        return
+    desk.ledger.refresh()
+    disputes = _disputes(desk, visitor)
+    if not disputes:
+        notice(
+            "adjudication none",
+            "There is nothing to settle: of the answers that have all their scores, none has scores that differ "
+            "(those that you can still be asked to score are left out).",
+        )
+        return
+    chosen = _chosen(desk, disputes)
+    place = _place(desk, visitor, disputes, chosen)
+    _say_where(disputes, chosen, place)
+    if place is None:
+        notice("adjudication done", "None of these is left. Choose others above.", "done")
+        return
+    try:
+        desk.queue.look(visitor.name, place.answer)
+        case = desk.pool.case(place.answer)
+    except GenaipaError as error:
+        notice("adjudication trouble", str(error), "bad")
+        return
+    left, right = st.columns([5, 6], gap="medium")
+    with left:
+        _show_case(desk, case)
+    with right:
+        component("verdict")(
+            key="verdict",
+            data=_on_screen(visitor, disputes[place.answer], place) | {"can": _can(visitor, disputes, chosen)},
+            on_did_change=lambda: _take(desk, visitor, disputes, chosen),
+        )
+
+
+# -- which answer --
+
+
+def _disputes(desk: Desk, visitor: Visitor) -> dict[str, Dispute]:
+    """Everything that this visitor may settle: what has all its scores, what differs most first."""
+    stamp = (visitor.name, desk.ledger.seen, len(desk.pool.arrived), desk.pool.generation)
+
+    def found() -> dict[str, Dispute]:
+        disputes = desk.queue.disputes(visitor.name, scores=visitor.scores)
+        return {d.answer: d for d in disputes if len(d.scores) >= desk.queue.wanted(d.answer)}
+
+    return kept("adjudication disputes", stamp, found)
+
+
+def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
+    """The answers that the filters leave, in order."""
+    boxes = st.columns(4)
+    documents = sorted({desk.pool.answers[answer].document for answer in disputes})
+    state = boxes[0].selectbox("Which", list(_STATES), key="adjudication state")
+    metric = boxes[1].selectbox("On which metric", [ANY, *METRICS], key="adjudication metric")
+    least = boxes[2].selectbox("Apart by at least", LEAST, format_func=lambda v: f"{v:g}", key="adjudication least")
+    document = boxes[3].selectbox("Document", [ANY, *documents], key="adjudication document")
+
+    def apart(dispute: Dispute) -> float:
+        return max(far for on, far in dispute.differences.items() if metric in (ANY, on))
+
+    found = [
+        answer
+        for answer, dispute in disputes.items()
+        if apart(dispute) >= least
+        and document in (ANY, desk.pool.answers[answer].document)
+        and _STATES[state] in (None, dispute.adjudication is not None)
+    ]
+    return sorted(found, key=lambda answer: -apart(disputes[answer]))
+
+
+def _place(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> Place | None:
+    """What stays on screen, or was gone to; else the first answer that the filters leave."""
+    session = st.session_state
+    filters = tuple(session[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
+    same_filters = session.get(FILTERS) == filters
+    session[FILTERS] = filters
+    place: Place | None = session.get(PLACE)
+    stays = (
+        place is not None
+        and place.visitor == visitor.name
+        and place.answer in disputes
+        # An answer whose adjudication was undone stands there even where the filters leave it out.
+        and (same_filters or place.answer in chosen)
+    )
+    if not stays:
+        place = session[PLACE] = _at(desk, visitor, disputes[chosen[0]]) if chosen else None
+    return place
+
+
+def _at(desk: Desk, visitor: Visitor, dispute: Dispute, message: str = "") -> Place:
+    """An answer with what this adjudicator had typed for it: the draft, else how they settled it before."""
+    name, standing = visitor.name, dispute.adjudication
+    draft = desk.store.draft(name, dispute.answer, "adjudication")
+    untouched = draft is None or (draft.typed, draft.note) == (UNTYPED, "")
+    if untouched and standing is not None and standing.analyst == name and standing.values is not None:
+        draft = Draft(name, dispute.answer, "adjudication", typed=standing.values.keys, note=standing.note)
+    return Place(name, dispute.answer, new_id(), draft or Draft(name, dispute.answer, "adjudication"), message)
+
+
+def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], place: Place | None) -> None:
+    settled = sum(1 for dispute in disputes.values() if dispute.adjudication)
+    where = (
+        f" · {chosen.index(place.answer) + 1:,} of {len(chosen):,} chosen" if place and place.answer in chosen else ""
+    )
+    st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}")
+
+
+# -- what is on screen --
+
+
+def _show_case(desk: Desk, case: Case) -> None:
+    """The question, the answer and the annotated answer with the sections that it rests on."""
+    original = f"Originally: {case.original}" if case.original else ""
+    about = case.document.about.title or case.document.company
+    texts("adjudication question", [Text(case.asked, about, aside=original, tone="strong")])
+    seen_anyway = f"{case.document.text}\n{case.document.company}\n{case.asked}"
+    reply = mask(case.reply, case.names, seen_anyway) if desk.queue.plan.blind else case.reply
+    texts("adjudication texts", [Text(reply, "Answer", fold=FOLD), _annotated(case)])
+    if case.annotated and case.annotated.sections:
+        with st.expander("What the annotated answer rests on"):
+            texts("adjudication sections", _sections(case))
+    with st.expander("The document"):
+        texts("adjudication document text", [Text(case.document.text, about)])
+
+
+def _annotated(case: Case) -> Text:
+    annotated = case.annotated
+    if annotated is None:
+        return Text("There is none for this question.", "Annotated answer", tone="system")
+    said = "\n\n".join(filter(None, (annotated.answer, SILENT_RULE if annotated.silent else "", annotated.note)))
+    return Text(said, "Annotated answer", aside=", ".join(annotated.sections), tone="good", fold=FOLD)
+
+
+def _sections(case: Case) -> list[Text]:
+    assert case.annotated is not None
+    return [
+        Text(case.document.text[slice(*span)], label, fold=FOLD) if span else Text("not in this document", label)
+        for label, span in annotated_targets(case.annotated, case.document, case.part_set)
+    ]
+
+
+def _on_screen(visitor: Visitor, dispute: Dispute, place: Place) -> dict[str, Any]:
+    others = [event for event in (dispute.adjudication,) if event and event.analyst != visitor.name]
+    columns = [*dispute.scores.values(), *others]
+    return {
+        "id": place.id,
+        "answer": place.answer,
+        "analysts": [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns],
+        "metrics": [_metric(metric, dispute, columns) for metric in METRICS],
+        "draft": {"typed": place.draft.typed, "note": place.draft.note, "seconds": place.draft.seconds},
+        "message": place.message,
+    }
+
+
+def _can(visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> dict[str, bool]:
+    others = len(chosen) > 1
+    return {"back": others, "skip": others, "undo": _last(visitor, disputes) is not None}
+
+
+def _about(event: Event) -> str:
+    words = "adjudicated " if event.kind == "adjudication" else "calibration " if event.calibration else ""
+    return f"{words}{moment(event.time)}\n{duration(event.seconds)}"
+
+
+def _metric(metric: Metric, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
+    digits = {value: key for key, value in KEYS.items()}
+
+    def line(value: float) -> dict[str, str]:
+        return {"key": digits[value], "value": shown(value), "words": RUBRIC[metric][value]}
+
+    return {
+        "metric": metric,
+        "lines": [line(value) for value in KEYS.values()],
+        "given": [line(event.values[metric]) for event in columns if event.values is not None],
+        "differs": dispute.differences[metric] > 0,
+    }
+
+
+# -- what comes from the browser --
+
+
+def _take(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
+    """Carry out what the adjudicator did, once: what belongs to an answer no longer on screen was carried out."""
+    session = st.session_state
+    sent = session["verdict"].get("did")
+    place: Place | None = session.get(PLACE)
+    if not sent or place is None or sent["id"] != place.id:
+        return
+    place.draft = _drafted(place.draft, sent)
+    try:
+        if sent["what"] == "save":
+            session[PLACE] = _save(desk, visitor, place, disputes, chosen)
+            return
+        if sent["dirty"]:
+            desk.store.save_draft(place.draft)
+        if sent["what"] == "undo":
+            session[PLACE] = _undo(desk, visitor, place, disputes)
+        elif sent["what"] in ("skip", "back"):
+            beside = _beside(place.answer, chosen, 1 if sent["what"] == "skip" else -1)
+            session[PLACE] = _at(desk, visitor, disputes[beside])
+    except (GenaipaError, ValueError) as error:
+        session[PLACE] = replace(place, message=f"Not saved: {error}", failures=place.failures + 1)
+
+
+def _drafted(draft: Draft, sent: Mapping[str, Any]) -> Draft:
+    """What is typed by now; the draft as it was where that can't be understood."""
+    typed = str(sent["typed"])
+    if len(typed) != len(METRICS) or not set(typed) <= {*KEYS, "."}:
+        return draft
+    return structs.replace(draft, typed=typed, note=str(sent["note"]), seconds=float(sent["seconds"]), updated=now())
+
+
+def _save(
+    desk: Desk, visitor: Visitor, place: Place, disputes: Mapping[str, Dispute], chosen: list[str]
+) -> Place | None:
+    """Commit the adjudication; the next answer."""
+    draft = place.draft
+    desk.queue.adjudicate(
+        visitor.name,
+        place.answer,
+        Values.typed(draft.typed),
+        note=draft.note.strip(),
+        seconds=draft.seconds,
+        id=place.event,
+    )
+    beside = _beside(place.answer, chosen, 1)
+    # The last one of its kind: the filters say what is left.
+    return None if beside == place.answer else _at(desk, visitor, disputes[beside], "Saved.")
+
+
+def _beside(answer: str, chosen: list[str], step: int) -> str:
+    """The answer after (1) or before (-1) this one; after the last comes the first."""
+    here = chosen.index(answer) if answer in chosen else -1
+    return chosen[(here + step) % len(chosen)] if chosen else answer
+
+
+def _last(visitor: Visitor, disputes: Mapping[str, Dispute]) -> Event | None:
+    """The latest adjudication of this visitor that stands."""
+    given = (dispute.adjudication for dispute in disputes.values())
+    return max((e for e in given if e and e.analyst == visitor.name), key=lambda event: event.time, default=None)
+
+
+def _undo(desk: Desk, visitor: Visitor, place: Place, disputes: Mapping[str, Dispute]) -> Place:
+    """Withdraw the last adjudication; its answer is there again with what was typed."""
+    last = _last(visitor, disputes)
+    if last is None or last.values is None:
+        return place
+    name = visitor.name
+    desk.store.append([Event(new_id(), now(), "undo", name, last.answer, undoes=last.id, blind=last.blind)])
+    draft = Draft(name, last.answer, "adjudication", last.values.keys, last.note, last.seconds or 0.0, now())
+    desk.store.save_draft(draft)
+    return Place(name, last.answer, new_id(), draft, "Your adjudication is withdrawn: here is the answer again.")

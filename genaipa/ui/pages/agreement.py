@@ -1,0 +1,169 @@
+"""Agreement: how far the analysts agree, where they differ most, and who scores more kindly than the others."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, MetricAgreement, Pair, measure
+from genaipa.scoring.rubric import METRICS
+from genaipa.ui.plain import Cell, Column, Row, head, kept, long_table, notice, part, table
+
+if TYPE_CHECKING:
+    from genaipa.scoring.ledger import Ledger
+    from genaipa.scoring.rubric import Metric
+    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.queue import Dispute
+
+FEW = 30
+"""Answers below which a number about agreement is said to rest on few."""
+_SHORT: dict[Metric, str] = {"completeness": "complete"}
+
+
+def page(desk: Desk, visitor: Visitor) -> None:
+    """Everything about agreement, worked out from the people's scores that stand now."""
+    head("Agreement")
+    desk.ledger.refresh()
+    found = _measured(desk.ledger, desk.ledger.seen)
+    if not found.answers:
+        notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
+        return
+    answers = f"{found.answers:,} answer{'s' if found.answers > 1 else ''} scored by two analysts or more"
+    st.caption(f"From the {answers}; scores of people only, calibration included.")
+    if found.answers < FEW:
+        notice("agreement few", f"That is fewer than {FEW}: these numbers may change much with every score.", "warning")
+    _metrics(found)
+    _pairs(found)
+    _leanings(found)
+    _answers(desk, visitor)
+
+
+@lru_cache(maxsize=1)
+def _measured(ledger: Ledger, _seen: int) -> Agreement:
+    """What the scores of a ledger come to; worked out once for every session until an event comes in."""
+    return measure(ledger.all_scores(), most=0)
+
+
+def _metrics(found: Agreement) -> None:
+    part("By metric")
+    table(
+        "agreement metrics",
+        "Agreement by metric",
+        [
+            Column("metric"),
+            Column(f"Krippendorff's alpha, {CONFIDENCE:.0%} interval"),
+            Column("equal values", right=True),
+            Column("mean difference", right=True),
+        ],
+        [_metric(metric, on) for metric, on in found.metrics.items()],
+    )
+    st.caption(
+        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) what chance alone would give. "
+        "The interval comes from resampling the answers."
+    )
+
+
+def _metric(metric: Metric, on: MetricAgreement) -> Row:
+    return Row((metric, _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
+
+
+def _alpha(alpha: Alpha) -> Cell:
+    if alpha.value is None:
+        return Cell(alpha.reason, tone="quiet")
+    if alpha.interval is None:
+        return Cell(f"{alpha.value:.2f}{f' ({alpha.reason})' if alpha.reason else ''}", value=alpha.value)
+    low, high = alpha.interval
+    return Cell(f"{alpha.value:.2f}  [{low:.2f}, {high:.2f}]", low=low, value=alpha.value, high=high)
+
+
+def _pairs(found: Agreement) -> None:
+    part("Pairs that differ most")
+    columns = [
+        Column("analysts"),
+        Column("answers", right=True),
+        Column("mean difference", right=True),
+        *(Column(f"{_SHORT.get(metric, metric)} equal", right=True) for metric in METRICS),
+    ]
+    long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
+
+
+def _pair(pair: Pair) -> Row:
+    equal = (_percent(pair.metrics[metric].agreement) for metric in METRICS)
+    return Row((" and ".join(pair.analysts), _few(pair.answers), _number(pair.difference), *equal))
+
+
+def _leanings(found: Agreement) -> None:
+    part("Leniency and drift")
+    columns = [
+        Column("analyst"),
+        Column("answers", right=True),
+        Column("over all", right=True),
+        *(Column(_SHORT.get(metric, metric), right=True) for metric in METRICS),
+        Column("drift", right=True),
+    ]
+    long_table("agreement leanings", "Leniency by analyst", columns, found.leanings, _leaning)
+    st.caption(
+        "An analyst's value less the mean of the others' on the same answers: above 0 is more lenient. "
+        "Drift is how much that grew from the earlier half of these answers to the later."
+    )
+
+
+def _leaning(leaning: Leaning) -> Row:
+    lenient = (_signed(leaning.lenient[metric]) for metric in METRICS)
+    drift = _signed(leaning.overall_drift)
+    return Row((leaning.analyst, _few(leaning.answers), _signed(leaning.overall), *lenient, drift))
+
+
+def _answers(desk: Desk, visitor: Visitor) -> None:
+    """The answers whose scores differ most, of those that the visitor won't be asked to score."""
+    part("Answers that differ most")
+    name = visitor.name
+    disputes = kept(
+        "agreement disputes",
+        (name, desk.ledger.seen),
+        lambda: sorted(desk.queue.disputes(name, scores=visitor.scores), key=lambda d: -sum(d.differences.values())),
+    )
+    if not disputes:
+        notice("agreement same", "There is none, or none whose scores you may see: you can still be asked to score it.")
+        return
+    columns = [
+        Column("question"),
+        Column("document"),
+        Column("analysts"),
+        *(Column(_SHORT.get(metric, metric), right=True) for metric in METRICS),
+        Column("adjudicated"),
+    ]
+    long_table("agreement answers", "Answers that differ most", columns, disputes, lambda d: _dispute(desk, d))
+    st.caption(
+        "How far the highest and the lowest value of each metric are apart; "
+        "answers that you can still be asked to score are left out."
+    )
+
+
+def _dispute(desk: Desk, dispute: Dispute) -> Row:
+    answer = desk.pool.answers[dispute.answer]
+    spread = (_apart(dispute.differences[metric]) for metric in METRICS)
+    settled = dispute.adjudication.analyst if dispute.adjudication else ""
+    return Row((answer.question, answer.document, ", ".join(dispute.scores), *spread, settled))
+
+
+def _apart(difference: float) -> Cell:
+    return Cell(f"{difference:g}", tone="bad" if difference else "quiet")
+
+
+def _few(answers: int) -> str:
+    return f"{answers:,}{' (few)' if answers < FEW else ''}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.2f}"

@@ -1,0 +1,397 @@
+"""Overview: how far the runs and their scoring are, and any answer with the conversation in which it was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from genaipa.errors import DataError, GenaipaError
+from genaipa.runs.conversation import conversation
+from genaipa.runs.folder import ANSWERS, RunFolder, find_run, list_runs
+from genaipa.runs.records import answer_digest
+from genaipa.scoring.blinding import mask
+from genaipa.scoring.overall import m_all
+from genaipa.scoring.rubric import METRICS, shown
+from genaipa.ui.plain import (
+    Cell,
+    Column,
+    Row,
+    Text,
+    duration,
+    head,
+    kept,
+    long_table,
+    moment,
+    notice,
+    part,
+    problems,
+    table,
+    texts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.runs.records import Record
+    from genaipa.runs.tally import Tally
+    from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
+    from genaipa.scoring.events import Event
+    from genaipa.systems.base import Message
+    from genaipa.ui.desk import Desk, Visitor
+
+FOLD = 1500
+"""Characters of a message that are shown before one asks for the rest."""
+ANY = "any"
+ANSWER = "overview answer"
+"""Where the session keeps which answer was chosen."""
+HIDDEN = Cell("hidden", tone="quiet")
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a visitor may see of an answer: all of it once they can no longer be asked to score it."""
+
+    desk: Desk
+    visitor: Visitor
+    calibrating: bool
+
+    @classmethod
+    def of(cls, desk: Desk, visitor: Visitor) -> Sight:
+        """The sight of this visitor now."""
+        done = sum(score.calibration for score in desk.ledger.history(visitor.name))
+        return cls(desk, visitor, calibrating=done < desk.queue.plan.calibration)
+
+    def whose(self, digest: str) -> bool:
+        """Whether they may know whose answer it is."""
+        return not self.desk.queue.plan.blind or self.scores(digest)
+
+    def hides(self, digest: str) -> bool:
+        """Whether this is an answer whose system they may not know."""
+        return digest in self.desk.pool.answers and not self.whose(digest)
+
+    def scores(self, digest: str) -> bool:
+        """Whether they may see the scores of others."""
+        given, reference = self.desk.ledger.scores(digest), self.desk.queue.plan.reference
+        if not self.visitor.scores or self.visitor.name in given:
+            return True
+        if not given or self.visitor.name in reference:
+            return False
+        counted = sum(1 for analyst in given if analyst not in reference)
+        to_compare = self.calibrating and counted < len(given)
+        return counted >= self.desk.queue.wanted(digest) and not to_compare
+
+
+def page(desk: Desk, visitor: Visitor) -> None:
+    """How far everything is; below, the answers."""
+    desk.pool.refresh()
+    desk.ledger.refresh()
+    head("Overview")
+    problems("overview problems", desk.pool.problems)
+    _numbers(desk, visitor)
+    runs = _runs(desk)
+    if not runs:
+        notice("overview none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
+        return
+    _analysts(desk)
+    _answers(desk, Sight.of(desk, visitor), runs)
+
+
+# -- how far everything is --
+
+
+def _numbers(desk: Desk, visitor: Visitor) -> None:
+    progress = desk.queue.progress(visitor.name)
+    # Of all answers, to count them: which they are is not said here.
+    disputes = kept(
+        "overview disputes",
+        (desk.ledger.seen, desk.pool.generation),
+        lambda: desk.queue.disputes(visitor.name, scores=False),
+    )
+    settled = sum(1 for dispute in disputes if dispute.adjudication)
+    numbers = {
+        "Answers": progress.answers,
+        "Scores wanted": progress.wanted,
+        "Given": progress.given,
+        "Remaining": progress.wanted - progress.given,
+        "Disputed": len(disputes),
+        "Adjudicated": settled,
+    }
+    for column, (label, number) in zip(st.columns(len(numbers)), numbers.items(), strict=True):
+        column.metric(label, f"{number:,}")
+    if progress.wanted:
+        st.progress(min(progress.given / progress.wanted, 1.0))
+
+
+def _runs(desk: Desk) -> dict[str, RunFolder]:
+    """Show the runs, the newest first."""
+    folders = [find_run(desk.workspace, name) for name in desk.settings.runs] or list_runs(desk.workspace)
+    if folders:
+        part("Runs")
+        columns = [
+            Column("run"),
+            Column("state"),
+            Column("systems"),
+            Column("documents"),
+            Column("answered", right=True),
+            Column("planned", right=True),
+            Column("failed", right=True),
+        ]
+        long_table("overview runs", "Runs", columns, folders[::-1], _run)
+    return {folder.name: folder for folder in folders}
+
+
+def _run(folder: RunFolder) -> Row:
+    try:
+        manifest = folder.manifest()
+        tally, _ = _seen(folder)
+    except GenaipaError as error:
+        return Row((folder.name, Cell(str(error), tone="bad"), "", "", "", "", ""))
+    tally.plan(manifest.spec, manifest.orders)
+    state = manifest.status
+    if state == "running" and not folder.is_held():
+        state = "interrupted"
+    totals = tally.totals()
+    kept_answers = totals.answered + totals.refused + totals.truncated
+    share = kept_answers / totals.planned if totals.planned else 1.0
+    failed = Cell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
+    about = (folder.name, state, ", ".join(manifest.spec.systems), ", ".join(manifest.spec.documents))
+    return Row((*about, Cell(f"{kept_answers:,}", share=share), f"{totals.planned:,}", failed))
+
+
+def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
+    """The counts of a run and where each key's record stands, read anew only when its answers have grown."""
+    answers = folder.path / ANSWERS
+    stat = answers.stat() if answers.exists() else None
+    return _read(folder.path, stat and (stat.st_size, stat.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _stat: tuple[int, int] | None) -> tuple[Tally, dict[str, int]]:
+    return RunFolder(path).seen()
+
+
+def _analysts(desk: Desk) -> None:
+    paces = desk.queue.paces()
+    if not paces:
+        return
+    part("Analysts")
+    columns = [
+        Column("analyst"),
+        Column("scored", right=True),
+        Column("median time per answer", right=True),
+        Column("last seen (UTC)", right=True),
+    ]
+    long_table(
+        "overview analysts",
+        "Analysts",
+        columns,
+        paces,
+        lambda pace: Row((pace.analyst, f"{pace.scored:,}", duration(pace.seconds), _last_seen(desk, pace.analyst))),
+    )
+
+
+def _last_seen(desk: Desk, analyst: str) -> str:
+    history = desk.ledger.history(analyst)
+    return moment(max(event.time for event in history)) if history else "-"
+
+
+# -- the answers --
+
+
+def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
+    """Choose an answer, and read it."""
+    part("Answers")
+    if not desk.pool.answers:
+        notice("overview no answers", "No answer is in yet.")
+        return
+    found = _found(desk, sight, list(runs))
+    if not found:
+        notice("overview no match", "No answer is listed here. Choose another run, document or question.")
+        return
+    columns = [
+        Column(n) for n in ("question", "wording", "document", "state", "scores", "system", "initialization", "run")
+    ]
+    state = st.session_state
+
+    def choose(digest: str) -> None:
+        state[ANSWER] = digest
+
+    long_table(
+        "overview answers",
+        "Answers",
+        columns,
+        found,
+        lambda answer: _answer(desk, sight, answer),
+        chosen=state.get(ANSWER, ""),
+        choose=choose,
+    )
+    answer = desk.pool.answers.get(state.get(ANSWER, ""))
+    if answer is None:
+        st.caption("Choose an answer to read it as it was asked.")
+        return
+    try:
+        _read_answer(desk, sight, answer, runs)
+    except GenaipaError as error:
+        notice("overview trouble", str(error), "bad")
+
+
+@lru_cache(maxsize=1)
+def _ordered(pool: Pool, _arrived: int, _generation: int) -> list[Answer]:
+    """The answers of a pool as it is now. Not in the order of the runs, which would say whose an answer is."""
+    return sorted(pool.answers.values(), key=lambda a: (a.document, a.question, a.wording, a.digest))
+
+
+def _found(desk: Desk, sight: Sight, runs: list[str]) -> list[Answer]:
+    """The answers of a run, a document and a question, as they are chosen here."""
+    pool = desk.pool
+    order = _ordered(pool, len(pool.arrived), pool.generation)
+    boxes = st.columns(3)
+    run = boxes[0].selectbox("Run", [ANY, *reversed(runs)], key="overview run")
+    document = boxes[1].selectbox("Document", [ANY, *sorted({a.document for a in order})], key="overview document")
+    asked = sorted({a.question for a in order if document in (ANY, a.document)})
+    question = boxes[2].selectbox("Question", [ANY, *asked], key="overview question")
+    found = [a for a in order if document in (ANY, a.document) and question in (ANY, a.question)]
+    if run == ANY:
+        return found
+    of_run = [answer for answer in found if any(where.run == run for where in answer.occurrences)]
+    stamp = (
+        sight.visitor,
+        sight.calibrating,
+        run,
+        document,
+        question,
+        desk.ledger.seen,
+        len(pool.arrived),
+        pool.generation,
+    )
+    listed = kept("overview listed", stamp, lambda: [answer for answer in of_run if sight.whose(answer.digest)])
+    if len(listed) < len(of_run):
+        left_out = len(of_run) - len(listed)
+        st.caption(f"{left_out:,} answers of this run are left out: you can still be asked to score them, blind.")
+    return listed
+
+
+def _answer(desk: Desk, sight: Sight, answer: Answer) -> Row:
+    whose: tuple[str | Cell, ...] = (HIDDEN, HIDDEN, HIDDEN)
+    if sight.whose(answer.digest):
+        places = answer.occurrences
+        whose = (
+            _listed(where.system for where in places),
+            _listed(where.initialization for where in places),
+            _listed(where.run for where in places),
+        )
+    given = len(desk.ledger.scores(answer.digest))
+    scores = f"{given} of {desk.queue.wanted(answer.digest)}"
+    return Row((answer.question, answer.wording, answer.document, answer.status, scores, *whose), id=answer.digest)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def _read_answer(desk: Desk, sight: Sight, answer: Answer, runs: dict[str, RunFolder]) -> None:
+    """One answer: the question, the reply, what was said before, and the scores."""
+    case = desk.pool.case(answer.digest)
+    part("The answer as it was asked")
+    if sight.whose(answer.digest):
+        _said(sight, answer, case, runs)
+    else:
+        notice(
+            "overview blind",
+            "You can still be asked to score this answer. Until you have, its system, run and initialization, what "
+            "was said before it, and the scores of others stay hidden, and the system's names are masked.",
+        )
+        seen_anyway = f"{case.document.text}\n{case.document.company}\n{case.asked}"
+        _question_and_reply(case.asked, mask(case.reply, case.names, seen_anyway))
+    if case.annotated:
+        aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
+        texts("overview annotated", [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)])
+    if sight.scores(answer.digest):
+        _scores(desk, sight.visitor, answer)
+
+
+def _question_and_reply(asked: str, reply: str) -> None:
+    texts("overview reply", [Text(asked, "Asked", tone="asked"), Text(reply, "Answer", fold=FOLD)])
+
+
+def _said(sight: Sight, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
+    """The conversation in which it was given, in one of the places in which it was."""
+    places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
+    if len(places) > 1:
+        where = places[st.selectbox("This text was given in", list(places), key=f"overview place {answer.digest}")]
+    else:
+        where = next(iter(places.values()))
+    folder = runs[where.run]
+    record = _record(folder, where)
+    messages = conversation(folder, record, _seen(folder)[1])
+    table("overview facts", "About this answer", [Column(""), Column("")], _facts(where, record))
+    before = messages[:-2]
+    if before:
+        with st.expander(f"What was said before ({len(before)} messages)"):
+            texts("overview before", _before(sight, answer, before))
+    _question_and_reply(case.asked, case.reply)
+
+
+def _record(folder: RunFolder, where: Occurrence) -> Record:
+    record = folder.records_at([where.offset])[0]
+    if record.key != where.key:
+        raise DataError(folder.path / ANSWERS, f"no longer holds '{where.key}' where it was; open the desk again.")
+    return record
+
+
+def _facts(where: Occurrence, record: Record) -> list[Row]:
+    usage = record.usage
+    facts = {
+        "run": where.run,
+        "key": where.key,
+        "served by": record.model or "",
+        "state": f"{record.status}{f' ({record.finish})' if record.finish else ''}",
+        "time": f"{moment(record.started)} UTC, {record.seconds:g} s, attempts: {record.attempts}",
+        "tokens": f"{usage.input:,} in ({usage.cached:,} cached), {usage.output:,} out" if usage else "",
+    }
+    return [Row((Cell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
+
+
+def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> list[Text]:
+    """The messages before an answer. Among them can be answers of the same system that are still to be scored blind."""
+    shown_messages, asked = [], ""
+    for message in messages:
+        if message.role == "user":
+            asked = message.content
+            shown_messages.append(Text(asked, "Said to it", message.purpose, "system", fold=FOLD))
+        elif sight.hides(answer_digest(answer.document_digest, asked, message.content)):
+            shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
+        else:
+            shown_messages.append(Text(message.content, "Reply", message.purpose, fold=FOLD))
+    return shown_messages
+
+
+def _scores(desk: Desk, visitor: Visitor, answer: Answer) -> None:
+    """Everyone's values side by side, and the notes."""
+    scores = desk.ledger.scores(answer.digest)
+    if visitor.scores and visitor.name not in scores:
+        # Should one of these scores be withdrawn, another analyst is asked.
+        desk.queue.look(visitor.name, answer.digest)
+    given = list(scores.values())
+    given += filter(None, [desk.ledger.adjudication(answer.digest)])
+    if not given:
+        st.caption("Nobody has scored it yet.")
+        return
+    columns = [
+        Column("by"),
+        *(Column(metric, right=True) for metric in METRICS),
+        Column("M_all", right=True),
+        Column("note"),
+    ]
+    table("overview scores", "Scores of this answer", columns, [_score(event) for event in given])
+
+
+def _score(event: Event) -> Row:
+    assert event.values is not None, "scores and adjudications have values"
+    by = f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"
+    values = (shown(event.values[metric]) for metric in METRICS)
+    return Row((by, *values, f"{m_all(event.values):.1f}", event.note))

@@ -1,0 +1,276 @@
+"""The desk itself: one answer at a time, its document beside it, and the keys that score it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import streamlit as st
+
+from genaipa.errors import GenaipaError
+from genaipa.scoring.events import Draft
+from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.ui.components import component
+from genaipa.ui.view import Prepared, comparison, prepare
+
+if TYPE_CHECKING:
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Metric
+    from genaipa.ui.desk import Desk, Visitor
+
+_UNTYPED = "." * len(METRICS)
+
+
+@dataclass
+class Turn:
+    """An answer on an analyst's screen. `id` becomes the id of its score, so that Enter pressed twice is one score."""
+
+    analyst: str
+    answer: str
+    mode: Literal["score", "correction"]
+    id: str
+    draft: Draft
+    preselected: bool = False
+    trouble: str = ""
+
+
+def page(desk: Desk, visitor: Visitor) -> None:
+    """Show the next answer and take its score; a finished one is committed before the next is shown."""
+    if not visitor.scores:
+        st.info("You are not among the analysts of this study; the other pages are open to you.")
+        return
+    st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
+    state = st.session_state
+    turn: Turn | None = state.get("turn")
+    if turn is None or turn.analyst != visitor.name:
+        turn = state["turn"] = _next(desk, visitor)
+    if turn is None:
+        _nothing_left(desk, visitor)
+        return
+    component("pad")(
+        key="pad",
+        data=_on_screen(desk, visitor, turn),
+        on_draft_change=lambda: _take_draft(desk, visitor),
+        on_act_change=lambda: _take_act(desk, visitor),
+    )
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _prepared(_desk: Desk, digest: str) -> Prepared:
+    # The desk is one for the whole server; its digest tells answers apart, so it is the whole key.
+    return prepare(_desk.pool.case(digest), blind=_desk.settings.blind, suggestions=_desk.settings.suggestions)
+
+
+def _next(desk: Desk, visitor: Visitor) -> Turn | None:
+    """What this analyst scores next, with what they had typed for it before."""
+    digest = desk.queue.next(visitor.name)
+    if digest is None and desk.pool.refresh():
+        digest = desk.queue.next(visitor.name)
+    return _turn(desk, visitor, digest) if digest else None
+
+
+def _turn(desk: Desk, visitor: Visitor, digest: str) -> Turn:
+    standing = desk.ledger.score(digest, visitor.name)
+    draft = desk.store.draft(visitor.name, digest, "score")
+    turn = Turn(
+        analyst=visitor.name,
+        answer=digest,
+        mode="correction" if standing else "score",
+        id=uuid.uuid4().hex,
+        draft=draft or _as_draft(standing) or Draft(visitor.name, digest, "score"),
+    )
+    suggested = _prepared(desk, digest).shown["suggestion"]
+    if turn.draft.typed == _UNTYPED and suggested and st.session_state.get("preselect"):
+        typed = "".join(suggested.get(metric, ".") for metric in METRICS)
+        turn.draft = Draft(visitor.name, digest, "score", typed=typed)
+        turn.preselected = True
+    return turn
+
+
+def _as_draft(score: Event | None) -> Draft | None:
+    """A score as it was typed, to be corrected."""
+    if score is None or score.values is None:
+        return None
+    return Draft(score.analyst, score.answer, "score", typed=score.values.keys, note=score.note, updated=score.time)
+
+
+def _on_screen(desk: Desk, visitor: Visitor, turn: Turn) -> dict[str, Any]:
+    prepared = _prepared(desk, turn.answer)
+    progress = desk.queue.progress(visitor.name)
+    calibrating = desk.queue.is_calibration(turn.answer, visitor.name)
+    lines = [
+        "Correcting a score of yours" if turn.mode == "correction" else f"Answer {progress.scored + 1}",
+        "calibration: compared with the reference once it is saved" if calibrating else "",
+        f"{progress.remaining:,} left for you",
+        f"study: {progress.given:,} of {progress.wanted:,} scores",
+        f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
+        *([] if desk.settings.blind else _whose(desk, turn.answer)),
+    ]
+    state = st.session_state
+    return prepared.shown | {
+        "id": turn.id,
+        "mode": turn.mode,
+        "analyst": visitor.name,
+        "draft": {
+            "typed": turn.draft.typed,
+            "note": turn.draft.note,
+            "seconds": turn.draft.seconds,
+            "updated": turn.draft.updated,
+        },
+        "progress": [line for line in lines if line],
+        "can": {
+            "back": desk.queue.before(visitor.name, _scored(turn)) is not None,
+            "skip": True,
+            "undo": progress.scored > 0,
+        },
+        "preselect": bool(state.get("preselect")),
+        "settled": state.get("settled", ""),
+        "message": state.get("message", ""),
+        "trouble": turn.trouble,
+        "comparison": state.get("comparison"),
+    }
+
+
+def _scored(turn: Turn) -> str | None:
+    """The place in the analyst's history from which one goes back."""
+    return turn.answer if turn.mode == "correction" else None
+
+
+def _whose(desk: Desk, digest: str) -> list[str]:
+    answer = desk.pool.answers[digest]
+    return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds // 60)}:{int(seconds % 60):02}"
+
+
+def _nothing_left(desk: Desk, visitor: Visitor) -> None:
+    progress = desk.queue.progress(visitor.name)
+    st.subheader("Nothing is left for you to score.")
+    st.text(
+        f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
+    )
+    if progress.given < progress.wanted:
+        st.text("What is still wanted is on other analysts' screens, or wanted from others.")
+    back, again = st.columns([1, 5], gap="small")
+    if progress.scored and back.button("Back to the last", shortcut="b"):
+        last = desk.queue.before(visitor.name, None)
+        assert last is not None, "an analyst who has scored has a last score"
+        st.session_state["turn"] = _turn(desk, visitor, last)
+        st.rerun()
+    if again.button("Look again"):
+        desk.pool.refresh()
+        st.rerun()
+
+
+# --- What comes from the browser -----------------------------------------------------------------------------------
+
+
+def _take_draft(desk: Desk, visitor: Visitor) -> None:
+    """Keep what is typed so far. One that comes late, after its score is in, is left alone."""
+    state = st.session_state
+    turn: Turn | None = state.get("turn")
+    sent = state["pad"].draft
+    if sent and turn is not None and sent["id"] == turn.id:
+        _keep_draft(desk, visitor, turn, sent)
+
+
+def _keep_draft(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+    typed = str(sent["typed"])
+    if len(typed) != len(METRICS) or not set(typed) <= {*KEYS, "."}:
+        return
+    turn.draft = Draft(
+        visitor.name,
+        turn.answer,
+        "score",
+        typed=typed,
+        note=str(sent["note"]),
+        seconds=float(sent["seconds"]),
+        updated=str(sent["updated"]),
+    )
+    try:
+        desk.store.save_draft(turn.draft)
+        turn.trouble = ""
+    except GenaipaError as error:
+        turn.trouble = f"Not kept yet: {error}"
+
+
+def _take_act(desk: Desk, visitor: Visitor) -> None:
+    """Carry out what the analyst decided, once: an act for an answer that is no longer on screen was carried out."""
+    state = st.session_state
+    turn: Turn | None = state.get("turn")
+    sent = state["pad"].act
+    if not sent or turn is None or sent["id"] != turn.id:
+        return
+    state["message"], state["comparison"] = "", None
+    try:
+        _ACTS[sent["act"]](desk, visitor, turn, sent)
+    except (GenaipaError, ValueError) as error:
+        turn.trouble = f"Not saved: {error}"
+
+
+def _save(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+    calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
+    suggested: dict[Metric, float] = {}
+    if desk.settings.suggestions:
+        suggested = dict(_prepared(desk, turn.answer).evidence.suggestion)
+    score = desk.queue.save(
+        visitor.name,
+        turn.answer,
+        Values.typed(sent["typed"]),
+        note=str(sent["note"]).strip(),
+        seconds=float(sent["seconds"]),
+        suggested=suggested,
+        preselected=turn.preselected,
+        id=turn.id,
+    )
+    reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
+    if reference is not None:
+        st.session_state["comparison"] = comparison(score, reference)
+    _go_on(turn)
+
+
+def _skip(desk: Desk, visitor: Visitor, turn: Turn, _sent: dict[str, Any]) -> None:
+    if turn.mode == "score":
+        desk.queue.skip(visitor.name, turn.answer)
+        st.session_state["message"] = "Skipped: it comes back at the end."
+    else:
+        desk.store.discard_draft(visitor.name, turn.answer, "score")
+        st.session_state["message"] = "Left as it was."
+    _go_on(turn)
+
+
+def _undo(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+    if sent["typed"] != _UNTYPED and turn.mode == "score":
+        _keep_draft(desk, visitor, turn, sent)
+    withdrawn = desk.queue.undo(visitor.name)
+    if withdrawn is not None:
+        _go_on(turn)
+        st.session_state["turn"] = _turn(desk, visitor, withdrawn.answer)
+        what = "skip" if withdrawn.kind == "skip" else "last score"
+        st.session_state["message"] = f"Your {what} is withdrawn: here is the answer again."
+
+
+def _back(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+    if sent["typed"] != turn.draft.typed or sent["note"] != turn.draft.note:
+        _keep_draft(desk, visitor, turn, sent)
+    before = desk.queue.before(visitor.name, _scored(turn))
+    if before is not None:
+        _go_on(turn)
+        st.session_state["turn"] = _turn(desk, visitor, before)
+        st.session_state["message"] = "Saving again corrects this score; Skip leaves it as it was."
+
+
+def _preselect(_desk: Desk, _visitor: Visitor, _turn: Turn, sent: dict[str, Any]) -> None:
+    st.session_state["preselect"] = bool(sent.get("on"))
+
+
+def _go_on(turn: Turn) -> None:
+    """This answer is dealt with: the next run of the page shows another."""
+    st.session_state["settled"] = turn.id
+    st.session_state["turn"] = None
+
+
+_ACTS = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "preselect": _preselect}

@@ -1,0 +1,187 @@
+"""Texts and tables on a page, put on screen as plain text by the desk's own components.
+
+Streamlit's own tables and labels would take a model's or an analyst's words for Markdown, or offer them as a
+spreadsheet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import msgspec
+import streamlit as st
+
+from genaipa.ui.components import component
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+Tone = Literal["", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
+T = TypeVar("T")
+
+PAGE = 10
+"""Rows of a long table that are on screen at once."""
+PROBLEMS = 5
+"""Sentences about what can't be used that are on screen at once."""
+
+
+class Text(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A text under its title. `copies` gives it a button to copy it; longer than `fold` characters it is folded."""
+
+    text: str
+    title: str = ""
+    aside: str = ""
+    tone: Tone = ""
+    copies: bool = False
+    fold: int | None = None
+
+
+class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A cell that is more than text: a bar (`share`, 0 to 1), or `value` from `low` to `high` on the scale of it."""
+
+    text: str
+    tone: Literal["", "quiet", "good", "bad"] = ""
+    share: float | None = None
+    low: float | None = None
+    value: float | None = None
+    high: float | None = None
+    scale: tuple[float, float] = (-1.0, 1.0)
+
+
+class Column(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A column's head; `right` for numbers."""
+
+    name: str
+    right: bool = False
+
+
+class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row; one with an id can be chosen."""
+
+    cells: tuple[str | Cell, ...]
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The rows on screen: from the `first` to the `last` (counted from 1) of `all`."""
+
+    first: int
+    last: int
+    all: int
+
+
+def head(title: str = "") -> None:
+    """The page's title, if it has room for one, nearer to the top than Streamlit puts it."""
+    st.html("<style>.stMainBlockContainer{padding-top:3.6rem}</style>")
+    if title:
+        st.subheader(title, anchor=False)
+
+
+def part(title: str) -> None:
+    """The title of a part of the page: the desk's own words, never those of a run or a person."""
+    st.markdown(f"##### {title}")
+
+
+def texts(key: str, entries: Sequence[Text]) -> None:
+    """Texts one under another."""
+    component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
+
+
+def notice(key: str, text: str, tone: Tone = "note") -> None:
+    """A sentence in a box."""
+    texts(key, [Text(text, tone=tone)])
+
+
+def problems(key: str, sentences: Sequence[str]) -> None:
+    """What can't be used, one below the other; of very many the first ones."""
+    if sentences:
+        more = [f"… and {len(sentences) - PROBLEMS:,} more."] if len(sentences) > PROBLEMS else []
+        texts(key, [Text(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more]])
+
+
+def table(
+    key: str,
+    label: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    chosen: str = "",
+    choose: Callable[[str], None] | None = None,
+) -> None:
+    """A table; `label` says to a screen reader what is in it, and `choose` is called with the id of a row."""
+    _mount(key, label, columns, rows, chosen, choose, None, None)
+
+
+def long_table(
+    key: str,
+    label: str,
+    columns: Sequence[Column],
+    items: Sequence[T],
+    row: Callable[[T], Row],
+    *,
+    chosen: str = "",
+    choose: Callable[[str], None] | None = None,
+) -> None:
+    """A table of which one page is on screen, and only that page's rows are made."""
+    place = f"{key} page"
+    pages = max(1, -(-len(items) // PAGE))
+    page = min(st.session_state.get(place, 0), pages - 1)
+
+    def turn(step: int) -> None:
+        st.session_state[place] = min(max(page + step, 0), pages - 1)
+
+    shown = items[page * PAGE : (page + 1) * PAGE]
+    there = Slice(page * PAGE + 1, page * PAGE + len(shown), len(items)) if pages > 1 else None
+    _mount(key, label, columns, [row(item) for item in shown], chosen, choose, there, turn)
+
+
+def _mount(
+    key: str,
+    label: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    chosen: str,
+    choose: Callable[[str], None] | None,
+    there: Slice | None,
+    turn: Callable[[int], None] | None,
+) -> None:
+    data = {"label": label, "columns": columns, "rows": rows, "chosen": chosen or None, "page": there}
+
+    def hand_on(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
+        def handed() -> None:
+            value = st.session_state[key].get(event)
+            if act is not None and value is not None:
+                act(value)
+
+        return handed
+
+    component("rows")(
+        key=key,
+        data=msgspec.to_builtins(data),
+        on_chosen_change=hand_on("chosen", choose),
+        on_turned_change=hand_on("turned", turn),
+    )
+
+
+def kept(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
+    """What `make` gives, kept in this session until the stamp is another."""
+    held = st.session_state.get(name)
+    if held is None or held[0] != stamp:
+        held = st.session_state[name] = (stamp, make())
+    value: T = held[1]
+    return value
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as people say them: "45 s", "6 min 20 s"; a dash where there are none."""
+    if seconds is None:
+        return "-"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def moment(time: str) -> str:
+    """An event's time to the minute: "2026-11-21 15:40"."""
+    return time[:16].replace("T", " ")

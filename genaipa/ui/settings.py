@@ -1,0 +1,43 @@
+"""What the desk was opened with: made from the command line, handed to the pages through the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from genaipa.errors import UsageError
+
+VARIABLE = "GENAIPA_DESK"
+
+
+class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a study is scored at the desk.
+
+    `runs` are the names of the runs whose answers are scored; empty means every run of the workspace. `per_answer` is
+    how many analysts each answer is wanted from: 1.2 means one, and a second for a sample of 20 %. `seed` decides the
+    sample and every analyst's order. `calibration` is how many of the reference analyst's answers a new analyst scores
+    first. `minutes` is for how long an answer that is on someone's screen is kept from others.
+    """
+
+    workspace: Path
+    runs: tuple[str, ...] = ()
+    per_answer: float = 1.2
+    seed: int = 0
+    calibration: int = 10
+    blind: bool = True
+    suggestions: bool = True
+    minutes: float = 15.0
+
+    def handed_on(self) -> dict[str, str]:
+        """The environment variable by which the desk's server gets these settings."""
+        return {VARIABLE: msgspec.json.encode(self, enc_hook=str).decode()}
+
+
+def handed_settings() -> DeskSettings:
+    """The settings that `genaipa score` handed on; a UsageError where the pages were started in another way."""
+    text = os.environ.get(VARIABLE)
+    if text is None:
+        raise UsageError("the desk's pages are opened with: genaipa score")
+    return msgspec.json.decode(text, type=DeskSettings, dec_hook=lambda kind, value: kind(value))

@@ -1,0 +1,93 @@
+"""Who sits at the desk: by a name that is asked for once and remembered in the browser, or by a login."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import streamlit as st
+
+from genaipa.errors import UsageError
+from genaipa.scoring.people import LONGEST_NAME
+from genaipa.ui.access import admit, logged_in_as
+from genaipa.ui.components import component
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.login import Login
+
+COOKIE = "genaipa_name"
+_NAME = "genaipa_name"
+_WHO = "genaipa_who"
+_IN_THE_CORNER = f"""<style>
+.st-key-{_WHO} {{ position: fixed; top: 0.6rem; right: 1.2rem; width: fit-content; z-index: 1000000; }}
+.st-key-{_WHO} [data-testid="stText"] {{ max-width: 16rem; overflow: hidden; white-space: nowrap; }}
+</style>"""
+
+
+def identify(desk: Desk, login: Login | None) -> Visitor | None:
+    """Who this visitor is; None while that is not known, with what they have to do on screen."""
+    return _by_name(desk) if login is None else _by_login(desk, login)
+
+
+def _by_name(desk: Desk) -> Visitor | None:
+    if _NAME not in st.session_state:
+        st.session_state[_NAME] = unquote(st.context.cookies.get(COOKIE, ""))
+    visitor, refusal = None, ""
+    given = st.session_state[_NAME]
+    if given:
+        try:
+            visitor = admit(given, desk.people, desk.ledger.analysts(), login=False)
+        except UsageError as error:
+            refusal = str(error)
+    component("remember")(key="remember", data={"cookie": COOKIE, "name": visitor.name if visitor else ""})
+    if visitor is None:
+        _ask_name(refusal)
+    else:
+        _show(visitor.name, "not you?", lambda: st.session_state.update({_NAME: ""}))
+    return visitor
+
+
+def _ask_name(refusal: str) -> None:
+    st.subheader("Who are you?")
+    st.text("Your scores are kept under your name. It is asked for once, and remembered in this browser.")
+    with st.form("name", width=480):
+        given = st.text_input("Your name", max_chars=LONGEST_NAME)
+        if st.form_submit_button("Go to the desk", type="primary"):
+            if given.strip():
+                st.session_state[_NAME] = given
+                st.rerun()
+            refusal = "Please give a name."
+    if refusal:
+        st.text(refusal)
+
+
+def _by_login(desk: Desk, login: Login) -> Visitor | None:
+    claims = st.user.to_dict()
+    if not claims.get("is_logged_in"):
+        st.subheader("Please log in")
+        st.text("This desk knows its analysts by their e-mail addresses.")
+        for provider in login.providers:
+            label = f"Log in with {provider}" if provider else "Log in"
+            st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
+        return None
+    try:
+        email = logged_in_as(claims)
+        visitor = admit(email, desk.people, desk.ledger.analysts(), login=True)
+    except UsageError as error:
+        st.subheader("This desk is closed to you")
+        st.text(str(error))
+        st.button("Log out", on_click=st.logout)
+        return None
+    _show(visitor.name, "log out", st.logout)
+    return visitor
+
+
+def _show(name: str, label: str, leave: Callable[[], None]) -> None:
+    """The visitor's name, as text, and how to be somebody else: in the corner, where it takes no room."""
+    st.html(_IN_THE_CORNER)
+    with st.container(key=_WHO, horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        st.text(f"{name} ·", width="content")
+        st.button(label, type="tertiary", on_click=leave)

@@ -1,0 +1,244 @@
+"""What stands on the analyst's screen for one answer, as plain data that the pad draws.
+
+Texts are cut into pieces wherever a highlight begins or ends, so that the browser needs no offsets: a piece is
+`[text]`, or `[text, styles, marks]` with the names of its styles and of the marks that one can jump to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from genaipa.scoring.blinding import mask
+from genaipa.scoring.evidence.examine import annotated_targets, examine
+from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.policies.document import Document
+    from genaipa.scoring.answers import Case
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.evidence.examine import Evidence
+    from genaipa.scoring.evidence.quotations import Quotation
+    from genaipa.scoring.evidence.references import Reference
+    from genaipa.scoring.rubric import Metric
+
+Piece = list[str]
+Line = dict[str, str]
+"""A line of evidence: `tone` (good, bad, unsure or plain), `text`, and the mark that it jumps to, if any."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a text to highlight."""
+
+    start: int
+    end: int
+    style: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One answer, ready to be shown; the same for every analyst."""
+
+    shown: dict[str, Any]
+    evidence: Evidence
+
+
+def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
+    """The text, cut where a highlight begins or ends."""
+    inside = [span for span in spans if 0 <= span.start < span.end <= len(text)]
+    borders = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
+    begins: dict[int, list[Span]] = {}
+    for span in inside:
+        begins.setdefault(span.start, []).append(span)
+    cut: list[Piece] = []
+    here: list[Span] = []
+    for start, end in pairwise(borders):
+        here = [span for span in here if span.end > start] + begins.get(start, [])
+        styles = " ".join(dict.fromkeys(span.style for span in here))
+        marks = " ".join(dict.fromkeys(span.mark for span in here if span.mark))
+        cut.append([text[start:end], styles, marks] if here else [text[start:end]])
+    return cut
+
+
+def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
+    """Everything about one answer that does not depend on who scores it."""
+    document, annotated = case.document, case.annotated
+    reply = mask(case.reply, case.names, f"{document.text}\n{document.company}\n{case.asked}") if blind else case.reply
+    evidence = examine(reply, document, parts=case.parts, annotated=annotated, part_set=case.part_set)
+    targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
+    rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
+    shown = {
+        "answer": case.answer.digest,
+        "document": {
+            "name": document.about.title or document.company,
+            "digest": document.digest,
+            "pieces": pieces(document.text, [*_headings(document), *_marked(rests_on, evidence)]),
+        },
+        "question": case.asked,
+        "original": case.original,
+        "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
+            case.answer.status, ""
+        ),
+        "reply": pieces(reply, _in_reply(evidence)),
+        "words": len(reply.split()),
+        "annotated": annotated
+        and {
+            "silent": annotated.silent,
+            "rule": SILENT_RULE if annotated.silent else "",
+            "text": annotated.answer,
+            "note": annotated.note,
+            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],
+        },
+        "evidence": _lines(case, evidence, reply),
+        "first": _first(rests_on, evidence),
+        "suggestion": {metric: _key(value) for metric, value in evidence.suggestion.items()} if suggestions else {},
+        "reason": evidence.reason if suggestions else "",
+        "rubric": [
+            {"metric": metric, "lines": [[key, RUBRIC[metric][value]] for key, value in KEYS.items()]}
+            for metric in METRICS
+        ],
+    }
+    return Prepared(shown, evidence)
+
+
+def comparison(mine: Event, reference: Event) -> dict[str, Any]:
+    """How a calibration score lies beside the reference analyst's, metric by metric in the rubric's words."""
+    assert mine.values is not None
+    assert reference.values is not None
+    return {
+        "by": reference.analyst,
+        "note": reference.note,
+        "rows": [
+            {
+                "metric": metric,
+                "mine": _worded(metric, mine.values[metric]),
+                "theirs": _worded(metric, reference.values[metric]),
+                "same": mine.values[metric] == reference.values[metric],
+            }
+            for metric in METRICS
+        ],
+    }
+
+
+def _worded(metric: Metric, value: float) -> str:
+    return f"{value:+g} {RUBRIC[metric][value]}"
+
+
+def _key(value: float) -> str:
+    return next(key for key, meant in KEYS.items() if meant == value)
+
+
+def _headings(document: Document) -> list[Span]:
+    """The line with which each section begins; a document that is one line has none."""
+    found = []
+    for section in document.sections:
+        end = document.text.find("\n", section.start, section.end)
+        if end > section.start:
+            found.append(Span(section.start, end, "heading"))
+    return found
+
+
+def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[Span]:
+    """What to highlight in the document: what the annotated answer rests on, and what the answer cites and quotes."""
+    spans = [Span(*span, "annotated", mark) for _, span, mark in rests_on if span]
+    spans += [Span(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
+    spans += [Span(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
+    return spans
+
+
+def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> str:
+    """The mark that the document is scrolled to at first: what the annotated answer names first, else the answer."""
+    marks = [mark for _, span, mark in rests_on if span]
+    marks += [f"r{n}" for n, ref in enumerate(evidence.references) if ref.target]
+    marks += [f"q{n}" for n, quote in enumerate(evidence.quotations) if quote.target]
+    return marks[0] if marks else ""
+
+
+def _in_reply(evidence: Evidence) -> list[Span]:
+    spans = [
+        Span(ref.start, ref.end, f"reference {_tone_of_reference(ref)}", f"r{n}")
+        for n, ref in enumerate(evidence.references)
+    ]
+    spans += [
+        Span(quote.start, quote.end, f"quotation {_tone_of_quotation(quote)}", f"q{n}")
+        for n, quote in enumerate(evidence.quotations)
+    ]
+    return spans + [Span(start, end, "silence") for start, end in evidence.silence.phrases]
+
+
+def _tone_of_reference(reference: Reference) -> str:
+    return "bad" if reference.target is None else "good" if reference.expected else "plain"
+
+
+def _tone_of_quotation(quotation: Quotation) -> str:
+    return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
+
+
+def _lines(case: Case, evidence: Evidence, reply: str) -> dict[str, list[Line]]:
+    """The evidence, beside the metric that it bears on."""
+    lines: dict[str, list[Line]] = {metric: [] for metric in METRICS}
+    for n, quote in enumerate(evidence.quotations):
+        found = {
+            "exact": "quoted word for word",
+            "normalised": "quoted, but for case, spaces or signs",
+            "near": f"close to the document's words ({quote.similarity:.0f} %)",
+            "none": "these quoted words are not in the document",
+        }[quote.match]
+        lines["accuracy"].append(_line(_tone_of_quotation(quote), f"{found}: {_short(quote.text)}", f"q{n}"))
+    lines["accuracy"] += _on_silence(evidence)
+    lines["clarity"].append(_line("plain", f"{len(reply.split()):,} words"))
+    if case.annotated and case.annotated.sections:
+        cited = sum(1 for span in _expected_spans(case) if _is_cited(span, evidence))
+        wanted = len(_expected_spans(case))
+        if wanted:
+            tone = "good" if cited == wanted else "unsure"
+            text = f"cites {cited} of the {wanted} sections that the annotated answer rests on"
+            lines["completeness"].append(_line(tone, text))
+    for n, ref in enumerate(evidence.references):
+        what = ref.resolved or "no such section in this document"
+        lines["reference"].append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {what}", f"r{n}"))
+    # A section that is named three times is one line, which jumps to the first of them.
+    lines["reference"] = list({line["text"]: line for line in reversed(lines["reference"])}.values())[::-1]
+    if not evidence.references:
+        lines["reference"].append(_line("plain", "names no section"))
+    if case.annotated and case.annotated.silent:
+        tone = "bad" if evidence.references else "plain"
+        lines["reference"].append(_line(tone, "the document is silent: any cited section scores -1"))
+    return lines
+
+
+def _on_silence(evidence: Evidence) -> list[Line]:
+    silence = evidence.silence
+    says = "says that the document is silent" if silence.claimed else "does not say that the document is silent"
+    if silence.annotated is None:
+        return [_line("plain", says)] if silence.claimed else []
+    if silence.claimed and not silence.annotated:
+        return [_line("bad", f"{says}; by the annotated answer it is not")]
+    if silence.annotated:
+        return [_line("good" if silence.claimed else "bad", f"{says}; by the annotated answer it is")]
+    return []
+
+
+def _expected_spans(case: Case) -> list[tuple[int, int]]:
+    assert case.annotated is not None
+    return [span for _, span in annotated_targets(case.annotated, case.document, case.part_set) if span]
+
+
+def _is_cited(span: tuple[int, int], evidence: Evidence) -> bool:
+    """Whether the answer names this section, one within it or one around it."""
+    targets = [ref.target for ref in evidence.references if ref.target]
+    return any(start < span[1] and span[0] < end for start, end in targets)
+
+
+def _short(text: str, most: int = 90) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def _line(tone: str, text: str, mark: str = "") -> Line:
+    return {"tone": tone, "text": text, "mark": mark}

@@ -1,0 +1,184 @@
+"""The scoring desk as people meet it: `genaipa score` in a process of its own, and a real browser before it.
+
+make_demo()                                          # the working folder, with the demo run
+with open_desk() as desk, browsing() as browser:     # skips where chromium is missing
+page = browser.visit(desk, "Anna")               # somebody at their own machine, signed in
+...
+assert browser.strangers == []                   # whatever the browser asked for came from this machine
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM = shutil.which("chromium")
+PATIENCE = 60.0
+"""Seconds that a start, an end or an element on screen may take on a busy machine."""
+# Whatever chromium would look up for itself, it finds nothing: it is as offline as the rest of the tests.
+_CLOSED = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
+_FLAGS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", *_CLOSED)
+
+
+def free_port() -> int:
+    """A port on which nobody listens at this moment."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def make_demo() -> None:
+    """The working folder as a workspace that holds the demo run."""
+    Path("genaipa.toml").touch()
+    shutil.copytree(_demo() / "runs", "runs")
+
+
+@cache
+def _demo() -> Path:
+    """A folder with the demo run, made once for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix="genaipa-demo-"))
+    atexit.register(shutil.rmtree, folder)
+    command = [sys.executable, "-m", "genaipa", "demo", "--workspace", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+    return folder
+
+
+@dataclass
+class RunningDesk:
+    """`genaipa score` while it runs: its process, its address, and the file that takes what it prints."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+
+    @property
+    def url(self) -> str:
+        """Where the desk is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def printed(self) -> str:
+        """Whatever the command has written to standard output and standard error."""
+        return self.log.read_text(encoding="utf-8")
+
+    def is_up(self) -> bool:
+        """Whether the server says that it is well."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                return bool(answer.read() == b"ok")
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def is_gone(self) -> bool:
+        """Whether nothing that it started is left."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal; the exit code with which the desk ends."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=PATIENCE)
+
+
+@contextlib.contextmanager
+def open_desk(*flags: str, port: int | None = None, browser: bool = False) -> Iterator[RunningDesk]:
+    """A desk that is ready for visitors, in the working folder; it is stopped at the end, if it still runs.
+
+    With `browser` it may open one of its own, as it does for a person.
+    """
+    port = port or free_port()
+    log = Path(f"desk-{port}.log")
+    command = [sys.executable, "-m", "genaipa", "score", "--port", str(port), *flags]
+    if not browser:
+        command.append("--no-browser")
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+    desk = RunningDesk(process, port, log)
+    try:
+        until = time.monotonic() + PATIENCE
+        while not desk.is_up():
+            assert process.poll() is None, f"the desk ended: {desk.printed}"
+            assert time.monotonic() < until, f"the desk does not answer: {desk.printed}"
+            time.sleep(0.1)
+        yield desk
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+@dataclass
+class Visitors:
+    """People in front of their browsers, each with cookies of their own, and whatever these have asked for."""
+
+    browser: Browser
+    requests: list[str] = field(default_factory=list)
+
+    def machine(self) -> BrowserContext:
+        """A browser nobody has used yet."""
+        context = self.browser.new_context(viewport={"width": 1400, "height": 900})
+        context.set_default_timeout(PATIENCE * 1000)
+        context.on("request", lambda request: self.requests.append(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self.requests.append(socket.url)))
+        return context
+
+    def visit(self, desk: RunningDesk, name: str = "", *, machine: BrowserContext | None = None) -> Page:
+        """A tab that shows the desk; with a name, of somebody who has given it."""
+        page = (machine or self.machine()).new_page()
+        page.goto(desk.url)
+        if name:
+            sign_in(page, name)
+        return page
+
+    @property
+    def strangers(self) -> list[str]:
+        """Whatever was asked of another machine than this one."""
+        near = ("127.0.0.1", "localhost", None)
+        return [url for url in self.requests if urlsplit(url).hostname not in near]
+
+
+@contextlib.contextmanager
+def browsing() -> Iterator[Visitors]:
+    """Debian's chromium; skips where it is missing."""
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
+        try:
+            yield Visitors(browser)
+        finally:
+            browser.close()
+
+
+def sign_in(page: Page, name: str) -> None:
+    """Give one's name at the desk, and wait until it is open."""
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Go to the desk").click()
+    page.get_by_role("button", name="not you?").wait_for()

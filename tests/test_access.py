@@ -1,0 +1,153 @@
+"""Who may do what at the desk, and what those who may not are told."""
+
+from __future__ import annotations
+
+import pytest
+from running import write
+
+from genaipa.errors import DataError, UsageError
+from genaipa.scoring.people import People
+from genaipa.ui.access import admit, check_lists, logged_in_as, why_no_adjudication, why_no_scores
+from genaipa.ui.desk import Visitor
+from genaipa.ui.login import read_login
+from genaipa.workspace import find_workspace
+
+STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
+
+
+@pytest.mark.parametrize(
+    ("given", "visitor"),
+    [
+        ("anna@example.org", Visitor("anna@example.org", scores=True, adjudicates=True)),
+        ("Bo", Visitor("Bo", scores=True, adjudicates=False)),
+        ("cy@example.org", Visitor("cy@example.org", scores=False, adjudicates=True)),
+    ],
+)
+@pytest.mark.parametrize("login", [False, True])
+def test_lists_hold(given: str, visitor: Visitor, login: bool) -> None:
+    """Where people are listed, each does what they are listed for, with a login and without."""
+    assert admit(given, STUDY, (), login=login) == visitor
+
+
+@pytest.mark.parametrize(("login", "what"), [(False, "name"), (True, "address")])
+def test_unlisted_are_told(login: bool, what: str) -> None:
+    """Whoever is on no list of a study is told so, and who can change that."""
+    with pytest.raises(UsageError, match=f"dee@example.org is neither.*add this {what} to its desk.yaml"):
+        admit("dee@example.org", STUDY, (), login=login)
+
+
+def test_anyone_without_lists() -> None:
+    """A desk without lists and without a login is open to whoever gives a name."""
+    assert admit("Dee", People(), (), login=False) == Visitor("Dee", scores=True, adjudicates=True)
+
+
+def test_login_wants_lists() -> None:
+    """A login proves who somebody is; that they belong to the study has to be written down."""
+    with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):
+        check_lists(People(), login=True)
+    with pytest.raises(UsageError, match="neither an analyst nor an adjudicator"):
+        admit("dee@example.org", People(), (), login=True)
+    check_lists(People(), login=False)
+    check_lists(People(analysts=("dee@example.org",)), login=True)
+
+
+def test_one_person_one_name() -> None:
+    """Another spelling of a listed name, or of one that has scored, is the same person."""
+    assert admit(" ANNA@Example.org ", STUDY, (), login=True).name == "anna@example.org"
+    assert admit("zoë", People(), ("Zoë",), login=False).name == "Zoë"
+
+
+@pytest.mark.parametrize("given", ["", "  ", "x" * 101, "a\x07b", "a\u202eb"])
+def test_no_name(given: str) -> None:
+    """What can't be a name is refused before anything is kept under it."""
+    with pytest.raises(UsageError, match="name"):
+        admit(given, People(), (), login=False)
+
+
+def test_whom_a_login_vouches_for() -> None:
+    """People are known by an e-mail address that the login stands for, and by nothing else that it says."""
+    assert logged_in_as({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
+    assert logged_in_as({"email": "anna@example.org"}) == "anna@example.org"
+    with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
+        logged_in_as({"email": "anna@example.org", "email_verified": False})
+    for claims in ({"name": "Bo"}, {"email": ""}, {"email": None}):
+        with pytest.raises(UsageError, match="gave no e-mail address"):
+            logged_in_as(claims)
+
+
+def test_why_not() -> None:
+    """A visitor who may do one thing is told why they can't do the other."""
+    analyst, adjudicator = (Visitor("Bo", scores, not scores) for scores in (True, False))
+    assert why_no_scores(analyst) == why_no_adjudication(adjudicator) == ""
+    assert why_no_adjudication(analyst) == "Bo scores in this study, and is not one of its adjudicators."
+    assert why_no_scores(adjudicator) == "Bo adjudicates in this study, and is not one of its analysts."
+
+
+PROVIDER = """client_id = "desk"
+client_secret = "Recognise7this8secret"
+server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
+"""
+AUTH = """[auth]
+redirect_uri = "http://localhost:{port}/oauth2callback"
+cookie_secret = "Recognise7this8secret"
+"""
+SECRETS = ".streamlit/secrets.toml"
+
+
+def test_no_login() -> None:
+    """Without an [auth] section nobody logs in."""
+    assert read_login(find_workspace()) is None
+    write(SECRETS, "[connections.scores]\nurl = 'x'\n")
+    assert read_login(find_workspace()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "providers"),
+    [
+        (AUTH + PROVIDER, ("",)),
+        (AUTH + "[auth.uni]\n" + PROVIDER + "[auth.lab]\n" + PROVIDER, ("uni", "lab")),
+        (AUTH + PROVIDER + "[auth.client_kwargs]\nscope = 'openid email'\n", ("",)),
+        (AUTH + PROVIDER + "[auth.lab]\n" + PROVIDER, ("", "lab")),
+    ],
+)
+def test_login(text: str, providers: tuple[str, ...]) -> None:
+    """One provider or several by name, as Streamlit has them, and the address at which people open the desk."""
+    write(SECRETS, text)
+    login = read_login(find_workspace())
+    assert login is not None
+    assert login.providers == providers
+    assert login.address(8502) == "http://localhost:8502"
+
+
+def test_login_from_home() -> None:
+    """A person's own secrets count where the workspace has none, and the workspace's come first."""
+    from pathlib import Path
+
+    write(str(Path.home() / SECRETS), AUTH + PROVIDER)
+    login = read_login(find_workspace())
+    assert login is not None
+    write(SECRETS, (AUTH + PROVIDER).replace("localhost:{port}", "desk.example.org"))
+    login = read_login(find_workspace())
+    assert login is not None
+    assert login.address(8502) == "http://desk.example.org"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (AUTH, r"\[auth\]: the key 'client_id' is missing"),
+        (AUTH.replace("cookie_secret", "cookie") + PROVIDER, r"\[auth\]: the key 'cookie_secret' is missing"),
+        (AUTH + "[auth.uni]\nclient_id = 'desk'\n", r"\[auth.uni\]: the key 'client_secret' is missing"),
+        ((AUTH + PROVIDER).replace("http://localhost:{port}", "localhost"), "redirect_uri: is not an address"),
+        ((AUTH + PROVIDER).replace("/oauth2callback", "/callback"), "redirect_uri: is not an address"),
+        ("auth = 'Recognise7this8secret'\n", "auth: is not a section"),
+        ("[auth\nx = 'Recognise7this8secret'\n", "is not TOML"),
+    ],
+)
+def test_broken_login(text: str, told: str) -> None:
+    """A login that could not work is told of before anyone sits down, and never as no login; no secret is shown."""
+    write(SECRETS, text)
+    with pytest.raises(DataError, match=told) as error:
+        read_login(find_workspace())
+    assert SECRETS in str(error.value)
+    assert "Recognise7" not in str(error.value)

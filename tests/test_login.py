@@ -1,0 +1,99 @@
+"""The desk with a login: who somebody is comes from the provider, what they may do from desk.yaml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from desk import browsing, free_port, make_demo, open_desk
+from provider import COOKIE_SECRET, SECRET, Provider
+from running import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from desk import RunningDesk, Visitors
+    from playwright.sync_api import Page
+
+LISTS = "analysts: [anna@example.org, bo@example.org]\nadjudicators: [anna@example.org, cy@example.org]\n"
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    """A provider, and a workspace whose desk sends people there."""
+    make_demo()
+    write("desk.yaml", LISTS)
+    with Provider() as running:
+        write(".streamlit/secrets.toml", running.secrets())
+        yield running
+
+
+def log_in(browser: Visitors, desk: RunningDesk, provider: Provider, **person: object) -> Page:
+    """A tab at a machine of one's own, after the way to the provider and back."""
+    provider.person = person
+    page = browser.visit(desk)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="log out").or_(page.get_by_role("button", name="Log out")).wait_for()
+    return page
+
+
+def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
+    """A listed analyst scores, an adjudicator adjudicates and does nothing else, and a stranger is told why not."""
+    with browsing() as browser, open_desk() as desk:
+        bo = log_in(browser, desk, provider, email="BO@example.org", email_verified=True)
+        bo.get_by_text("bo@example.org ·", exact=True).wait_for()
+        assert bo.get_by_text("is not one of its").count() == 0
+        bo.get_by_role("link", name="Adjudicate").click()
+        bo.get_by_text("bo@example.org scores in this study, and is not one of its adjudicators.").wait_for()
+
+        cy = log_in(browser, desk, provider, email="cy@example.org")
+        cy.get_by_text("cy@example.org adjudicates in this study, and is not one of its analysts.").wait_for()
+
+        dee = log_in(browser, desk, provider, email="dee@example.org", name="Anna")
+        dee.get_by_text("dee@example.org is neither an analyst nor an adjudicator of this study").wait_for()
+        assert dee.get_by_role("link", name="Overview").count() == 0
+
+        fake = log_in(browser, desk, provider, email="anna@example.org", email_verified=False)
+        fake.get_by_text("anna@example.org is not verified").wait_for()
+        assert fake.get_by_role("link", name="Overview").count() == 0
+
+        assert browser.strangers == []
+        assert provider.refused == []
+    assert SECRET not in desk.printed
+    assert COOKIE_SECRET not in desk.printed
+
+
+def test_nothing_without_login(provider: Provider) -> None:
+    """Nobody gets past a login by a name that they give, nor by changing the secrets while the desk is open."""
+    with browsing() as browser, open_desk() as desk:
+        machine = browser.machine()
+        machine.add_cookies([{"name": "genaipa_name", "value": "anna@example.org", "url": desk.url}])
+        page = browser.visit(desk, machine=machine)
+        page.get_by_role("button", name="Log in").wait_for()
+        assert page.get_by_label("Your name").count() == 0
+        assert page.get_by_role("link", name="Overview").count() == 0
+        write(".streamlit/secrets.toml", "")
+        page.goto(f"{desk.url}/overview")
+        page.get_by_role("button", name="Log in").wait_for()
+        assert page.get_by_label("Your name").count() == 0
+
+
+def test_log_out(provider: Provider) -> None:
+    """Whoever logs in stays so in a new tab, and leaves nothing open after logging out."""
+    with browsing() as browser, open_desk() as desk:
+        page = log_in(browser, desk, provider, email="anna@example.org")
+        again = browser.visit(desk, machine=page.context)
+        again.get_by_text("anna@example.org ·", exact=True).wait_for()
+        again.get_by_role("button", name="log out").click()
+        again.get_by_role("button", name="Log in").wait_for()
+        late = browser.visit(desk, machine=page.context)
+        late.get_by_role("button", name="Log in").wait_for()
+
+
+def test_address_of_the_login(provider: Provider) -> None:
+    """The address that the command names is the one to which a login comes back."""
+    port = free_port()
+    write(".streamlit/secrets.toml", provider.secrets(port).replace("http://127.0.0.1", "http://localhost"))
+    with open_desk(port=port) as desk:
+        assert desk.stop() == 0
+    assert f"The desk is open at http://localhost:{port} " in desk.printed

@@ -1,0 +1,524 @@
+"""The desk's pages beside the scoring page, over real runs and a real store of scores."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from running import carry_out, latest, make_workspace, spec
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from genaipa.runs.folder import RunFolder
+from genaipa.scoring.agreement import measure
+from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.rubric import METRICS, Values
+from genaipa.ui import components
+from genaipa.ui.desk import Desk, Visitor, open_desk
+from genaipa.ui.plain import PAGE, duration
+from genaipa.ui.settings import DeskSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
+EDSGER = Visitor("edsger", scores=True, adjudicates=True)
+
+
+def _page(name, desk, visitor):
+    # Streamlit runs the text of this function on its own: nothing of this file is known in it.
+    import importlib
+
+    importlib.import_module(f"genaipa.ui.pages.{name}").page(desk, visitor)
+
+
+class Shown:
+    """A page as a visitor has it in front of them."""
+
+    def __init__(self, name: str, desk: Desk, visitor: Visitor = EDSGER) -> None:
+        kwargs = {"name": name, "desk": desk, "visitor": visitor}
+        self.test = AppTest.from_function(_page, kwargs=kwargs, default_timeout=60)
+        self.run()
+
+    def run(self) -> None:
+        """Open the page anew, with what was chosen since."""
+        self.test.run()
+        self.check()
+
+    def check(self) -> None:
+        """Fail with what went wrong on the page."""
+        assert [error.value for error in self.test.exception] == []
+
+    def elements(self) -> Iterator[Any]:
+        """Everything on the page that is not only there to hold others."""
+        waiting = [self.test.main]
+        while waiting:
+            node = waiting.pop(0)
+            waiting = [*getattr(node, "children", {}).values(), *waiting]
+            if not getattr(node, "children", None):
+                yield node
+
+    def components(self) -> dict[str, dict[str, Any]]:
+        """Key → data of each of the desk's own components."""
+        return {_key(e): json.loads(e.proto.json) for e in self.elements() if e.type == "bidi_component"}
+
+    def text(self) -> str:
+        """Everything that the components and the page's own words say."""
+        own = [element.value for kind in ("markdown", "caption", "subheader") for element in self.test.get(kind)]
+        return json.dumps(self.components(), ensure_ascii=False) + "\n".join(own)
+
+    def rows(self, key: str) -> list[list[str]]:
+        """The texts in a table."""
+        rows = self.components()[key]["rows"]
+        return [[cell if isinstance(cell, str) else cell["text"] for cell in row["cells"]] for row in rows]
+
+    def tell(self, key: str, event: str, value: Any) -> None:
+        """What the browser does when a component tells of an event."""
+        element = next(e for e in self.elements() if e.type == "bidi_component" and _key(e) == key)
+        states = self.test._tree.get_widget_states()
+        told = json.dumps([{"event": event, "value": value}])
+        trigger = f"$$STREAMLIT_INTERNAL_KEY_{element.proto.id}__events"
+        states.widgets.append(WidgetState(id=trigger, json_trigger_value=told))
+        self.test._run(states)
+        self.check()
+
+
+def _key(element: Any) -> str:
+    """The key with which a component was mounted: the end of its id."""
+    return element.proto.id.split("-", 2)[2]
+
+
+def desk_here(**settings: Any) -> Desk:
+    """A desk on the working folder."""
+    return open_desk(DeskSettings(workspace=Path.cwd(), **{"per_answer": 2, "calibration": 0} | settings))
+
+
+def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
+    """A score as the scoring page keeps it."""
+    values = Values.typed(keys)
+    return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, preselected=False, id=new_id())
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """A desk with the four answers of one system, none of them scored."""
+    make_workspace(4)
+    carry_out(spec(systems=("extractive",), initializations=("company-name",)))
+    return desk_here()
+
+
+def digests(desk: Desk) -> list[str]:
+    """The answers by the name of their question."""
+    return sorted(desk.pool.answers, key=lambda digest: desk.pool.answers[digest].question)
+
+
+# -- nothing there --
+
+
+@pytest.mark.parametrize("name", ["overview", "adjudication", "agreement", "byhand"])
+def test_an_empty_workspace_is_one_sentence(name):
+    """Where nothing has been run, each page says so, and what to do or to wait for."""
+    make_workspace()
+    page = Shown(name, desk_here())
+    notices = [text["text"] for data in page.components().values() for text in data.get("texts", ())]
+    assert len(notices) == 1
+    assert notices[0].endswith(".") or "genaipa run" in notices[0]
+
+
+def test_answers_that_nobody_has_scored(desk):
+    """Before the first score there is nothing to settle or to compare, and nobody in the list of analysts."""
+    assert "nothing to settle" in Shown("adjudication", desk).text()
+    assert "nothing to compare" in Shown("agreement", desk).text()
+    overview = Shown("overview", desk)
+    assert "overview analysts" not in overview.components()
+    assert [metric.value for metric in overview.test.metric] == ["4", "8", "0", "8", "0", "0"]
+
+
+# -- overview --
+
+
+def test_the_overview_counts_runs_scores_and_analysts(desk):
+    """What stands above the answers is what runs and store hold."""
+    first, second, *_ = digests(desk)
+    score(desk, "ada", first, "11111")
+    score(desk, "grace", first, "11113")
+    score(desk, "ada", second, "11111")
+    page = Shown("overview", desk)
+    assert {m.label: m.value for m in page.test.metric} == {
+        "Answers": "4",
+        "Scores wanted": "8",
+        "Given": "3",
+        "Remaining": "5",
+        "Disputed": "1",
+        "Adjudicated": "0",
+    }
+    (run,) = page.rows("overview runs")
+    assert run[1:] == ["complete", "extractive", "acme", "4", "4", "0"]
+    assert [row[:3] for row in page.rows("overview analysts")] == [
+        ["ada", "2", "1 min 0 s"],
+        ["grace", "1", "1 min 0 s"],
+    ]
+
+
+def test_an_answer_stays_blind_while_one_can_be_asked_to_score_it(desk):
+    """System, run, initialization, conversation and others' scores are hidden until the visitor's own score is in."""
+    first = digests(desk)[0]
+    score(desk, "ada", first, "12312", note="ada's own note")
+    page = Shown("overview", desk)
+    page.tell("overview answers", "chosen", first)
+    (run,) = desk.workspace.runs.iterdir()
+    assert "You can still be asked to score this answer" in page.text()
+    assert "Question 1 on Acme?" in page.text()
+    about = {key: data for key, data in page.components().items() if key not in ("overview runs", "overview analysts")}
+    assert "overview facts" not in about
+    secrets = (run.name, "extractive", "company-name", "ada", "+0.5")
+    assert [secret for secret in secrets if secret in json.dumps(about)] == []
+    score(desk, EDSGER.name, first, "11111")
+    page.run()
+    assert ["run", run.name] in page.rows("overview facts")
+    assert ["ada", "+1", "+0.5", "-1", "+1", "+0.5", "7.3", "ada's own note"] in page.rows("overview scores")
+    assert page.components()["overview before"]["texts"]
+
+
+def test_a_conversation_hides_what_is_still_to_be_scored(desk):
+    """What was said before a scored answer does not give away whose the unscored ones in it are."""
+    last = max(desk.pool.answers, key=lambda digest: desk.pool.answers[digest].occurrences[0].offset)
+    score(desk, EDSGER.name, last, "11111")
+    page = Shown("overview", desk)
+    page.tell("overview answers", "chosen", last)
+    before = page.components()["overview before"]["texts"]
+    hidden = [text for text in before if text["text"].startswith("Hidden")]
+    assert len(hidden) == 3
+    for digest in set(desk.pool.answers) - {last}:
+        assert desk.pool.case(digest).reply not in [text["text"] for text in before]
+        score(desk, EDSGER.name, digest, "11111")
+    page.run()
+    assert "Hidden" not in json.dumps(page.components()["overview before"])
+
+
+def test_whoever_does_not_score_sees_everything(desk):
+    """An adjudicator who is not an analyst is asked for no score, so nothing is hidden from them."""
+    page = Shown("overview", desk, Visitor("edsger", scores=False, adjudicates=True))
+    page.tell("overview answers", "chosen", digests(desk)[0])
+    assert "hidden" not in json.dumps(page.components()["overview answers"])
+    assert "overview facts" in page.components()
+
+
+def test_choosing_a_run_lists_no_blind_answer(desk):
+    """A list of one run's answers would say whose they are: those that can still be asked for are left out."""
+    first = digests(desk)[0]
+    score(desk, EDSGER.name, first, "11111")
+    page = Shown("overview", desk)
+    (run,) = desk.workspace.runs.iterdir()
+    assert len(page.rows("overview answers")) == 4
+    page.test.selectbox(key="overview run").select(run.name)
+    page.run()
+    assert [row["id"] for row in page.components()["overview answers"]["rows"]] == [first]
+    assert "3 answers of this run are left out" in page.text()
+
+
+def test_whoever_was_shown_scores_is_not_asked_again(desk):
+    """Should a score be withdrawn after one has looked, the answer goes to another analyst."""
+    first = digests(desk)[0]
+    score(desk, "ada", first, "11111")
+    score(desk, "grace", first, "11112")
+    page = Shown("overview", desk)
+    page.tell("overview answers", "chosen", first)
+    assert "overview scores" in page.components()
+    desk.queue.undo("grace")
+    asked = set()
+    while (digest := desk.queue.next(EDSGER.name)) is not None:
+        asked.add(digest)
+        score(desk, EDSGER.name, digest, "11111")
+    assert asked == set(desk.pool.answers) - {first}
+
+
+def test_what_cannot_be_used_is_said(desk):
+    """A run whose manifest is damaged is named on the pages that list runs, and the others go on."""
+    (run,) = desk.workspace.runs.iterdir()
+    broken = run.with_name("broken")
+    broken.mkdir()
+    (broken / "manifest.json").write_text("{")
+    again = desk_here()
+    page = Shown("overview", again)
+    assert "broken" in page.components()["overview problems"]["texts"][0]["text"]
+    assert len(page.rows("overview answers")) == 4
+    assert "is damaged" in page.rows("overview runs")[0][1]
+    assert "broken" in Shown("byhand", again).components()["by hand problems"]["texts"][0]["text"]
+
+
+def test_a_long_table_is_turned_page_by_page():
+    """Of many answers one page is on screen, and the arrows lead to the others."""
+    make_workspace(PAGE + 3)
+    carry_out(spec(systems=("extractive",)))
+    page = Shown("overview", desk_here())
+    first = page.rows("overview answers")
+    assert len(first) == PAGE
+    page.tell("overview answers", "turned", 1)
+    assert len(page.rows("overview answers")) == 3
+    assert page.components()["overview answers"]["page"] == {"first": PAGE + 1, "last": PAGE + 3, "all": PAGE + 3}
+    page.tell("overview answers", "turned", 1)
+    page.tell("overview answers", "turned", -1)
+    assert page.rows("overview answers") == first
+
+
+# -- adjudication --
+
+
+@pytest.fixture
+def disputed(desk: Desk) -> Desk:
+    """The same, with two answers on which ada and grace differ (the first more), one alike and one scored once."""
+    first, second, third, fourth = digests(desk)
+    for answer, ada, grace in ((first, "11111", "13111"), (second, "11111", "11112"), (third, "22222", "22222")):
+        score(desk, "ada", answer, ada, note=f"ada on {desk.pool.answers[answer].question}")
+        score(desk, "grace", answer, grace)
+    score(desk, "ada", fourth, "11111")
+    return desk
+
+
+def decide(page: Shown, what: str, typed: str = ".....", note: str = "") -> None:
+    """What the browser tells when the adjudicator does something."""
+    data = page.components()["verdict"]
+    said = {"what": what, "id": data["id"], "answer": data["answer"], "typed": typed, "note": note}
+    page.tell("verdict", "did", said | {"seconds": 12.5, "dirty": typed != "....." or bool(note)})
+
+
+def test_both_scores_are_side_by_side(disputed):
+    """The answer that differs most comes first, with each analyst's values in the rubric's words, and their notes."""
+    page = Shown("adjudication", disputed)
+    data = page.components()["verdict"]
+    assert data["answer"] == digests(disputed)[0]
+    assert [(a["name"], a["note"]) for a in data["analysts"]] == [("ada", "ada on Q1"), ("grace", "")]
+    accuracy = data["metrics"][METRICS.index("accuracy")]
+    assert [(given["value"], given["words"]) for given in accuracy["given"]] == [
+        ("+1", "entirely correct"),
+        ("-1", "incorrect"),
+    ]
+    assert [metric["metric"] for metric in data["metrics"] if metric["differs"]] == ["accuracy"]
+    assert "Question 1 on Acme?" in page.text()
+
+
+def test_an_adjudication_is_a_third_record(disputed):
+    """Saving keeps an adjudication beside the two scores, once, and shows the next answer."""
+    first, second, *_ = digests(disputed)
+    page = Shown("adjudication", disputed)
+    stale = page.components()["verdict"]
+    decide(page, "save", "12111", note=" Section 2 says so. ")
+    assert page.components()["verdict"]["answer"] == second
+    said = {
+        "what": "save",
+        "id": stale["id"],
+        "answer": first,
+        "typed": "33333",
+        "note": "",
+        "seconds": 1,
+        "dirty": True,
+    }
+    page.tell("verdict", "did", said)
+    events = disputed.store.events_of(first)
+    assert [(event.kind, event.analyst) for event in events] == [
+        ("score", "ada"),
+        ("score", "grace"),
+        ("adjudication", "edsger"),
+    ]
+    assert events[-1].values == Values.typed("12111")
+    assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
+    assert set(disputed.ledger.scores(first)) == {"ada", "grace"}
+    decide(page, "save", "11111")
+    assert "None of these is left" in page.text()
+
+
+def test_an_adjudication_can_be_undone(disputed):
+    """Undo withdraws the last adjudication; its answer is there again with what was typed."""
+    first = digests(disputed)[0]
+    page = Shown("adjudication", disputed)
+    assert page.components()["verdict"]["can"]["undo"] is False
+    decide(page, "save", "12111", note="A slip.")
+    decide(page, "undo")
+    data = page.components()["verdict"]
+    assert (data["answer"], data["draft"]["typed"], data["draft"]["note"]) == (first, "12111", "A slip.")
+    assert disputed.ledger.adjudication(first) is None
+    assert [event.kind for event in disputed.store.events_of(first)][-2:] == ["adjudication", "undo"]
+
+
+def test_a_draft_comes_back(disputed):
+    """What was typed before the tab went is there in another session, and going to the next answer loses none of it."""
+    page = Shown("adjudication", disputed)
+    decide(page, "draft", "12...", note="Half a th")
+    again = Shown("adjudication", disputed)
+    assert again.components()["verdict"]["draft"] == {"typed": "12...", "note": "Half a th", "seconds": 12.5}
+    decide(again, "skip", "123..", note="Half a thought")
+    decide(again, "back")
+    assert again.components()["verdict"]["draft"]["typed"] == "123.."
+
+
+def test_settled_answers_can_be_corrected(disputed):
+    """An adjudicated answer is left out until it is asked for, then stands there with the values that settled it."""
+    first, second, *_ = digests(disputed)
+    decide(Shown("adjudication", disputed), "save", "12111")
+    page = Shown("adjudication", disputed)
+    assert page.components()["verdict"]["answer"] == second
+    page.test.selectbox(key="adjudication state").select("adjudicated")
+    page.run()
+    data = page.components()["verdict"]
+    assert (data["answer"], data["draft"]["typed"]) == (first, "12111")
+    decide(page, "save", "13111")
+    adjudication = disputed.ledger.adjudication(first)
+    assert adjudication is not None
+    assert adjudication.values == Values.typed("13111")
+
+
+def test_filters_choose_by_metric_and_difference(disputed):
+    """Only answers that differ on that metric by that much are chosen."""
+    first, second, *_ = digests(disputed)
+    page = Shown("adjudication", disputed)
+    page.test.selectbox(key="adjudication metric").select("reference")
+    page.run()
+    assert page.components()["verdict"]["answer"] == second
+    page.test.selectbox(key="adjudication least").select(2.0)
+    page.run()
+    assert "verdict" not in page.components()
+    page.test.selectbox(key="adjudication metric").select("accuracy")
+    page.run()
+    assert page.components()["verdict"]["answer"] == first
+
+
+def test_a_broken_message_settles_nothing(disputed):
+    """What is not five digits is not kept, is said, and leaves the answer there."""
+    page = Shown("adjudication", disputed)
+    decide(page, "save", "1199")
+    data = page.components()["verdict"]
+    assert "Not saved" in data["message"]
+    assert data["answer"] == digests(disputed)[0]
+    assert disputed.ledger.adjudication(data["answer"]) is None
+
+
+def test_only_adjudicators_settle(disputed):
+    """Another visitor gets a sentence, and none of the scores."""
+    page = Shown("adjudication", disputed, Visitor("bo", scores=True, adjudicates=False))
+    assert "Only adjudicators" in page.text()
+    assert "ada on" not in page.text()
+
+
+# -- agreement --
+
+
+def test_agreement_shows_what_is_measured(disputed):
+    """The numbers are those of the scores that stand, and that they rest on few answers is said."""
+    page = Shown("agreement", disputed)
+    found = measure(disputed.ledger.all_scores())
+    alpha, share = found.metrics["reference"].alpha, found.metrics["reference"].agreement
+    assert alpha.value is not None
+    row = next(row for row in page.rows("agreement metrics") if row[0] == "reference")
+    assert row[1].startswith(f"{alpha.value:.2f}")
+    assert row[2] == f"{share:.0%}" == "67%"
+    assert page.rows("agreement pairs")[0][:2] == ["ada and grace", "3 (few)"]
+    assert [row[0] for row in page.rows("agreement leanings")] == ["ada", "grace"]
+    assert "fewer than 30" in page.text()
+    assert [row[0] for row in page.rows("agreement answers")] == ["Q1", "Q2"]
+
+
+def test_agreement_lists_no_answer_that_one_can_be_asked_for(disputed):
+    """An answer that wants a third score is listed for those who gave theirs, and not for others."""
+    wanting = desk_here(per_answer=3)
+    assert "agreement answers" not in Shown("agreement", wanting).components()
+    ada = Shown("agreement", wanting, Visitor("ada", scores=True, adjudicates=False))
+    assert len(ada.rows("agreement answers")) == 2
+
+
+# -- by hand --
+
+
+@pytest.fixture
+def waiting() -> tuple[Desk, RunFolder]:
+    """A desk with a run of a web chat that waits for its two replies."""
+    make_workspace(2)
+    folder, outcome = carry_out(spec(systems=("manual/chat",), initializations=("company-name",)))
+    assert outcome.status == "waiting"
+    return desk_here(), folder
+
+
+def give(page: Shown, text: str) -> None:
+    """Paste a reply and press the button."""
+    page.test.text_area[0].input(text)
+    page.test.button[0].click()
+    page.run()
+
+
+def test_replies_are_taken_until_all_are_in(waiting):
+    """The introduction and each question are there to be copied, and each reply is kept as it was pasted."""
+    desk, folder = waiting
+    page = Shown("byhand", desk)
+    introduction = next(d for key, d in page.components().items() if "introduction" in key)
+    assert all(text["copies"] for text in introduction["texts"])
+    assert "2 of the run's 2 answers" in page.text()
+    give(page, "  ")
+    assert "There is no reply in the box" in page.text()
+    give(page, f"One.\n\n{HOSTILE}\n")
+    assert "in this chat 1 of 2" in page.text()
+    assert "Go on in the same chat" in page.text()
+    give(page, "Two.")
+    assert "No run waits" in page.text()
+    assert [record.reply for record in latest(folder).values()] == [f"One.\n\n{HOSTILE}", "Two."]
+    assert folder.manifest().status == "complete"
+
+
+def test_a_run_that_another_process_holds_is_left_alone(waiting):
+    """While a run is held nothing is kept, the page says so, and what was pasted is still in the box."""
+    desk, folder = waiting
+    page = Shown("byhand", desk)
+    with folder.writing():
+        give(page, "One.")
+    assert "another process is working on" in page.text()
+    assert page.test.text_area[0].value == "One."
+    assert latest(folder) == {}
+    assert not folder.is_held()
+    give(page, "One.")
+    assert [record.reply for record in latest(folder).values()] == ["One."]
+
+
+def test_a_reply_that_came_in_meanwhile_stays(waiting):
+    """Of two people who paste into the same question the first is kept, and the second is told."""
+    desk, folder = waiting
+    late = Shown("byhand", desk)
+    give(Shown("byhand", desk), "The first.")
+    give(late, "The second.")
+    assert "another reply to" in late.text()
+    assert [record.reply for record in latest(folder).values()] == ["The first."]
+
+
+# -- safety --
+
+
+@pytest.mark.parametrize("name", ["overview", "adjudication", "agreement"])
+def test_no_text_of_others_reaches_markdown(desk, name):
+    """A hostile answer, note or analyst's name is only ever in the desk's own components, which show it as text."""
+    first = digests(desk)[0]
+    score(desk, HOSTILE, first, "11111", note=HOSTILE)
+    score(desk, "grace", first, "33333", note="=cmd|' /C calc'!A0")
+    page = Shown(name, desk)
+    if name == "overview":
+        page.tell("overview answers", "chosen", first)
+    assert HOSTILE in json.dumps(page.components(), ensure_ascii=False)
+    live = [element for element in page.elements() if element.type != "bidi_component"]
+    assert [element.type for element in live if "beacon" in str(element.proto)] == []
+    assert {element.type for element in live} & {"dataframe", "arrow_data_frame", "table"} == set()
+
+
+def test_components_make_text_only():
+    """No component turns a text into HTML or script, or asks another machine for anything."""
+    live = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?:|@import|url\("
+    )
+    files = [*Path(components.__file__).parent.glob("*.js"), *Path(components.__file__).parent.glob("*.css")]
+    assert len(files) > 4
+    assert {file.name: live.findall(file.read_text()) for file in files if live.search(file.read_text())} == {}
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(None, "-"), (0, "0 s"), (59.6, "1 min 0 s"), (380, "6 min 20 s")])
+def test_durations_read_well(seconds, said):
+    """Seconds are said in minutes from one minute up."""
+    assert duration(seconds) == said

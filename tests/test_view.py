@@ -1,0 +1,194 @@
+"""What stands on the analyst's screen: highlights at the right place, evidence beside its metric, names masked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genaipa.annotations import AnnotatedAnswer
+from genaipa.policies.document import About, Document
+from genaipa.scoring.answers import Answer, Case, Occurrence
+from genaipa.scoring.events import Event
+from genaipa.scoring.rubric import Values
+from genaipa.ui.view import Span, comparison, pieces, prepare
+
+if TYPE_CHECKING:
+    from genaipa.ui.view import Piece
+
+TEXT = """# ACME Privacy Policy
+
+## 1. What we collect
+
+We collect your name and your address. We collect nothing else from you.
+
+## 2. What we do with it
+
+We deliver your order. ChatGPT helps us to answer you.
+"""
+ANNOTATED = AnnotatedAnswer(silent=False, answer="Name and address (1).", sections=("1",))
+
+
+def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any = "answered") -> Case:
+    """An answer to be scored."""
+    document = Document("acme", TEXT, About(company="ACME"))
+    where = Occurrence("run-1", "key", "openai/gpt-4o", "document", 1, 0)
+    answer = Answer(
+        digest="d" * 64,
+        document="acme",
+        document_digest=document.digest,
+        kind="policy",
+        question="T_u1",
+        category="T",
+        wording="original",
+        status=status,
+        occurrences=[where],
+    )
+    return Case(
+        answer=answer,
+        asked="What do you collect?",
+        reply=reply,
+        original="",
+        document=document,
+        annotated=annotated,
+        part_set="",
+        parts=(),
+        names=("GPT-4o", "OpenAI", "ChatGPT"),
+    )
+
+
+def screen(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, *, blind: bool = True) -> dict[str, Any]:
+    """What the pad gets for an answer."""
+    return prepare(case(reply, annotated), blind=blind, suggestions=True).shown
+
+
+def with_style(cut: list[Piece], style: str) -> str:
+    """The stretches of a text that carry a style, joined."""
+    return "".join(piece[0] for piece in cut if len(piece) > 1 and style in piece[1].split())
+
+
+def lines(shown: dict[str, Any], metric: str) -> list[tuple[str, str]]:
+    """Tone and text of the evidence beside a metric."""
+    return [(line["tone"], line["text"]) for line in shown["evidence"][metric]]
+
+
+spans = st.builds(Span, st.integers(-2, 40), st.integers(-2, 40), st.sampled_from(["a", "b"]), st.sampled_from("xyz"))
+
+
+@given(st.text(max_size=30), st.lists(spans, max_size=6))
+def test_pieces_are_the_text(text: str, marked: list[Span]) -> None:
+    """Whatever is highlighted, the pieces make up the text, and each character has the styles of the spans it is in."""
+    cut = pieces(text, marked)
+    assert "".join(piece[0] for piece in cut) == text
+    inside = [span for span in marked if 0 <= span.start < span.end <= len(text)]
+    styles = [set(piece[1].split()) if len(piece) > 1 else set() for piece in cut for _ in piece[0]]
+    assert styles == [{span.style for span in inside if span.start <= i < span.end} for i in range(len(text))]
+
+
+def test_the_document_shows_what_the_answer_rests_on() -> None:
+    """The annotated section, the cited one and the quoted words are each highlighted, and the first is scrolled to."""
+    shown = screen('They say "ChatGPT helps us to answer you" (Section 2).')
+    cut = shown["document"]["pieces"]
+    assert with_style(cut, "annotated").startswith("## 1. What we collect")
+    assert with_style(cut, "cited").startswith("## 2. What we do with it")
+    assert with_style(cut, "quoted") == "ChatGPT helps us to answer you"
+    assert with_style(cut, "heading").startswith("# ACME Privacy Policy")
+    assert shown["first"] == "a0"
+    assert shown["annotated"]["sections"] == [{"label": "1", "mark": "a0"}]
+
+
+def test_evidence_stands_beside_its_metric() -> None:
+    """Sections beside reference, quotations beside accuracy, coverage beside completeness."""
+    shown = screen(
+        'See Section 1 and Section 9. They say: "We collect your name and your address." "We sell all of your data."'
+    )
+    assert ("good", "Section 1 → Section 1 What we collect") in lines(shown, "reference")
+    assert ("bad", "Section 9 → no such section in this document") in lines(shown, "reference")
+    assert [tone for tone, _ in lines(shown, "accuracy")] == ["good", "bad"]
+    assert lines(shown, "completeness") == [("good", "cites 1 of the 1 sections that the annotated answer rests on")]
+    assert lines(shown, "clarity") == [("plain", "21 words")]
+
+
+def test_a_section_that_is_named_twice_is_one_line() -> None:
+    """The list of evidence does not grow with an answer that repeats itself."""
+    assert len(lines(screen("Section 1 says so. Section 1 repeats it."), "reference")) == 1
+
+
+def test_silence_is_compared_with_the_annotation() -> None:
+    """On a silent question the paper's rule is shown, and whether the answer says that the document is silent."""
+    silent = AnnotatedAnswer(silent=True, answer="The policy does not say.")
+    rightly = screen("The policy does not say.", silent)
+    assert rightly["annotated"]["rule"].endswith("any mention of a section scores -1 on reference.")
+    assert lines(rightly, "accuracy")[0][0] == "good"
+    assert rightly["suggestion"] == {"reference": "1"}
+    wrongly = screen("Yes, see Section 2.", silent)
+    assert ("bad", "the document is silent: any cited section scores -1") in lines(wrongly, "reference")
+    assert wrongly["suggestion"] == {"reference": "3"}
+    denied = screen("The policy does not say.")
+    assert lines(denied, "accuracy") == [("bad", "says that the document is silent; by the annotated answer it is not")]
+
+
+def test_names_are_masked_unless_the_document_uses_them() -> None:
+    """The system's own name would tell whose answer it is; one that the policy itself names would not."""
+    reply = "As GPT-4o, made by OpenAI, I find that ChatGPT helps them."
+    blind = "".join(piece[0] for piece in screen(reply)["reply"])
+    assert "GPT-4o" not in blind
+    assert "OpenAI" not in blind
+    assert "ChatGPT helps them" in blind
+    assert "".join(piece[0] for piece in screen(reply, blind=False)["reply"]) == reply
+
+
+def test_nothing_of_the_run_is_sent_to_a_blind_screen() -> None:
+    """System, run and initialization are not hidden in the page: they are not there."""
+    shown = repr(screen("As GPT-4o I can't say."))
+    assert "run-1" not in shown
+    assert "gpt-4o" not in shown.casefold()
+
+
+@pytest.mark.parametrize(("status", "said"), [("refused", "refused"), ("truncated", "cut off"), ("answered", "")])
+def test_how_an_answer_ended_is_said(status: str, said: str) -> None:
+    """A refusal and an answer that was cut off are scored like others, and are called so."""
+    shown = prepare(case("No.", status=status), blind=True, suggestions=True).shown
+    assert said in shown["state"]
+    assert bool(shown["state"]) == bool(said)
+
+
+def test_without_annotation_and_words() -> None:
+    """An answer without words, to a question that nobody annotated, has a screen too."""
+    shown = screen("", None)
+    assert shown["annotated"] is None
+    assert shown["words"] == 0
+    assert shown["first"] == ""
+
+
+def test_suggestions_can_be_left_out() -> None:
+    """Where the study does without them, none reaches the screen."""
+    shown = prepare(case("Section 1."), blind=True, suggestions=False).shown
+    assert (shown["suggestion"], shown["reason"]) == ({}, "")
+    assert screen("Section 1.")["suggestion"] == {"reference": "1"}
+
+
+def test_calibration_is_in_the_rubrics_words() -> None:
+    """Both scores side by side, and where they differ."""
+    mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=Values.typed("11213"))
+    reference = replace_values(mine, "11113")
+    compared = comparison(mine, reference)
+    assert (compared["by"], compared["note"]) == ("reference", "why")
+    assert [row["same"] for row in compared["rows"]] == [True, True, False, True, True]
+    assert compared["rows"][2]["mine"] == "+0.5 somewhat clear, could be improved"
+    assert compared["rows"][2]["theirs"] == "+1 clear and easy to understand"
+
+
+def replace_values(event: Event, keys: str) -> Event:
+    """The same answer scored by the reference analyst."""
+    return Event(
+        id="2",
+        time="t",
+        kind="score",
+        analyst="reference",
+        answer=event.answer,
+        values=Values.typed(keys),
+        note="why",
+    )
