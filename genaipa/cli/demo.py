@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
+from typing import TYPE_CHECKING
+
 import typer
 
 from genaipa.cli.options import WorkspaceOption
 
+if TYPE_CHECKING:
+    from genaipa.workspace import Workspace
+
 POLICY = "brindlecart"
 SYSTEM = "extractive"
+NAME = "demo"
 
 
 def demo(workspace: WorkspaceOption = None) -> None:
     """Run the shipped demo, which needs nothing.
 
-    A fictional company's policy, all four initializations, the extractive baseline.
+    A fictional company's policy, all four initializations, the extractive baseline; and the reference analyst's scores
+    of the answers from the document, so that the desk has something in it.
     """
     from genaipa.cli import planning
     from genaipa.cli.run import carry_out
@@ -23,5 +31,31 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
     here = find_workspace(workspace)
     say(f"The same as: genaipa run --system {SYSTEM} --policy {POLICY}")
-    job = planning.begun(here, planning.Wanted((SYSTEM,), (POLICY,)), name="demo", new=False, offline=True)
-    raise typer.Exit(carry_out(job, here, Bounds(), offline=True, yes=True, json=False))
+    job = planning.begun(here, planning.Wanted((SYSTEM,), (POLICY,)), name=NAME, new=False, offline=True)
+    code = carry_out(job, here, Bounds(), offline=True, yes=True, json=False)
+    _bring_scores(here)
+    raise typer.Exit(code)
+
+
+def _bring_scores(workspace: Workspace) -> None:
+    """Put the reference analyst's scores of the demo's answers into the workspace's store, once."""
+    from genaipa.cli.screen import say
+    from genaipa.workspace import shipped
+
+    if importlib.util.find_spec("sqlalchemy") is None:
+        say("To score the answers in the browser: pip install 'genaipa[desk]', then genaipa demo once more.")
+        return
+    from genaipa.scoring.exchange.importing import import_scores
+    from genaipa.scoring.people import People
+    from genaipa.scoring.store import Store, database_url
+
+    store = Store.open(database_url(workspace))
+    file = shipped() / "scores" / f"{POLICY}.jsonl"
+    try:
+        brought = import_scores(store, [file], (), People(), unknown_answers=True)
+    finally:
+        store.close()
+    say(
+        f"The reference analyst's {brought.added + brought.known} scores of the answers from the document are in "
+        f"{store.name}. Open the desk and score some yourself: genaipa score {NAME}"
+    )
