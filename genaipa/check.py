@@ -25,6 +25,8 @@ from genaipa.prompts import INCLUDED, TEMPLATES, Prompts
 from genaipa.questions import QuestionSet, load_questions
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.records import ConversationRecord, Record
+from genaipa.scoring.people import FILE as PEOPLE
+from genaipa.scoring.people import load_people
 from genaipa.systems.catalog import load_catalog
 from genaipa.workspace import SUFFIXES, Kind, Workspace, shipped
 
@@ -49,6 +51,7 @@ class Finding(msgspec.Struct, frozen=True):
 def data_files(workspace: Workspace) -> dict[str, list[Path]]:
     """What there is to check: kind of data → files in effect, run folders, the user's catalog of systems."""
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
+    found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
     found["runs"] = [path for path in sorted(workspace.runs.glob("*")) if path.is_dir() and path.name[0] != "."]
     return found
@@ -72,6 +75,7 @@ def check_workspace(workspace: Workspace) -> list[Finding]:
         findings += _check_answers(path, annotated, questions.get(annotated.questions), documents.get(name))
     findings += _check_prompts(workspace)
     findings += _check_systems(workspace)
+    findings += _check_people(workspace)
     findings += _unread_files(workspace)
     for path in data_files(workspace)["runs"]:
         findings += _check_run(path)
@@ -218,6 +222,14 @@ def _check_systems(workspace: Workspace) -> Iterator[Finding]:
         load_catalog(workspace)
     except GenaipaError as error:
         yield from list(_each_entry(path, "systems", load_catalog)) or [_finding(path, error)]
+
+
+def _check_people(workspace: Workspace) -> Iterator[Finding]:
+    """Who scores and who adjudicates."""
+    try:
+        load_people(workspace)
+    except GenaipaError as error:
+        yield _finding(workspace.home / PEOPLE, error)
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:

@@ -210,6 +210,13 @@ def test_systems_of_ones_own_are_checked() -> None:
     assert places() == [("systems.yaml", "systems.a", "error"), ("systems.yaml", "systems.b", "error")]
 
 
+def test_people_are_checked() -> None:
+    """A slip in desk.yaml is named before the desk is opened."""
+    Path("desk.yaml").write_text("analysts: [Ada]\nadjudicator: [Ada]\n")
+    assert places() == [("desk.yaml", "", "error")]
+    assert "unknown key 'adjudicator'" in found()[0][3]
+
+
 def test_files_that_nothing_reads_are_named() -> None:
     """A wrong suffix, or a second text of the same name, would otherwise be passed over without a word."""
     Path("questions/mine.yml").write_text("name: mine\n")

@@ -36,7 +36,9 @@ A workspace of genaipa. What lies here is used before what ships with genaipa.
 - `annotations/`: the annotated answers of a document, `NAME.yaml`
 - `prompts/`: templates that replace the shipped ones of the same name (`genaipa prompts`)
 - `systems.yaml`: short names for systems (`genaipa systems`)
+- `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)
 - `runs/`: one folder for each run; check everything with `genaipa validate`
+- `scores.db`: what analysts have scored (`genaipa score`); never change it by hand, `genaipa scores export` reads it
 """
 
 
@@ -58,7 +60,7 @@ def init(
     files = {
         MARKER: _MARKER.format(name=json.dumps(name, ensure_ascii=False)),
         "systems.yaml": _SYSTEMS,
-        ".gitignore": "runs/\n.env\n",
+        ".gitignore": "runs/\n.env\nscores.db*\n.streamlit/secrets.toml\n",
         "README.md": _README.format(name=name),
     }
     try:

@@ -19,6 +19,7 @@ _NOUNS = {
     "questions": ("question set", "question sets"),
     "policies": ("document", "documents"),
     "annotations": ("file of annotated answers", "files of annotated answers"),
+    "people": ("list of analysts", "lists of analysts"),
     "systems": ("catalog of systems", "catalogs of systems"),
     "runs": ("run", "runs"),
 }
@@ -27,7 +28,7 @@ _NOUNS = {
 def validate(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """Check all data of a workspace, and list every problem.
 
-    Documents, questions, annotated answers, prompts, systems and runs are checked at once. The exit code is 1 if there
+    Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1 if there
     is an error; warnings leave it at 0.
     """
     from genaipa.check import check_workspace, data_files, fine_files
