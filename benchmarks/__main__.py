@@ -1,6 +1,6 @@
 """Measure genaipa beside what it can be compared to, and print tables.
 
-    python -m benchmarks [W2] [W3] [memory] [start] [resume] [all] [--quick]
+    python -m benchmarks [W2] [W3] [memory] [start] [resume] [desk] [all] [--quick]
 
 W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
 shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
@@ -14,6 +14,7 @@ import datetime as dt
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -40,6 +41,11 @@ class Scale:
     words: int = WORDS
     finished: int = 625
     """Repetitions of the finished run: times 5 documents and 32 questions."""
+    analysts: int = 20
+    each: int = 10
+    """Answers that each analyst scores at the desk."""
+    pause: float = 10.0
+    """Seconds that an analyst takes over an answer, on average."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +224,31 @@ def resume(bench: Bench) -> None:
     print_table(("resume", "command, s", "processor, s", "MiB"), rows)
 
 
+def desk(bench: Bench) -> None:
+    """The scoring desk over 100,000 answers with 20 analysts in browsers: from Enter to the next answer on screen."""
+    if shutil.which("chromium") is None:
+        print("\ndesk: left out, it needs Debian's chromium")
+        return
+    large = Workload("independent", bench.scale.finished, 64, None, bench.scale.limit)
+    bench.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
+    run = bench.make("finished_run", large)
+    analysts = bench.scale.analysts
+    counts = {"analysts": analysts, "answers": bench.scale.each, "scored": large.requests * 3 // 10}
+    arguments = [text for name, count in counts.items() for text in (f"--{name}", str(count))]
+    pause = ("--pause", str(bench.scale.pause))
+    said = json.loads(bench.python("-m", "benchmarks.desk", str(bench.workspace), run, *arguments, *pause).out)
+    waits, first = sorted(said["waits"]), said["first"]
+    rows = [
+        ("the desk can be asked", f"{said['ready']:.1f} s"),
+        ("its first answer is on screen, after that", f"{first[0]:.1f} s"),
+        ("Enter to the next answer: median", f"{median(waits):.0f} ms"),
+        ("95th percentile", f"{waits[min(len(waits) - 1, int(len(waits) * 0.95))]:.0f} ms"),
+        ("slowest", f"{waits[-1]:.0f} ms"),
+        ("peak memory of the desk", f"{said['memory']:.0f} MiB"),
+    ]
+    print_table((f"desk: {said['pool']:,} answers, {analysts} analysts, {len(waits)} measured", "figure"), rows)
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table in Markdown, numbers to the right."""
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
@@ -235,6 +266,7 @@ MEASURES: dict[str, Callable[[Bench], None]] = {
     "memory": memory,
     "start": start,
     "resume": resume,
+    "desk": desk,
 }
 
 
@@ -247,7 +279,7 @@ def main() -> None:
     wanted = parser.parse_args()
     scale = Scale(rounds=1, starts=3) if wanted.quick else Scale()
     if wanted.tiny:
-        scale = Scale(rounds=1, starts=1, repetitions=1, limit=2, words=300, finished=2)
+        scale = Scale(rounds=1, starts=1, repetitions=1, limit=2, words=300, finished=2, analysts=2, each=2, pause=0.0)
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load}, {scale.rounds} round(s)")
     with (

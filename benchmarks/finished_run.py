@@ -34,8 +34,11 @@ def _records(spec: RunSpec, material, tally: Tally):
         document = conversation.document
         for turn, question in enumerate(conversation.order, 1):
             asked = material.questions[document].asked(question, conversation.wording, document)
+            key = conversation.key(question)
+            # No two answers are the same text: they would be one answer to score.
+            reply = f"{_REPLY}({key})"
             record = Record(
-                key=conversation.key(question),
+                key=key,
                 status="answered",
                 conversation=conversation.id,
                 kind="answer",
@@ -47,13 +50,13 @@ def _records(spec: RunSpec, material, tally: Tally):
                 question=question,
                 turn=turn,
                 asked=asked,
-                reply=_REPLY,
+                reply=reply,
                 started=now(),
                 seconds=1.5,
                 finish="stop",
                 model=MODEL,
                 usage=Usage(input=11000, cached=10880, output=160),
-                digest=answer_digest(material.digests.documents[document], asked, _REPLY),
+                digest=answer_digest(material.digests.documents[document], asked, reply),
             )
             tally.add(record)
             yield record

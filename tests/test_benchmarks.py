@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,3 +24,5 @@ def test_every_measurement_gives_its_table() -> None:
     assert {"W2 whole", "W3 parts", "bare loop, 10 questions", "genaipa run, 100 questions"} <= set(names)
     assert {"genaipa --help", "20 answers (0 MiB), one answer missing"} <= set(names)
     assert [who for _, who in rows].count("ratio") == 4
+    if shutil.which("chromium"):
+        assert {"desk: 20 answers, 2 analysts, 4 measured", "Enter to the next answer: median"} <= set(names)

@@ -1,0 +1,153 @@
+"""The scoring desk with 20 analysts at it, each in a browser of their own, over one large run.
+
+    python -m benchmarks.desk WORKSPACE RUN --analysts 20 --scored 30000 --answers 10 --pause 10
+
+expects a workspace with a run, as `finished_run` writes it; gives the analysts so many scores already, opens the desk,
+and lets each analyst score some answers by the keyboard, with a pause between them as short as no reader's. Prints, as
+JSON, the seconds until the desk could be asked, until the first answer was on screen, and from each Enter until the
+next answer was on screen, as the page itself measured it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from benchmarks.measure import ROOT
+from genaipa.runs.folder import find_run
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.events import Event, new_id, now
+from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.scoring.store import Store, database_url
+from genaipa.workspace import find_workspace
+
+_PATIENCE = 120
+_FLAGS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync")
+# From the key that saves until the browser has painted another answer.
+_CLOCK = """() => {
+  const pad = [...document.querySelectorAll('*')].map((e) => e.shadowRoot?.querySelector('.pad')).find(Boolean);
+  window.waits = [];
+  document.addEventListener('keydown', (e) => { if (e.key === 'Enter') window.begun = performance.now(); }, true);
+  new MutationObserver(() => {
+    if (!window.begun) return;
+    const begun = window.begun;
+    window.begun = null;
+    requestAnimationFrame(() => setTimeout(() => window.waits.push(performance.now() - begun)));
+  }).observe(pad.querySelector('.reply'), { childList: true });
+}"""
+
+
+def score_already(workspace: Path, run: str, analysts: list[str], scores: int, seed: int = 7) -> int:
+    """Give the analysts some scores, each answer to one of them; how many answers there are."""
+    here = find_workspace(workspace)
+    answers = list(Pool(here, [find_run(here, run)]).answers)
+    chance = random.Random(seed)
+    store = Store.open(database_url(here))
+    events = [
+        Event(
+            id=new_id(),
+            time=now(),
+            kind="score",
+            analyst=chance.choice(analysts),
+            answer=answer,
+            values=Values.typed("".join(chance.choices(list(KEYS), k=len(METRICS)))),
+            seconds=chance.uniform(60, 300),
+        )
+        for answer in chance.sample(answers, min(scores, len(answers)))
+    ]
+    store.append(events)
+    store.close()
+    return len(answers)
+
+
+@contextlib.contextmanager
+def open_desk(workspace: Path, run: str):
+    """The desk's address and the seconds until it could be asked, while it runs."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    flags = ("--no-browser", "--port", str(port), "--workspace", str(workspace))
+    command = [sys.executable, "-m", "genaipa", "score", run, *flags]
+    begun = time.perf_counter()
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            while True:
+                if process.poll() is not None or time.perf_counter() - begun > _PATIENCE:
+                    raise RuntimeError("the desk did not open")
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
+                    break
+                time.sleep(0.05)
+            yield url, time.perf_counter() - begun, process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+async def sit_down(browser, url: str, name: str):
+    """A page of one's own at the desk, and the seconds until its first answer was on screen."""
+    page = await (await browser.new_context(viewport={"width": 1400, "height": 900})).new_page()
+    page.set_default_timeout(_PATIENCE * 1000)
+    await page.goto(url)
+    await page.get_by_label("Your name").fill(name)
+    begun = time.perf_counter()
+    await page.get_by_role("button", name="Go to the desk").click()
+    await page.locator(".asked").wait_for()
+    seconds = time.perf_counter() - begun
+    await page.evaluate(_CLOCK)
+    return page, seconds
+
+
+async def work(page, answers: int, pause: float, chance: random.Random) -> list[float]:
+    """Score some answers by the keyboard; the milliseconds from each Enter to the next answer."""
+    for done in range(answers):
+        await asyncio.sleep(chance.expovariate(1 / pause) if pause else 0)
+        await page.keyboard.type("".join(chance.choices(list(KEYS), k=len(METRICS))), delay=80)
+        await page.keyboard.press("Enter")
+        await page.wait_for_function("(done) => window.waits.length > done", arg=done, polling=50)
+    return await page.evaluate("window.waits")
+
+
+async def measure(url: str, analysts: list[str], answers: int, pause: float) -> tuple[list[float], list[float]]:
+    """The seconds until each first answer, and the milliseconds of all answers after it."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(_FLAGS))
+        seated = [await sit_down(browser, url, name) for name in analysts]
+        waits = await asyncio.gather(
+            *(work(page, answers, pause, random.Random(n)) for n, (page, _) in enumerate(seated))
+        )
+        await browser.close()
+        return [seconds for _, seconds in seated], [wait for one in waits for wait in one]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("run")
+    parser.add_argument("--analysts", type=int, default=20)
+    parser.add_argument("--scored", type=int, default=30_000)
+    parser.add_argument("--answers", type=int, default=10)
+    parser.add_argument("--pause", type=float, default=10.0)
+    wanted = parser.parse_args()
+    analysts = [f"Analyst {n}" for n in range(1, wanted.analysts + 1)]
+    pool = score_already(wanted.workspace, wanted.run, analysts, wanted.scored)
+    with open_desk(wanted.workspace, wanted.run) as (url, ready, process):
+        first, waits = asyncio.run(measure(url, analysts, wanted.answers, wanted.pause))
+        used = Path(f"/proc/{process}/status").read_text(encoding="utf-8") if Path("/proc").exists() else ""
+    memory = next((int(line.split()[1]) / 1024 for line in used.splitlines() if line.startswith("VmHWM")), 0)
+    print(json.dumps({"pool": pool, "ready": ready, "first": first, "waits": waits, "memory": memory}))
+
+
+if __name__ == "__main__":
+    main()
