@@ -26,8 +26,8 @@ PERSONAL = re.compile(
     r"|.*_(API_KEY|AUTH_TOKEN|BASE_URL)|(.*_)?PROXY|(CLI)?COLOR.*|FORCE_COLOR|.*TTY_COMPATIBLE|GITHUB_ACTIONS|PY_COLORS",
     re.IGNORECASE,
 )
-# Set where the published research data has to be there (CI): a test that skips for want of it fails instead.
-REQUIRE_SHARED = os.environ.get("GENAIPA_REQUIRE_SHARED") == "1"
+# What has to be there (CI: "shared chromium PostgreSQL"): a test that skips for want of one of them fails instead.
+REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
 
@@ -91,7 +91,7 @@ def tracked() -> tuple[Path, ...]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where the shared data is required, a test that skips for want of it has failed."""
+    """Where something is required, a test that skips for want of it has failed."""
     report = yield
     _fail_if_required(report)
     return report
@@ -107,6 +107,6 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 def _fail_if_required(report: pytest.TestReport | pytest.CollectReport) -> None:
     # The report of a skip is (file, line, reason).
-    if REQUIRE_SHARED and report.skipped and isinstance(report.longrepr, tuple) and "shared" in report.longrepr[2]:
+    if report.skipped and isinstance(report.longrepr, tuple) and any(word in report.longrepr[2] for word in REQUIRED):
         report.outcome = "failed"
-        report.longrepr = f"GENAIPA_REQUIRE_SHARED=1, and yet: {report.longrepr[2]}"
+        report.longrepr = f"GENAIPA_REQUIRE={' '.join(REQUIRED)}, and yet: {report.longrepr[2]}"
