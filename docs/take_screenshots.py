@@ -1,0 +1,158 @@
+"""Take the pictures of the desk in docs/screenshots/ from the real pages: `python docs/take_screenshots.py`.
+
+It makes the demo's study in a temporary workspace, with a run by hand beside it and the scores of two made-up analysts,
+opens the desk, and drives Debian's chromium through every page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
+
+DOCS = Path(__file__).parent
+SCREENSHOTS = DOCS / "screenshots"
+REFERENCE = DOCS.parent / "scores" / "brindlecart.jsonl"
+NEXT_WORSE = {1.0: 0.5, 0.5: -1.0, -1.0: 0.5}
+NOTES = ("The limits are missing.", "Hard to tell what 'this section' is.", "")
+
+
+def genaipa(workspace: Path, *arguments: str) -> None:
+    """Run a command; its complaints are seen. A web chat that waits for replies (3) is as it should be."""
+    command = [sys.executable, "-m", "genaipa", *arguments, "--workspace", str(workspace)]
+    code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode  # noqa: S603
+    if code not in (0, 3):
+        sys.exit(f"genaipa {' '.join(arguments)} ended with {code}")
+
+
+def made_up_scores(file: Path) -> None:
+    """Two analysts who mostly agree with the reference analyst: the kind of study that the pages are for."""
+    chance = random.Random(11)  # noqa: S311
+    lines = []
+    for minute, line in enumerate(REFERENCE.read_text(encoding="utf-8").splitlines()):
+        score = json.loads(line)
+        for analyst, slips in (("Grace", 0.12), ("Katherine", 0.25)):
+            values = {m: NEXT_WORSE[v] if chance.random() < slips else v for m, v in score["values"].items()}
+            event = {
+                "id": uuid.UUID(int=chance.getrandbits(128)).hex,
+                "time": f"2026-11-21T{8 + minute // 12:02}:{minute % 12 * 5:02}:00.000Z",
+                "kind": "score",
+                "analyst": analyst,
+                "answer": score["answer"],
+                "values": values,
+                "note": chance.choice(NOTES) if values != score["values"] else "",
+                "seconds": round(chance.uniform(60, 240), 1),
+            }
+            lines.append(json.dumps(event))
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def desk(workspace: Path) -> Iterator[str]:
+    """The desk's address, while it is open."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    flags = ("--no-browser", "--port", str(port), "--per-answer", "2", "--workspace", str(workspace))
+    command = [sys.executable, "-m", "genaipa", "score", *flags]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
+        try:
+            url = f"http://127.0.0.1:{port}"
+            while process.poll() is None:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+                    break
+                time.sleep(0.2)
+            yield url
+        finally:
+            process.terminate()
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has drawn what it shows."""
+    page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
+    page.wait_for_timeout(700)
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep what is on screen."""
+    settle(page)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")
+    print(f"{name}.png")
+
+
+def take(page: Page, url: str) -> None:
+    """Go through the pages as an analyst does."""
+    page.goto(url)
+    page.get_by_label("Your name").wait_for()
+    picture(page, "sign-in")
+    page.get_by_label("Your name").fill("Ada")
+    page.keyboard.press("Enter")
+    page.locator(".asked").wait_for()
+    for _ in range(10):
+        page.keyboard.type("12231")
+        page.keyboard.press("Enter")
+        page.locator(".comparison").wait_for()
+        if not (SCREENSHOTS / "calibration.png").exists():
+            picture(page, "calibration")
+        page.keyboard.press("Enter")
+        # An answer that cites and quotes what the annotated answer rests on has most to show.
+        if page.locator(".reply mark.reference.good").count() > 1:
+            break
+    page.keyboard.type("122")
+    page.keyboard.press("n")
+    page.keyboard.insert_text("True as far as it goes; the limits are not there.")
+    page.keyboard.press("Escape")
+    picture(page, "score")
+    page.get_by_role("link", name="Adjudicate").click()
+    page.locator(".verdict").wait_for()
+    page.keyboard.type("12")
+    picture(page, "adjudicate")
+    page.get_by_role("link", name="Agreement").click()
+    page.get_by_text("Leniency and drift").wait_for()
+    picture(page, "agreement")
+    page.get_by_role("link", name="By hand").click()
+    page.get_by_text("reply", exact=False).first.wait_for()
+    picture(page, "by-hand")
+    page.get_by_role("link", name="Overview").click()
+    page.get_by_text("Analysts", exact=True).wait_for()
+    picture(page, "overview")
+
+
+def main() -> None:
+    """Make the study, take the pictures."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    for old in SCREENSHOTS.glob("*.png"):
+        old.unlink()
+    os.environ["NO_COLOR"] = "1"
+    with tempfile.TemporaryDirectory(prefix="genaipa-screenshots-") as folder:
+        workspace = Path(folder)
+        (workspace / "genaipa.toml").touch()
+        genaipa(workspace, "demo")
+        genaipa(workspace, "run", "-s", "manual/web-chat", "-p", "brindlecart", "--experiment", "recall")
+        made_up_scores(workspace / "scores.jsonl")
+        genaipa(workspace, "scores", "import", str(workspace / "scores.jsonl"))
+        with desk(workspace) as url, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-background-networking"]
+            )
+            take(browser.new_page(viewport={"width": 1440, "height": 900}), url)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
