@@ -28,8 +28,8 @@ _NOUNS = {
 def validate(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """Check all data of a workspace, and list every problem.
 
-    Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1 if there
-    is an error; warnings leave it at 0.
+    Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1
+    if there is an error; warnings leave it at 0.
     """
     from genaipa.check import check_workspace, data_files, fine_files
     from genaipa.cli.screen import print_json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,4 +56,9 @@ def open_desk(settings: DeskSettings) -> Desk:
         minutes=settings.minutes,
         blind=settings.blind,
     )
-    return Desk(settings, workspace, people, pool, store, ledger, Queue(pool, store, ledger, plan))
+    queue = Queue(pool, store, ledger, plan)
+    # What a large study holds stays as long as the desk is open: looking through it for garbage, again and again, would
+    # keep an analyst waiting.
+    gc.collect()
+    gc.freeze()
+    return Desk(settings, workspace, people, pool, store, ledger, queue)

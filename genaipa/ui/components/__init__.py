@@ -19,8 +19,9 @@ def component(name: str) -> ComponentRenderer:
     """The component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
-    def text(suffix: str) -> str | None:
-        file = files(__package__) / f"{name}.{suffix}"
-        return file.read_text(encoding="utf-8") if file.is_file() else None
+    def text(file: str) -> str:
+        found = files(__package__) / file
+        return found.read_text(encoding="utf-8") if found.is_file() else ""
 
-    return v2.component(f"genaipa_{name}", html=text("html"), css=text("css"), js=text("js"))
+    script = text("elements.js") + text(f"{name}.js")
+    return v2.component(f"genaipa_{name}", html=text(f"{name}.html"), css=text(f"{name}.css"), js=script)

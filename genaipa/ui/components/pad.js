@@ -7,17 +7,6 @@ const METRICS = 5;
 const DRAFT_PAUSE = 250; // ms between two drafts that are sent; what is typed in between is kept in the browser
 const SILENCE = 4000; // ms after which a score that was not confirmed says so
 
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value != null) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((child) => child != null));
-  return node;
-}
-
 function fill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child != null));
 }

@@ -4,16 +4,6 @@
 // interval on a track that is `scale` long; `tone` colours it. A row with an `id` can be chosen: `chosen` goes to Python,
 // and `turned` (-1 or +1) when another page of rows is wanted.
 
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((child) => child !== null));
-  return node;
-}
-
 function bar(cell) {
   const filled = make("i");
   filled.style.width = `${100 * Math.min(Math.max(cell.share, 0), 1)}%`;

@@ -1,16 +1,6 @@
 // Texts one under another, each under its title: messages, answers, notes. All are put on screen as
 // text. A text may have a button that copies it (`copy`), and stands folded to its beginning where it is long (`fold`).
 
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((child) => child !== null));
-  return node;
-}
-
 async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);

@@ -7,16 +7,6 @@
 const PAUSE = 400; // ms without a change after which the draft is sent
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((child) => child !== null));
-  return node;
-}
-
 class Verdict {
   constructor(root) {
     this.root = root;
