@@ -31,14 +31,10 @@ def digest(n: int) -> str:
 ANSWERS = {
     digest(n): Answer(
         digest=digest(n),
-        document="acme",
         document_digest="d" * 64,
         kind="policy",
-        question=f"Q{n}",
-        category="T",
-        wording="original",
         status="answered",
-        occurrences=[Occurrence("run-1", f"key{n}", "extractive", "document", 1, 0)],
+        occurrences=[Occurrence("run-1", f"key{n}", "extractive", "acme", "document", "original", 1, f"Q{n}", "T", 0)],
     )
     for n in range(1, 10)
 }
@@ -66,6 +62,8 @@ HISTORY = [
     event(6, answer=digest(1), analyst="Bo", note=FORMULA),
     event(7, answer=digest(1), analyst="Cy", kind="adjudication"),
     event(8, scorer="machine", analyst="judge"),
+    event(9, analyst="Dee", kind="look", values=None, blind=False, independent=False),
+    event(10, answer=digest(9), analyst="Dee", independent=False),
 ]
 
 

@@ -56,3 +56,10 @@ def skip(analyst: str, answer: str) -> Event:
 def kept(store: Store) -> list[Event]:
     """Every event, in order."""
     return [event for _, event in store.events()]
+
+
+def until_the_next_moment() -> None:
+    """Wait until the clock goes on that stamps events and drafts, which is true to the millisecond."""
+    before = now()
+    while now() == before:
+        pass

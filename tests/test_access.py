@@ -68,8 +68,10 @@ def test_whom_a_login_vouches_for() -> None:
     """People are known by an e-mail address that the login stands for, and by nothing else that it says."""
     assert logged_in_as({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
     assert logged_in_as({"email": "anna@example.org"}) == "anna@example.org"
-    with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
-        logged_in_as({"email": "anna@example.org", "email_verified": False})
+    assert logged_in_as({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
+    for unverified in (False, "false", "False"):
+        with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
+            logged_in_as({"email": "anna@example.org", "email_verified": unverified})
     for claims in ({"name": "Bo"}, {"email": ""}, {"email": None}):
         with pytest.raises(UsageError, match="gave no e-mail address"):
             logged_in_as(claims)

@@ -260,13 +260,15 @@ def test_drift_follows_time_not_order() -> None:
     assert [leaning.analyst for leaning in measure(scores).leanings] == ["B", "A"]
 
 
-def test_only_scores_count() -> None:
-    """Adjudications, skips and undos change nothing."""
+def test_only_independent_scores_count() -> None:
+    """Adjudications, skips, undos, looks, and scores by one who had seen the others', change nothing."""
     scores = events(typed(A="1123", B="1133"))
     last = scores[-1]
     others = [
         msgspec.structs.replace(last, id=new_id(), kind="adjudication", analyst="C", values=Values.typed("11111")),
         msgspec.structs.replace(last, id=new_id(), kind="skip", analyst="C", values=None),
         msgspec.structs.replace(last, id=new_id(), kind="undo", values=None, undoes=last.id),
+        msgspec.structs.replace(last, id=new_id(), kind="look", values=None, independent=False),
+        msgspec.structs.replace(last, id=new_id(), analyst="C", independent=False),
     ]
     assert measure([*others, *scores, *others]) == measure(scores)

@@ -213,6 +213,65 @@ def test_an_edited_reply_is_not_shown_under_the_old_digest():
     assert both.case(found).reply == "See section 2."
 
 
+def test_a_damaged_record_is_read_where_it_stands_whole():
+    """Where one run's line was damaged while the desk was open, the answer is shown from another run."""
+    make_workspace(questions=1)
+    system = scripted()
+    first, _ = carry_out(spec(systems=(system,)))
+    second, _ = carry_out(spec(systems=(system,), part_tokens=80))
+    both = pool_of(first, second)
+    (found,) = both.answers
+    log = first.path / "answers.jsonl"
+    log.write_bytes(b"#" * log.stat().st_size)
+    assert both.case(found).reply == "See section 2."
+    log = second.path / "answers.jsonl"
+    log.write_bytes(b"#" * log.stat().st_size)
+    with pytest.raises(GenaipaError, match="begins no record"):
+        both.case(found)
+
+
+def test_an_answer_that_can_not_be_read_is_set_aside():
+    """It goes from the pool with a sentence, whatever comes later, until its record is written anew."""
+    make_workspace(questions=2)
+    run, _ = carry_out(spec(systems=("extractive",)))
+    pool = pool_of(run)
+    record, other = answers(run)
+    for _ in range(2):
+        pool.set_aside(record.digest, "It can't be read.")
+    assert set(pool.answers) == {other.digest}
+    assert pool.problems == ["It can't be read."]
+    assert pool.generation == 1
+    appended(run, replied(record, "Something else."))
+    assert pool.refresh()
+    assert (len(pool.answers), pool.generation) == (2, 1)
+    appended(run, record)
+    assert pool.refresh()
+    assert pool.problems == []
+    assert pool.case(record.digest).reply == record.reply
+
+
+def test_places_have_names_of_their_own():
+    """One text about one document under two names, asked by two questions, is one answer that tells all four."""
+    make_workspace(questions=2, documents=("acme", "twin"))
+    write("policies/twin.md", TEXT)
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("P2b?", "P1a?").replace("Q2, category: T", "Q2, category: U"))
+    questions.write_text(questions.read_text().replace("{T: Transparency}", "{T: Transparency, U: Use}"))
+    wordings = ("paraphrase-1", "paraphrase-2")
+    run, _ = carry_out(spec(systems=(scripted(),), documents=("acme", "twin"), wordings=wordings))
+    alike = next(a for a in pool_of(run).answers.values() if len(a.occurrences) > 2)
+    expected = {r.key: r for r in answers(run) if r.asked == "P1a?"}
+    assert {o.key for o in alike.occurrences} == set(expected)
+    for o in alike.occurrences:
+        record = expected[o.key]
+        assert (o.document, o.wording, o.question) == (record.document, record.wording, record.question)
+        assert o.category == {"Q1": "T", "Q2": "U"}[o.question]
+    assert {(o.document, o.wording) for o in alike.occurrences} == {(d, w) for d in ("acme", "twin") for w in wordings}
+    first = alike.occurrences[0]
+    about = (alike.document, alike.wording, alike.question, alike.category)
+    assert about == (first.document, first.wording, first.question, first.category)
+
+
 def test_a_run_without_its_folder_says_so():
     """An answer whose run was deleted while the desk was open is refused with a sentence."""
     make_workspace(questions=1)

@@ -139,6 +139,23 @@ def test_scores_of_machines_are_left_out_unless_asked_for(genaipa: Cli, run: Pat
     assert listed["answers"]["scored"] == 0
 
 
+def test_per_run_is_one_row_for_each_place(genaipa: Cli, run: Path) -> None:
+    """An answer that a second run gave alike is one row that names both runs, or with --per-run one for each."""
+    again, _ = carry_out(spec(systems=("extractive",), part_tokens=80))
+    digest = records(run)[0]["digest"]
+    Path("s.csv").write_text(f"digest,analyst,{','.join(METRICS)}\n{digest},Ann,{','.join(map(str, VALUES))}\n")
+    done(genaipa("scores", "import", "s.csv"))
+
+    def runs(*flags: str) -> list[str]:
+        return [
+            row["run"] for row in csv.DictReader(io.StringIO(done(genaipa("scores", "export", *flags)), newline=""))
+        ]
+
+    assert runs() == [f"{run.name}; {again.name}"]
+    assert runs("--per-run") == [run.name, again.name]
+    assert done(genaipa("scores", "export", "--per-run", "-o", "s.xlsx")) == "s.xlsx: 1 score\n"
+
+
 def test_problems_are_told_and_nothing_is_taken(genaipa: Cli, run: Path) -> None:
     """Exit code 2 with every problem on its line; with --json they are in the JSON."""
     done(genaipa("scores", "sheet", "latest", "-o", "s.xlsx"))

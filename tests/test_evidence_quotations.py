@@ -60,6 +60,37 @@ def test_what_the_published_policies_have_lost() -> None:
     assert found.match == "normalised"
 
 
+@pytest.mark.parametrize(
+    ("reply", "quoted"),
+    [
+        ('"We collect your burrow\'s address, your "snack list" and more;"', []),
+        (
+            '"We collect your burrow\'s address, your "snack list" and your children\'s names;"',
+            ["We collect your burrow's address, your \"snack list\" and your children's names;"],
+        ),
+        (
+            'It says ("We collect your burrow\'s address, your "snack list"").',
+            ['We collect your burrow\'s address, your "snack list"'],
+        ),
+        (
+            '"your "snack list" and your children\'s names", then "Every burrow has a lock" there',
+            ['your "snack list" and your children\'s names', "Every burrow has a lock"],
+        ),
+        (
+            '"Every burrow has a lock" and "then forget the way to"',
+            ["Every burrow has a lock", "then forget the way to"],
+        ),
+        ('> "your "snack list" and your children\'s names"', ['your "snack list" and your children\'s names']),
+    ],
+)
+def test_quotes_within_quotes(reply: str, quoted: list[str]) -> None:
+    """Straight quotes around others are one quotation, if what stands between them is in the document."""
+    found = find_quotations(reply, POLICY)
+    assert [quotation.text for quotation in found] == quoted
+    assert [reply[quotation.start : quotation.end] for quotation in found] == quoted
+    assert all(quotation.match in {"exact", "normalised"} for quotation in found)
+
+
 def test_near_and_none() -> None:
     """A word amiss makes a near match with its passage; what the document doesn't say is not found."""
     near, none = find_quotations(
@@ -115,5 +146,6 @@ def test_long_replies_end() -> None:
         "'a " * 66_000,
         '"' * 200_000,
         '"We ... may ... leave ... it" ' * 7000,
+        '"We "may" leave" ' * 12_000,
     ):
         assert len(find_quotations(reply, POLICY)) <= 1000

@@ -133,6 +133,67 @@ def test_letters_and_roman_numbers(reply: str, expected: list[str]) -> None:
     assert [reference.resolved for reference in find_references(reply, NOTICE, (whole,))] == expected
 
 
+@pytest.mark.parametrize(
+    ("reply", "outside"),
+    [
+        ("Under Article 33 of the GDPR a company must notify.", ["another law"]),
+        ("As required by Article 13 GDPR", ["another law"]),
+        ("Art. 6 para. 1 lit. f GDPR", ["another law"]),
+        ("the GDPR's Article 33", ["another law"]),
+        ("under the GDPR (Article 33)", ["another law"]),
+        ("Articles 13, 14 and 15 of the General Data Protection Regulation", ["another law"] * 3),
+        ("GDPR Articles 12-14 and 33", ["another law"] * 2),
+        ("Article 33 of Regulation (EU) 2016/679", ["another law"]),
+        ("Section 230 of the Communications Decency Act", ["another law"]),
+        ("Section 2 of the law", ["another law"]),
+        ("Part 2 of the Data Protection Act 2018", ["another law"]),
+        ("Cal. Civ. Code \u00a7 1798.105", ["another law"]),
+        ("47 U.S.C. \u00a7 230", ["another law"]),
+        ("Section 2 and Article 13 GDPR", ["", "another law"]),
+        ("(Summary Part 2, 3)", ["a summary", "a summary"]),
+        ("Part 2 of the summary and Part 1", ["a summary", ""]),
+        ("It complies with the GDPR (Section 2).", [""]),
+        ("It complies with the GDPR (Section 9).", ["perhaps another text"]),
+        ("Section 9 under Law Enforcement", [""]),
+        ("Section 9 of the CCPA notice", [""]),
+        ("Schedule A call.", ["perhaps another text"]),
+        ("Article 9 adds to that.", ["perhaps another text"]),
+        ("\u00a7 9", ["perhaps another text"]),
+        ("Article 2", [""]),
+        ("Article 9 of the policy", [""]),
+        ("The policy says so in Schedule 3.", [""]),
+        ("the policy's Schedule 3", [""]),
+        ("Section 9", [""]),
+        ("the Article 29 Working Party", []),
+    ],
+)
+def test_other_texts_are_told_apart(reply: str, outside: list[str]) -> None:
+    """A policy isn't said to lack what is another law's, a summary's, or called as none of its sections is."""
+    assert [reference.outside for reference in find_references(reply, POLICY, PARTS)] == outside
+
+
+@pytest.mark.parametrize(
+    ("reply", "outside"),
+    [
+        ("Article 4 of the GDPR", ""),
+        ("Article 4 of the General Data Protection Regulation", ""),
+        ("Article 4 of Regulation (EU) 2016/679", ""),
+        ("Article 4 of the Act", ""),
+        ("Article 77 GDPR", ""),
+        ("Chapter IX", ""),
+        ("Article 4 of the CCPA", "another law"),
+        ("Article 4 of Directive 95/46/EC", "another law"),
+        ("Recital 26", "perhaps another text"),
+        ("Recital 26 of the GDPR", ""),
+    ],
+)
+def test_a_law_is_not_another_one(reply: str, outside: str) -> None:
+    """Where the document itself is the law that an answer names, its articles are there or missing."""
+    (reference,) = find_references(reply, LAW)
+    assert reference.outside == outside
+    assert bool(reference.target) == (reply.startswith("Article 4") and not outside)
+
+
 def test_numbers_inside_a_line() -> None:
     """A document that is one line has the sections that rising numbers tell, also where a blank is lost."""
     assert [section.number for section in outline(LINE)] == ["1", "1.1", "1.2", "1.3", "2", "2.1", "3"]
@@ -198,5 +259,7 @@ def test_long_replies_end() -> None:
         "Part 1." * 28_000,
         '"Your Choices" and ' * 10_000,
         "Part " + "1." * 99_000,
+        "Section 1 of " + "And " * 50_000,
+        "Article 1 GDPR, " * 12_000,
     ):
         assert len(find_references(reply, POLICY, PARTS)) <= 1000

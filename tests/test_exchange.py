@@ -16,11 +16,12 @@ import pytest
 from exchanging import ANSWERS, FORMULA, GOOD, HEAD, HISTORY, digest, event, exported, kept, spreadsheet, written
 
 from genaipa.errors import DataError, UsageError
+from genaipa.scoring.answers import occurring
 from genaipa.scoring.events import standing
 from genaipa.scoring.exchange.exporting import given, write_scores
 from genaipa.scoring.exchange.importing import Imported, import_scores
-from genaipa.scoring.exchange.rows import COLUMNS
-from genaipa.scoring.exchange.tables import MOST_CHARACTERS
+from genaipa.scoring.exchange.rows import COLUMNS, DIGEST
+from genaipa.scoring.exchange.tables import MOST_CHARACTERS, read_table
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import METRICS, Values
 from genaipa.scoring.store import Store
@@ -66,14 +67,15 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     """One row for each standing score and adjudication; machines only where they are wanted."""
     rows = list(csv.DictReader(io.StringIO(exported(".csv", given(HISTORY, machines=False)).decode(), newline="")))
     assert list(rows[0]) == list(COLUMNS)
-    assert [row["id"] for row in rows] == ["id4", "id6", "id7"]
+    assert [row["id"] for row in rows] == ["id4", "id6", "id7", "id10"]
+    assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
     assert [rows[0][metric] for metric in METRICS] == ["0.5"] * 5
     assert [rows[1][metric] for metric in METRICS] == ["1", "1", "0.5", "0.5", "-1"]
     assert (rows[0]["m_all"], rows[1]["m_all"]) == ("7.75", "7.3")
     about = {name: rows[0][name] for name in ("run", "system", "document", "question", "initialization", "repetition")}
     assert list(about.values()) == ["run-1", "extractive", "acme", "Q1", "document", "1"]
     assert rows[2]["kind"] == "adjudication"
-    assert [e.analyst for e in given(HISTORY, machines=True)][-1] == "judge"
+    assert [e.analyst for e in given(HISTORY, machines=True)][-2:] == ["judge", "Dee"]
 
 
 def test_an_answer_that_came_back_twice_names_both_places() -> None:
@@ -85,6 +87,28 @@ def test_an_answer_that_came_back_twice_names_both_places() -> None:
     known, unknown = csv.DictReader(io.StringIO(file.getvalue().decode(), newline=""))
     assert (known["run"], known["system"], known["repetition"]) == ("run-1; run-2", "extractive", "1; 2")
     assert (unknown["run"], unknown["question"], unknown["m_all"]) == ("", "", "7.3")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Store, take: Import) -> None:
+    """With `per_run` every place of an answer is told in full, and the table still comes back as its events."""
+    first = ANSWERS[digest(1)].occurrences[0]
+    second = replace(first, run="run-2", system="other", document="b", question="Q9", wording="paraphrase-1")
+    answers = {digest(1): replace(ANSWERS[digest(1)], occurrences=[first, second])}
+    events = [event(1), event(9, analyst="Bo", answer=digest(2))]
+    assert list(occurring(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
+    path = Path(f"each{suffix}")
+    with path.open("wb") as file:
+        write_scores(file, suffix, events, answers, per_run=True)
+    table = read_table(path, DIGEST)
+    places = [table.names.index(name) for name in ("id", "run", "system", "document", "question", "wording")]
+    assert [[texts[place] for place in places] for _, texts in table.rows] == [
+        ["id1", "run-1", "extractive", "acme", "Q1", "original"],
+        ["id1", "run-2", "other", "b", "Q9", "paraphrase-1"],
+        ["id9", "", "", "", "", ""],
+    ]
+    assert take(path) == Imported(2, 0, 0, [], [])
+    assert kept(store) == events
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
@@ -310,20 +334,25 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         {**good, "id": "h", "kind": "undo", "values": None, "undoes": "nothing"},
         {**good, "id": "i", "kind": "undo", "values": None, "undoes": "id1", "analyst": "Bo"},
         {**good, "id": "j", "kind": "undo", "values": None},
+        {**good, "id": "k", "kind": "adjudication", "scorer": "machine"},
+        {**good, "id": "l", "kind": "look", "values": None},
+        {**good, "id": "m", "kind": "undo", "values": None, "undoes": "l"},
     ]
     lines = [*map(json.dumps, bad), "", "{"]
     problems = take(written("log.jsonl", "\n".join(lines))).problems
     assert [problem.removeprefix("log.jsonl: ").partition(" (")[0] for problem in problems] == [
         "line 2: unknown key 'analist': did you mean 'analyst'?",
         "line 3, values: clarity is 2, and can be +1, +0.5, -1 only.",
-        "line 4: an event of the kind 'undo' has no values.",
+        "line 4: the undo must have no values.",
         "line 5: 'yesterday' is not a time in UTC such as 2026-05-04T12:30:00.000Z.",
         "line 6: id, analyst and answer must not be empty.",
         "line 7: the event 'id1' stands twice.",
         "line 10: an undo, and only an undo, says which event it undoes.",
-        "line 12: is not JSON",
+        "line 11: a machine gives scores, and no adjudication: that is for people.",
+        "line 15: is not JSON",
         "line 8: undoes the event 'nothing', which is neither here nor earlier in the files.",
         "line 9: undoes the event 'id1', which is another analyst's or about another answer.",
+        "line 13: undoes the event 'l', a look, which can't be undone.",
     ]
     assert kept(store) == []
 
@@ -350,6 +379,14 @@ def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import
     assert kept(store) == []
     assert take(first, second) == Imported(len(HISTORY), 2, 0, [], [])
     assert kept(store) == HISTORY
+
+
+def test_no_table_makes_a_machine_an_adjudicator(store: Store, take: Import) -> None:
+    """A row that says so is a problem of its cell, and nothing is taken."""
+    table = exported(".csv", [event(1, kind="adjudication")]).decode().replace(",human,", ",machine,")
+    (told,) = take(written("m.csv", table)).problems
+    assert told == "m.csv: row 2, scorer: a machine gives scores, and no adjudication: that is for people."
+    assert kept(store) == []
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo
 
-from genaipa.scoring.events import Event, new_id, now, standing
+from genaipa.scoring.events import LASTING, Event, independent, new_id, now, standing
 from genaipa.scoring.ledger import Ledger
 from genaipa.scoring.rubric import Values
 
@@ -37,6 +37,11 @@ def store(url: str) -> Iterator[Store]:
 def adjudication(analyst: str, answer: str, values: Values = GOOD) -> Event:
     """A score that settles a difference."""
     return Event(id=new_id(), time=now(), kind="adjudication", analyst=analyst, answer=answer, values=values)
+
+
+def look(analyst: str, answer: str, **what: bool) -> Event:
+    """What shows that an analyst has seen something about an answer."""
+    return Event(id=new_id(), time=now(), kind="look", analyst=analyst, answer=answer, **what)
 
 
 def told(store: Store, *events: Event) -> Ledger:
@@ -136,8 +141,35 @@ def test_the_latest_adjudication_stands(store: Store) -> None:
     ledger.refresh()
     assert ledger.adjudication("a1") == first
     assert ledger.adjudication("a2") is None
+    assert ledger.shown_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
+    assert ledger.shown_scores("ana") == set()
     assert list(ledger.scores("a1").values()) == scores
     assert ledger.analysts() == ["ana", "bob"], "to adjudicate is not to score"
+
+
+def test_what_was_shown_stays_known(store: Store) -> None:
+    """Whatever says that its analyst had seen whose an answer is, or others' scores, counts for good, per analyst."""
+    scored = score("ana", "a1", blind=False)
+    ledger = told(store, scored, undo(scored), look("ana", "a2", independent=False), look("bob", "a1", blind=False))
+    assert (ledger.shown_whose("ana"), ledger.shown_scores("ana")) == ({"a1"}, {"a2"})
+    assert (ledger.shown_whose("bob"), ledger.shown_scores("bob")) == ({"a1"}, set())
+    assert ledger.all_scores() == []
+
+
+def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> None:
+    """Corrected or withdrawn by one who has seen others' scores, it still counts; withdrawn before that, it doesn't."""
+    slip, first = score("ana", "a1", POOR), score("ana", "a1", GOOD)
+    correction = score("ana", "a1", POOR, independent=False)
+    other = score("bob", "a1")
+    log = [slip, undo(slip), first, look("ana", "a1", independent=False), correction, other, undo(other)]
+    ledger = told(store, *log)
+    assert ledger.scores("a1") == {"ana": correction}
+    assert ledger.independent_scores() == independent(log) == [first]
+    log += [undo(first, independent=False), undo(correction, independent=False)]
+    store.append(log[-2:])
+    ledger.refresh()
+    assert ledger.scores("a1") == {}
+    assert ledger.independent_scores() == independent(log) == [first]
 
 
 def test_what_is_skipped_waits(store: Store) -> None:
@@ -185,16 +217,19 @@ def test_event_by_event_is_as_all_at_once(store: Store) -> None:
 def random_event(chance: random.Random, log: list[Event]) -> Event:
     """Any event that may follow the log; few analysts and answers, so that they meet."""
     undone = {event.undoes for event in log}
-    open_ones = [event for event in log if event.kind != "undo" and event.id not in undone]
+    open_ones = [event for event in log if event.kind not in LASTING and event.id not in undone]
+    own = chance.random() < 0.7
     if open_ones and chance.random() < 0.4:
-        return undo(chance.choice(open_ones))
+        return undo(chance.choice(open_ones), independent=own)
     analyst, answer = chance.choice(["ana", "bob"]), chance.choice(["a1", "a2", "a3"])
-    kind = chance.choice(["score", "score", "machine", "adjudication", "skip"])
+    kind = chance.choice(["score", "score", "machine", "adjudication", "skip", "look"])
+    if kind == "look":
+        return look(analyst, answer, independent=own)
     if kind == "machine":
         return score(analyst, answer, chance.choice([GOOD, POOR]), scorer="machine")
     if kind == "skip":
         return skip(analyst, answer)
-    return adjudication(analyst, answer) if kind == "adjudication" else score(analyst, answer)
+    return adjudication(analyst, answer) if kind == "adjudication" else score(analyst, answer, independent=own)
 
 
 def check(ledger: Ledger, log: list[Event]) -> None:
@@ -212,6 +247,10 @@ def check(ledger: Ledger, log: list[Event]) -> None:
     for answer in ("a1", "a2", "a3"):
         given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
         assert ledger.adjudication(answer) == (given[-1] if given else None)
+    both = [event for scorer in ("human", "machine") for event in ledger.all_scores(scorer)]
+    assert sorted_by_id(both) == sorted_by_id([event for event in stands if event.kind == "score"])
+    own = independent(event for event in log if event.scorer == "human")
+    assert sorted_by_id(ledger.independent_scores()) == sorted_by_id(own)
     scored = {event.answer for scorer in ("human", "machine") for event in ledger.all_scores(scorer)}
     assert set(ledger.answers()) == scored
 

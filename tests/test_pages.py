@@ -5,114 +5,25 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
+from pages import Shown, desk_here, digests, dispute, make_desk, score
 from running import carry_out, latest, make_workspace, spec
-from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.testing.v1 import AppTest
 
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
-from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import METRICS, Values
 from genaipa.ui import components
-from genaipa.ui.desk import Desk, Visitor, open_desk
+from genaipa.ui.desk import Desk, Visitor
 from genaipa.ui.plain import PAGE, duration
-from genaipa.ui.settings import DeskSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
-EDSGER = Visitor("edsger", scores=True, adjudicates=True)
-
-
-def _page(name, desk, visitor):
-    # Streamlit runs the text of this function on its own: nothing of this file is known in it.
-    import importlib
-
-    importlib.import_module(f"genaipa.ui.pages.{name}").page(desk, visitor)
-
-
-class Shown:
-    """A page as a visitor has it in front of them."""
-
-    def __init__(self, name: str, desk: Desk, visitor: Visitor = EDSGER) -> None:
-        kwargs = {"name": name, "desk": desk, "visitor": visitor}
-        self.test = AppTest.from_function(_page, kwargs=kwargs, default_timeout=60)
-        self.run()
-
-    def run(self) -> None:
-        """Open the page anew, with what was chosen since."""
-        self.test.run()
-        self.check()
-
-    def check(self) -> None:
-        """Fail with what went wrong on the page."""
-        assert [error.value for error in self.test.exception] == []
-
-    def elements(self) -> Iterator[Any]:
-        """Everything on the page that is not only there to hold others."""
-        waiting = [self.test.main]
-        while waiting:
-            node = waiting.pop(0)
-            waiting = [*getattr(node, "children", {}).values(), *waiting]
-            if not getattr(node, "children", None):
-                yield node
-
-    def components(self) -> dict[str, dict[str, Any]]:
-        """Key → data of each of the desk's own components."""
-        return {_key(e): json.loads(e.proto.json) for e in self.elements() if e.type == "bidi_component"}
-
-    def text(self) -> str:
-        """Everything that the components and the page's own words say."""
-        own = [element.value for kind in ("markdown", "caption", "subheader") for element in self.test.get(kind)]
-        return json.dumps(self.components(), ensure_ascii=False) + "\n".join(own)
-
-    def rows(self, key: str) -> list[list[str]]:
-        """The texts in a table."""
-        rows = self.components()[key]["rows"]
-        return [[cell if isinstance(cell, str) else cell["text"] for cell in row["cells"]] for row in rows]
-
-    def tell(self, key: str, event: str, value: Any) -> None:
-        """What the browser does when a component tells of an event."""
-        element = next(e for e in self.elements() if e.type == "bidi_component" and _key(e) == key)
-        states = self.test._tree.get_widget_states()
-        told = json.dumps([{"event": event, "value": value}])
-        trigger = f"$$STREAMLIT_INTERNAL_KEY_{element.proto.id}__events"
-        states.widgets.append(WidgetState(id=trigger, json_trigger_value=told))
-        self.test._run(states)
-        self.check()
-
-
-def _key(element: Any) -> str:
-    """The key with which a component was mounted: the end of its id."""
-    return element.proto.id.split("-", 2)[2]
-
-
-def desk_here(**settings: Any) -> Desk:
-    """A desk on the working folder."""
-    return open_desk(DeskSettings(workspace=Path.cwd(), **{"per_answer": 2, "calibration": 0} | settings))
-
-
-def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
-    """A score as the scoring page keeps it."""
-    values = Values.typed(keys)
-    return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, preselected=False, id=new_id())
 
 
 @pytest.fixture
 def desk() -> Desk:
     """A desk with the four answers of one system, none of them scored."""
-    make_workspace(4)
-    carry_out(spec(systems=("extractive",), initializations=("company-name",)))
-    return desk_here()
-
-
-def digests(desk: Desk) -> list[str]:
-    """The answers by the name of their question."""
-    return sorted(desk.pool.answers, key=lambda digest: desk.pool.answers[digest].question)
+    return make_desk()
 
 
 # -- nothing there --
@@ -163,79 +74,6 @@ def test_the_overview_counts_runs_scores_and_analysts(desk):
     ]
 
 
-def test_an_answer_stays_blind_while_one_can_be_asked_to_score_it(desk):
-    """System, run, initialization, conversation and others' scores are hidden until the visitor's own score is in."""
-    first = digests(desk)[0]
-    score(desk, "ada", first, "12312", note="ada's own note")
-    page = Shown("overview", desk)
-    page.tell("overview answers", "chosen", first)
-    (run,) = desk.workspace.runs.iterdir()
-    assert "You can still be asked to score this answer" in page.text()
-    assert "Question 1 on Acme?" in page.text()
-    about = {key: data for key, data in page.components().items() if key not in ("overview runs", "overview analysts")}
-    assert "overview facts" not in about
-    secrets = (run.name, "extractive", "company-name", "ada", "+0.5")
-    assert [secret for secret in secrets if secret in json.dumps(about)] == []
-    score(desk, EDSGER.name, first, "11111")
-    page.run()
-    assert ["run", run.name] in page.rows("overview facts")
-    assert ["ada", "+1", "+0.5", "-1", "+1", "+0.5", "7.3", "ada's own note"] in page.rows("overview scores")
-    assert page.components()["overview before"]["texts"]
-
-
-def test_a_conversation_hides_what_is_still_to_be_scored(desk):
-    """What was said before a scored answer does not give away whose the unscored ones in it are."""
-    last = max(desk.pool.answers, key=lambda digest: desk.pool.answers[digest].occurrences[0].offset)
-    score(desk, EDSGER.name, last, "11111")
-    page = Shown("overview", desk)
-    page.tell("overview answers", "chosen", last)
-    before = page.components()["overview before"]["texts"]
-    hidden = [text for text in before if text["text"].startswith("Hidden")]
-    assert len(hidden) == 3
-    for digest in set(desk.pool.answers) - {last}:
-        assert desk.pool.case(digest).reply not in [text["text"] for text in before]
-        score(desk, EDSGER.name, digest, "11111")
-    page.run()
-    assert "Hidden" not in json.dumps(page.components()["overview before"])
-
-
-def test_whoever_does_not_score_sees_everything(desk):
-    """An adjudicator who is not an analyst is asked for no score, so nothing is hidden from them."""
-    page = Shown("overview", desk, Visitor("edsger", scores=False, adjudicates=True))
-    page.tell("overview answers", "chosen", digests(desk)[0])
-    assert "hidden" not in json.dumps(page.components()["overview answers"])
-    assert "overview facts" in page.components()
-
-
-def test_choosing_a_run_lists_no_blind_answer(desk):
-    """A list of one run's answers would say whose they are: those that can still be asked for are left out."""
-    first = digests(desk)[0]
-    score(desk, EDSGER.name, first, "11111")
-    page = Shown("overview", desk)
-    (run,) = desk.workspace.runs.iterdir()
-    assert len(page.rows("overview answers")) == 4
-    page.test.selectbox(key="overview run").select(run.name)
-    page.run()
-    assert [row["id"] for row in page.components()["overview answers"]["rows"]] == [first]
-    assert "3 answers of this run are left out" in page.text()
-
-
-def test_whoever_was_shown_scores_is_not_asked_again(desk):
-    """Should a score be withdrawn after one has looked, the answer goes to another analyst."""
-    first = digests(desk)[0]
-    score(desk, "ada", first, "11111")
-    score(desk, "grace", first, "11112")
-    page = Shown("overview", desk)
-    page.tell("overview answers", "chosen", first)
-    assert "overview scores" in page.components()
-    desk.queue.undo("grace")
-    asked = set()
-    while (digest := desk.queue.next(EDSGER.name)) is not None:
-        asked.add(digest)
-        score(desk, EDSGER.name, digest, "11111")
-    assert asked == set(desk.pool.answers) - {first}
-
-
 def test_what_cannot_be_used_is_said(desk):
     """A run whose manifest is damaged is named on the pages that list runs, and the others go on."""
     (run,) = desk.workspace.runs.iterdir()
@@ -271,12 +109,7 @@ def test_a_long_table_is_turned_page_by_page():
 @pytest.fixture
 def disputed(desk: Desk) -> Desk:
     """The same, with two answers on which ada and grace differ (the first more), one alike and one scored once."""
-    first, second, third, fourth = digests(desk)
-    for answer, ada, grace in ((first, "11111", "13111"), (second, "11111", "11112"), (third, "22222", "22222")):
-        score(desk, "ada", answer, ada, note=f"ada on {desk.pool.answers[answer].question}")
-        score(desk, "grace", answer, grace)
-    score(desk, "ada", fourth, "11111")
-    return desk
+    return dispute(desk)
 
 
 def decide(page: Shown, what: str, typed: str = ".....", note: str = "") -> None:
@@ -322,6 +155,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert [(event.kind, event.analyst) for event in events] == [
         ("score", "ada"),
         ("score", "grace"),
+        ("look", "edsger"),
         ("adjudication", "edsger"),
     ]
     assert events[-1].values == Values.typed("12111")
@@ -421,12 +255,14 @@ def test_agreement_shows_what_is_measured(disputed):
     assert [row[0] for row in page.rows("agreement answers")] == ["Q1", "Q2"]
 
 
-def test_agreement_lists_no_answer_that_one_can_be_asked_for(disputed):
-    """An answer that wants a third score is listed for those who gave theirs, and not for others."""
-    wanting = desk_here(per_answer=3)
-    assert "agreement answers" not in Shown("agreement", wanting).components()
-    ada = Shown("agreement", wanting, Visitor("ada", scores=True, adjudicates=False))
-    assert len(ada.rows("agreement answers")) == 2
+def test_agreement_is_about_the_answers_that_the_desk_is_open_on(disputed):
+    """Scores of another run's answers, in the same store, change no number."""
+    before = Shown("agreement", disputed)
+    for analyst, keys in (("ada", "11111"), ("grace", "33333")):
+        score(disputed, analyst, "f" * 64, keys)
+    page = Shown("agreement", disputed)
+    assert page.rows("agreement pairs") == before.rows("agreement pairs")
+    assert page.rows("agreement metrics") == before.rows("agreement metrics")
 
 
 # -- by hand --

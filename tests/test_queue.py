@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from running import answers, carry_out, make_workspace, spec, write
-from stores import GOOD, KINDS, POOR, empty_database, kept, score, undo
+from queues import DOCUMENTS, ONCE, make_run, open_queue, save, work
+from running import answers
+from stores import KINDS, empty_database, kept, score, undo, until_the_next_moment
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.events import Draft, new_id, now
-from genaipa.scoring.ledger import Ledger
-from genaipa.scoring.rubric import Values
+from genaipa.scoring.events import Draft
 from genaipa.scoring.store import Store
-from genaipa.ui.queue import Pace, Plan, Queue
+from genaipa.ui.coverage import Plan
+from genaipa.ui.queue import Pace
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -28,17 +28,11 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
 
-ONCE = Plan(per_answer=1)
-DOCUMENTS = ("acme", "bolt", "cask")
-QUESTIONS = 4
-
 
 @pytest.fixture
 def run() -> RunFolder:
     """A run with twelve answers: four to each of three documents."""
-    make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
-    write("say.yaml", "default: See section 2.\n")
-    return carry_out(spec(systems=("scripted/say.yaml",), documents=DOCUMENTS))[0]
+    return make_run()
 
 
 @pytest.fixture
@@ -47,26 +41,6 @@ def store() -> Iterator[Store]:
     store = Store.open("sqlite:///scores.db")
     yield store
     store.close()
-
-
-def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:
-    """A desk on this run, as if its server had just been started."""
-    return Queue(Pool(find_workspace(), [run]), store, Ledger(store), plan)
-
-
-def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more):
-    """Score an answer by five digits."""
-    given = {"note": "", "seconds": 60.0, "suggested": {}, "preselected": False, "id": new_id()} | more
-    return queue.save(analyst, digest, Values.typed(keys), **given)
-
-
-def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
-    """Score what comes until nothing does, or so many answers."""
-    done: list[str] = []
-    while len(done) < answers and (digest := queue.next(analyst)) is not None:
-        save(queue, analyst, digest, keys)
-        done.append(digest)
-    return done
 
 
 # -- order --
@@ -223,8 +197,9 @@ def test_a_draft_comes_back_first(run, store):
     """What an analyst had begun is the first thing they see, the newest first, whoever has scored it meanwhile."""
     queue = open_queue(run, store)
     early, late = queue.order("Anna")[-1], queue.order("Anna")[-2]
-    store.save_draft(Draft("Anna", early, "score", typed="11...", updated="2026-01-01T00:00:00.000Z"))
-    store.save_draft(Draft("Anna", late, "score", typed="1....", updated="2026-01-02T00:00:00.000Z"))
+    store.save_draft(Draft("Anna", early, "score", typed="11..."))
+    until_the_next_moment()
+    store.save_draft(Draft("Anna", late, "score", typed="1...."))
     save(queue, "Bo", late)
     queue = open_queue(run, store)
     assert queue.next("Anna") == late
@@ -262,6 +237,34 @@ def test_a_skipped_answer_comes_last(run, store):
     assert work(queue, "Anna") == [*rest, first, second]
 
 
+def test_a_skip_keeps_what_was_typed(run, store):
+    """The draft of a skipped answer waits: it is there when the skip is undone, and when the answer comes round."""
+    queue = open_queue(run, store)
+    first, second, *rest = queue.order("Anna")
+    for digest in (first, second):
+        store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
+        queue.skip("Anna", digest)
+        until_the_next_moment()
+    assert queue.next("Anna") == rest[0]
+    assert queue.undo("Anna").answer == second
+    assert queue.next("Anna") == second
+    assert store.draft("Anna", second).typed == "12..."
+    assert work(queue, "Anna", answers=11) == [second, *rest]
+    assert queue.next("Anna") == first
+    assert store.draft("Anna", first).note == "Half a thought"
+
+
+def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
+    """Whoever types on an answer that they had skipped is in the middle of it again."""
+    queue = open_queue(run, store)
+    first, second = queue.order("Anna")[:2]
+    queue.skip("Anna", first)
+    assert queue.next("Anna") == second
+    until_the_next_moment()
+    store.save_draft(Draft("Anna", first, "score", typed="12..."))
+    assert queue.next("Anna") == first
+
+
 def test_undo_brings_the_score_back_as_a_draft(run, store):
     """The last score is withdrawn, and what was typed is the draft of the answer, which comes next."""
     queue = open_queue(run, store)
@@ -277,6 +280,19 @@ def test_undo_brings_the_score_back_as_a_draft(run, store):
     assert queue.undo("Anna").answer == first
     assert queue.undo("Anna") is None
     assert queue.progress("Anna").scored == 0
+
+
+def test_what_is_under_way_stays_ones_own(run, store):
+    """Scores withdrawn one after the other, and what was begun before that, are asked of nobody else for a while."""
+    queue = open_queue(run, store)
+    done = work(queue, "Anna", answers=3)
+    begun = queue.next("Anna")
+    store.save_draft(Draft("Anna", begun, "score", typed="12..."))
+    theirs = {begun, queue.undo("Anna").answer, queue.undo("Anna").answer}
+    assert theirs == {begun, *done[1:]}
+    assert set(work(queue, "Bo")) == set(queue.pool.answers) - theirs - set(done)
+    assert set(work(queue, "Anna")) == theirs
+    assert set(Counter(score.answer for score in queue.ledger.all_scores()).values()) == {1}
 
 
 def test_undo_of_a_correction_brings_the_first_score_back(run, store):
@@ -300,6 +316,16 @@ def test_undo_of_a_skip(run, store):
     assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
     assert queue.next("Anna") == second
     assert queue.ledger.score(first, "Anna") is not None
+
+
+def test_a_skip_that_is_withdrawn_is_reserved(run, store):
+    """What an undo puts on screen is given to no other, even before anything is typed."""
+    queue = open_queue(run, store)
+    first = queue.next("Anna")
+    queue.skip("Anna", first)
+    queue.next("Anna")
+    queue.undo("Anna")
+    assert set(work(queue, "Bo")) == set(queue.pool.answers) - {first}
 
 
 def test_undo_stays_within_the_desk(run, store):
@@ -374,6 +400,22 @@ def test_progress_counts(run, store):
     assert queue.paces() == [Pace("Anna", 3, 45.0), Pace("Bo", 1, None)]
 
 
+def test_what_is_begun_is_left(run, store):
+    """An answer that one is in the middle of is still to be scored, and its scores hidden, whoever was faster."""
+    queue = open_queue(run, store)
+    digest = queue.next("Anna")
+    store.save_draft(Draft("Anna", digest, "score", typed="11..."))
+    save(queue, "Bo", digest, "33333")
+    save(queue, "Cy", digest)
+    work(queue, "Bo")
+    assert queue.ahead_of("Anna") == {digest}
+    assert queue.progress("Anna").remaining == 1
+    assert queue.disputes("Anna") == []
+    assert [dispute.answer for dispute in queue.disputes("Dee")] == [digest]
+    assert work(queue, "Anna") == [digest]
+    assert queue.progress("Anna").remaining == 0
+
+
 def test_progress_follows_the_pool(run, store):
     """An answer that was replaced takes its score out of the counts, and the new one is asked for."""
     queue = open_queue(run, store)
@@ -391,179 +433,3 @@ def test_progress_follows_the_pool(run, store):
     assert queue.pool.refresh()
     assert queue.progress("Anna").given == 12
     assert queue.order("Anna") == done
-
-
-# -- calibration --
-
-
-def calibrated(run, store, per_answer: float = 1, calibration: int = 3) -> tuple[Queue, list[str]]:
-    """A desk at which the reference analyst has scored five answers, and those."""
-    queue = open_queue(run, store, Plan(per_answer=per_answer, calibration=calibration))
-    return queue, work(queue, "reference", answers=5, keys="22222")
-
-
-def test_a_new_analyst_begins_with_calibration(run, store):
-    """The first answers are ones that the reference analyst has scored, the same for all; then come the others."""
-    queue, referenced = calibrated(run, store)
-    for analyst in ("Anna", "Bo"):
-        done = []
-        for number in range(4):
-            digest = queue.next(analyst)
-            assert queue.is_calibration(digest, analyst) == (number < 3)
-            done.append(save(queue, analyst, digest))
-        assert [event.answer for event in done[:3]] == referenced[:3]
-        assert [event.calibration for event in done] == [True, True, True, False]
-    assert not any(event.calibration for event in queue.ledger.history("reference"))
-
-
-def test_the_reference_is_shown_after_ones_own_score_only(run, store):
-    """Before their own score an analyst can't have the reference's, after it they can."""
-    queue, _ = calibrated(run, store)
-    digest = queue.next("Anna")
-    assert queue.reference(digest, "Anna") is None
-    save(queue, "Anna", digest)
-    assert queue.reference(digest, "Anna").values.keys == "22222"
-    assert queue.reference(digest, "reference") is None
-    queue.undo("Anna")
-    assert queue.is_calibration(digest, "Anna")
-    assert queue.reference(digest, "Anna") is None
-
-
-def test_a_correction_of_a_calibration_score_stays_one(run, store):
-    """What was a calibration score is one after a correction, when calibration is long over."""
-    queue, referenced = calibrated(run, store)
-    work(queue, "Anna", answers=6)
-    assert save(queue, "Anna", referenced[0], "33333").calibration
-
-
-def test_reference_scores_fill_nothing(run, store):
-    """What the reference analyst has scored is still asked of the others, and counts in no progress."""
-    queue, referenced = calibrated(run, store, calibration=0)
-    assert queue.progress("Anna").given == 0
-    assert set(referenced) <= set(work(queue, "Anna"))
-    assert queue.progress("Anna").given == 12
-    # The reference analyst goes on, although every answer has the score that is wanted.
-    assert len(work(queue, "reference")) == 7
-
-
-def test_calibration_is_asked_of_everyone(run, store):
-    """A calibration answer that has all its scores is asked of a new analyst all the same, and counted as left."""
-    queue, referenced = calibrated(run, store)
-    assert len(work(queue, "Anna")) == 12
-    assert queue.progress("Bo").remaining == 3
-    assert work(queue, "Bo") == referenced[:3]
-    assert queue.progress("Bo").remaining == 0
-
-
-# -- adjudication --
-
-
-def disputed(run, store) -> Queue:
-    """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
-    queue = open_queue(run, store, Plan(per_answer=2))
-    done = work(queue, "Anna")
-    differing = dict(zip(done, ("11112", "13111", "12111"), strict=False))
-    for digest in done:
-        save(queue, "Bo", digest, differing.get(digest, "11111"))
-    return queue
-
-
-def test_what_differs_is_to_be_settled(run, store):
-    """Disputes are found by metric and by how much, the largest first."""
-    queue = disputed(run, store)
-    order = queue.order("Anna")
-    assert [d.answer for d in queue.disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
-    assert [d.answer for d in queue.disputes("Cy", metric="accuracy")] == [order[1], order[2]]
-    assert [d.answer for d in queue.disputes("Cy", at_least=1)] == [order[1]]
-    assert queue.disputes("Cy", metric="clarity") == []
-    dispute = queue.disputes("Cy")[0]
-    assert dispute.differences == {
-        "relevance": 0.0,
-        "accuracy": 2.0,
-        "clarity": 0.0,
-        "completeness": 0.0,
-        "reference": 0.0,
-    }
-    assert dispute.largest == 2.0
-    assert {name: event.values.keys for name, event in dispute.scores.items()} == {"Anna": "11111", "Bo": "13111"}
-
-
-def test_an_adjudication_is_a_third_record(run, store):
-    """The adjudicated score stands beside the two, which stay; the dispute is then a settled one."""
-    queue = disputed(run, store)
-    digest = queue.order("Anna")[1]
-    event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
-    assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
-    assert queue.ledger.adjudication(digest) == event
-    assert set(queue.ledger.scores(digest)) == {"Anna", "Bo"}
-    assert [d.answer for d in queue.disputes("Cy", adjudicated=True)] == [digest]
-    assert digest not in [d.answer for d in queue.disputes("Cy", adjudicated=False)]
-    assert len(queue.disputes("Cy")) == 3
-    assert queue.disputes("Cy", adjudicated=True)[0].adjudication == event
-    # A correction that agrees ends it.
-    save(queue, "Bo", queue.order("Anna")[0])
-    assert len(queue.disputes("Cy")) == 2
-
-
-def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
-    """While an answer wants a third score, its two are kept from those who could still give it."""
-    queue = open_queue(run, store, Plan(per_answer=3))
-    (digest,) = work(queue, "Anna", answers=1)
-    save(queue, "Bo", digest, "33333")
-    assert queue.disputes("Cy") == []
-    assert [d.answer for d in queue.disputes("Anna")] == [digest]
-    assert [d.answer for d in queue.disputes("an adjudicator who scores nothing", scores=False)] == [digest]
-    save(queue, "Dee", digest)
-    assert [d.answer for d in queue.disputes("Cy")] == [digest]
-
-
-def test_no_dispute_spoils_calibration(run, store):
-    """Answers that a new analyst is to calibrate on are kept from them, however many have scored them."""
-    queue, referenced = calibrated(run, store)
-    work(queue, "Anna", answers=3)
-    for digest in referenced[:3]:
-        save(queue, "Bo", digest, "33333")
-    assert queue.disputes("Cy") == []
-    assert len(queue.disputes("Anna")) == 3
-    work(queue, "Cy", answers=3)
-    assert len(queue.disputes("Cy")) == 3
-
-
-@pytest.mark.parametrize("settles", [False, True])
-def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
-    """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
-    queue = disputed(run, store)
-    digest = queue.order("Anna")[1]
-    queue.look("Cy", digest)
-    if settles:
-        event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
-        store.append([undo(event)])
-    # The answer wants a score again.
-    store.append([undo(queue.ledger.score(digest, "Bo"))])
-    assert queue.next("Cy") is None
-    assert queue.next("Dee") == digest
-
-
-def test_looking_keeps_what_was_typed(run, store):
-    """To look at a dispute again leaves an unfinished adjudication as it is."""
-    queue = disputed(run, store)
-    digest = queue.order("Anna")[1]
-    store.save_draft(Draft("Cy", digest, "adjudication", typed="12...", updated=now()))
-    queue.look("Cy", digest)
-    assert store.draft("Cy", digest, "adjudication").typed == "12..."
-
-
-def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
-    """Whose scores may have been seen on the way is left out of the reference analyst's work."""
-    queue = disputed(run, store)
-    seen = {dispute.answer for dispute in queue.disputes("reference")}
-    assert len(seen) == 3
-    assert seen.isdisjoint(work(queue, "reference"))
-    assert queue.progress("reference").remaining == 0
-
-
-def test_reference_and_poor_scores_are_no_dispute(run, store):
-    """That an analyst differs from the reference is what calibration shows, and nothing to settle."""
-    queue, referenced = calibrated(run, store)
-    store.append([score("Anna", referenced[0], POOR)])
-    assert queue.disputes("Bo", scores=False) == []

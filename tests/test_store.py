@@ -9,11 +9,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
-from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo
+from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import DataError
-from genaipa.scoring.events import Draft, Event, new_id, now
+from genaipa.scoring.events import VALUED, Draft, Event, new_id, now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +56,10 @@ def test_events_come_back_as_they_were(store: Store) -> None:
 
 
 def test_an_event_sent_twice_is_kept_once(store: Store) -> None:
-    """The same event again adds nothing: in one batch, later, and with the time at which it was sent again."""
+    """The same event again adds nothing: in one batch, later, and with the times at which it was sent again."""
     first, second = score("ana", "a1"), score("ana", "a2")
     assert store.append([first, first]) == 1
-    again = Event(first.id, "2031-01-01T00:00:00.000Z", "score", "ana", "a1", GOOD)
+    again = Event(first.id, "2031-01-01T00:00:00.000Z", "score", "ana", "a1", GOOD, seconds=99.0)
     assert store.append([again, second]) == 1
     assert kept(store) == [first, second]
 
@@ -89,20 +90,26 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     first = score("ana", "a1")
     withdrawn = undo(first)
     store.append([first, withdrawn])
-    later = score("ana", "a1")
+    later, look = score("ana", "a1"), Event(new_id(), now(), "look", "ana", "a1", blind=False)
+    store.append([look])
     refused = {
-        "a score needs values": [Event(new_id(), now(), "score", "ana", "a1")],
-        "a skip has no values": [Event(new_id(), now(), "skip", "ana", "a1", GOOD)],
+        "the score must have its five values": [Event(new_id(), now(), "score", "ana", "a1")],
+        "the skip must have no values": [Event(new_id(), now(), "skip", "ana", "a1", GOOD)],
+        "only an undo, says which event": [score("ana", "a1", undoes=first.id)],
+        "a machine gives scores, and no adjudication": [
+            Event(new_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
+        ],
         "nothing by bob about this answer": [undo(first, analyst="bob")],
         f"with the id '{first.id}' to undo": [undo(first, answer="a2")],
         "with the id 'nowhere' to undo": [undo(first, undoes="nowhere")],
         f"with the id '{withdrawn.id}' to undo": [undo(withdrawn)],
+        f"with the id '{look.id}' to undo": [undo(look)],
         f"with the id '{later.id}' to undo": [undo(later), later],
     }
     for sentence, events in refused.items():
         with pytest.raises(DataError, match=sentence):
             store.append([score("cem", "a9"), *events])
-    assert kept(store) == [first, withdrawn]
+    assert kept(store) == [first, withdrawn, look]
     assert store.append([later, undo(later)]) == 2
 
 
@@ -123,50 +130,60 @@ def test_reading_goes_on_after_a_number(store: Store) -> None:
 
 
 def test_a_draft_grows_and_comes_back(url: str) -> None:
-    """A draft is overwritten as it grows, is there for the next process, and an older one doesn't take its place."""
-    newest = Draft("ana", "a1", "score", "112..", "hm", 12.5, "2031-01-01T00:00:02.000Z")
+    """A draft is overwritten as it grows, and is there for the next process with everything in it."""
+    newest = Draft("ana", "a1", "score", "112..", "hm", 12.5, turn="t", revision=3, preselected=True)
     with opened(url) as store:
-        store.save_draft(Draft("ana", "a1", "score", "1....", updated="2031-01-01T00:00:01.000Z"))
+        store.save_draft(Draft("ana", "a1", "score", "1...."))
         store.save_draft(newest)
-        store.save_draft(Draft("ana", "a1", "score", "11...", updated="2031-01-01T00:00:01.500Z"))
-        other = Draft("ana", "a2", "score", "3....", updated="2031-01-01T00:00:03.000Z")
+        until_the_next_moment()
+        other = Draft("ana", "a2", "score", "3....")
         store.save_draft(other)
     with opened(url) as store:
-        assert store.draft("ana", "a1", "score") == newest
+        assert untimed(store.draft("ana", "a1", "score")) == newest
         assert store.draft("ana", "a1", "adjudication") is None
         assert store.draft("bob", "a1", "score") is None
-        assert store.drafts("ana") == [other, newest]
+        assert list(map(untimed, store.drafts("ana"))) == [other, newest]
         assert store.drafts("bob") == []
         store.discard_draft("ana", "a2", "score")
-        assert store.drafts("ana") == [newest]
+        assert list(map(untimed, store.drafts("ana"))) == [newest]
 
 
-def test_a_draft_without_a_time_is_of_now(store: Store) -> None:
-    """A draft that doesn't say when it was updated was updated now."""
+def untimed(draft: Draft | None) -> Draft:
+    """A draft as it was before the store got it."""
+    assert draft is not None
+    return msgspec.structs.replace(draft, updated="")
+
+
+def test_the_last_draft_to_arrive_stands(store: Store) -> None:
+    """The store's own clock says when a draft came: no other clock makes an earlier one stand."""
     before = now()
-    store.save_draft(Draft("ana", "a1", "score", "1...."))
+    store.save_draft(Draft("ana", "a1", "score", "1....", updated="2099-01-01T00:00:00.000Z"))
+    store.save_draft(Draft("ana", "a1", "score", "12...", updated="1999-01-01T00:00:00.000Z"))
     draft = store.draft("ana", "a1")
     assert draft is not None
+    assert draft.typed == "12..."
     assert before <= draft.updated <= now()
 
 
-@pytest.mark.parametrize("kind", ["score", "skip", "adjudication"])
+@pytest.mark.parametrize("kind", ["score", "adjudication", "skip", "look"])
 def test_a_finished_score_ends_its_draft(store: Store, kind: str) -> None:
-    """A score, skip or adjudication ends the draft and reservation that it grew from, and no other."""
-    ended = "adjudication" if kind == "adjudication" else "score"
+    """A score and an adjudication end the draft and reservation that they grew from, and no other.
+
+    A skip ends the reservation alone, and a look nothing.
+    """
     for draft_kind in ("score", "adjudication"):
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1")):
             store.save_draft(Draft(analyst, answer, draft_kind))
     store.reserve("a1", "ana", wanted=2)
     store.reserve("a1", "bob", wanted=2)
-    store.append([Event(new_id(), now(), kind, "ana", "a1", None if kind == "skip" else GOOD)])
+    store.append([Event(new_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
     left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in store.drafts(name)}
     assert left == {
         (analyst, answer, draft_kind)
         for draft_kind in ("score", "adjudication")
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1"))
-    } - {("ana", "a1", ended)}
-    assert store.reservations() == {"a1": ["bob"]}
+    } - {("ana", "a1", kind)}
+    assert store.reservations() == {"a1": ["ana", "bob"] if kind == "look" else ["bob"]}
 
 
 def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
@@ -239,6 +256,23 @@ def test_a_reservation_runs_out(store: Store) -> None:
     assert store.reservations() == {}
     assert store.reserve("a1", "bob", wanted=1)
     assert not store.reserve("a1", "ana", wanted=1, minutes=0)
+
+
+def test_a_draft_holds_an_answer_as_a_reservation_does(store: Store) -> None:
+    """Whoever went on with a score in the last minutes is at it, though another answer is the one they reserved."""
+    store.save_draft(Draft("ana", "a1", "score", "12..."))
+    store.save_draft(Draft("dan", "a1", "adjudication", "1...."))
+    assert store.reserve("a2", "ana", wanted=1)
+    assert not store.reserve("a1", "bob", wanted=1)
+    assert store.reserve("a1", "bob", wanted=1, apart=("ana",))
+    store.release("bob")
+    assert store.reserve("a1", "ana", wanted=1), "their own"
+    assert store.reserve("a1", "bob", wanted=2), "who began and reserved counts once, who settles it not at all"
+    store.release("ana")
+    store.release("bob")
+    store.discard_draft("ana", "a1")
+    store.save_draft(Draft("ana", "a1", "score", "12..."))
+    assert store.reserve("a1", "bob", wanted=1, minutes=0), "one that was left long ago holds nothing"
 
 
 # --- Many at once ----------------------------------------------------------------------------------------------------

@@ -34,15 +34,11 @@ ANNOTATED = AnnotatedAnswer(silent=False, answer="Name and address (1).", sectio
 def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any = "answered") -> Case:
     """An answer to be scored."""
     document = Document("acme", TEXT, About(company="ACME"))
-    where = Occurrence("run-1", "key", "openai/gpt-4o", "document", 1, 0)
+    where = Occurrence("run-1", "key", "openai/gpt-4o", "acme", "document", "original", 1, "T_u1", "T", 0)
     answer = Answer(
         digest="d" * 64,
-        document="acme",
         document_digest=document.digest,
         kind="policy",
-        question="T_u1",
-        category="T",
-        wording="original",
         status=status,
         occurrences=[where],
     )
@@ -109,6 +105,23 @@ def test_evidence_stands_beside_its_metric() -> None:
     assert [tone for tone, _ in lines(shown, "accuracy")] == ["good", "bad"]
     assert lines(shown, "completeness") == [("good", "cites 1 of the 1 sections that the annotated answer rests on")]
     assert lines(shown, "clarity") == [("plain", "21 words")]
+
+
+def test_what_is_of_another_text_is_not_called_missing() -> None:
+    """A law's article and a summary's part are said to be so, and what may be either is unsure."""
+    silent = AnnotatedAnswer(silent=True, answer="The policy does not say.")
+    shown = screen(
+        "The policy does not say, nor does Part 2 of the summary. See Article 33 GDPR and Schedule 3.", silent
+    )
+    assert lines(shown, "reference") == [
+        ("plain", "Part 2 → a summary, not this document"),
+        ("plain", "Article 33 → another law, not this document"),
+        ("unsure", "Schedule 3 → not in this document; perhaps of another text"),
+        ("plain", "the document is silent: any cited section scores -1"),
+    ]
+    assert with_style(shown["reply"], "unsure") == "Schedule 3"
+    assert with_style(shown["reply"], "bad") == ""
+    assert shown["suggestion"] == {}
 
 
 def test_a_section_that_is_named_twice_is_one_line() -> None:

@@ -72,11 +72,16 @@ def export(
     machines: Annotated[
         bool, option("--machines", help="The scores of machines too, where only what stands is written.")
     ] = False,
+    per_run: Annotated[
+        bool,
+        option("--per-run", help="In a table, a row for each place where a scored answer was given, for statistics."),
+    ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write the scores to a file.
 
-    A table (.csv, .xlsx) has a row for each score and adjudication that stands, and says which answer it is for.
+    A table (.csv, .xlsx) has a row for each score and adjudication that stands, and says which answer it is for; an
+    answer that several runs, systems or repetitions gave alike was scored once, and names them all in its row.
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
@@ -94,10 +99,10 @@ def export(
     if suffix != ".jsonl":
         answers = _pool(here, list_runs(here)).answers
     if output is None:
-        write_scores(sys.stdout.buffer, suffix, events, answers)
+        write_scores(sys.stdout.buffer, suffix, events, answers, per_run=per_run)
         return
     with _written(output) as file:
-        write_scores(file, suffix, events, answers)
+        write_scores(file, suffix, events, answers, per_run=per_run)
     show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
 
 

@@ -110,7 +110,7 @@ class Agreement:
 
 
 def measure(scores: Iterable[Event], *, seed: int = 0, most: int = 20) -> Agreement:
-    """How far the analysts of these standing scores agree; events other than scores are left out.
+    """How far the analysts of these standing scores agree; events other than independent scores are left out.
 
     `seed` decides the resampling, and `most` is how many of the answers that differ are listed.
     """
@@ -141,7 +141,8 @@ class _Table:
 def _tabulate(scores: Iterable[Event]) -> _Table:
     import numpy as np
 
-    given = sorted((e for e in scores if e.kind == "score" and e.values is not None), key=attrgetter("time"))
+    own = (event for event in scores if event.kind == "score" and event.values is not None and event.independent)
+    given = sorted(own, key=attrgetter("time"))
     answers, down = _numbered(map(attrgetter("answer"), given))
     analysts, across = _numbered(map(attrgetter("analyst"), given))
     values = map(attrgetter(*METRICS), map(attrgetter("values"), given))

@@ -6,8 +6,9 @@ repetitions brought the very same, it is one answer that occurs in several place
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING
 
@@ -17,45 +18,78 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.questions import Wording
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.records import Initialization, Kind, Status, answer_digest
-from genaipa.scoring.blinding import longest_first, names_of
+from genaipa.scoring.blinding import longest_first, mask, names_of
 from genaipa.scoring.inputs import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from genaipa.annotations import AnnotatedAnswer
     from genaipa.policies.document import Document
     from genaipa.questions import DocumentKind
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
+    from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Where an answer was given: the run, the answer's key in it, and the byte at which its record begins."""
+    """Where an answer was given: the run, and the answer's key in it with all that this key says.
+
+    `category` is the question's, empty where the run's copy of the questions lacks it; `offset` is the byte at which
+    the record begins.
+    """
 
     run: str
     key: str
     system: str
+    document: str
     initialization: Initialization
+    wording: Wording
     repetition: int
+    question: str
+    category: str
     offset: int
 
 
 @dataclass(slots=True)
 class Answer:
-    """One answer. Where it occurs under several questions or wordings, these fields tell of the first."""
+    """One answer. It occurs at least once; where it does under several names, the properties tell of the first."""
 
     digest: str
-    document: str
     document_digest: str
     kind: DocumentKind
-    question: str
-    category: str
-    wording: Wording
     status: Status
-    occurrences: list[Occurrence] = field(default_factory=list)
+    occurrences: list[Occurrence]
+
+    @property
+    def document(self) -> str:
+        """The name of the document that was asked about."""
+        return self.occurrences[0].document
+
+    @property
+    def question(self) -> str:
+        """The question's id in its set."""
+        return self.occurrences[0].question
+
+    @property
+    def category(self) -> str:
+        """The question's category."""
+        return self.occurrences[0].category
+
+    @property
+    def wording(self) -> Wording:
+        """Which of the question's wordings was asked."""
+        return self.occurrences[0].wording
+
+
+def occurring(events: Iterable[Event], answers: Mapping[str, Answer]) -> Iterator[tuple[Occurrence | None, Event]]:
+    """Each event with each place where its answer was given, as the rows of one table; None where it is not here."""
+    for event in events:
+        answer = answers.get(event.answer)
+        for occurrence in tuple(answer.occurrences) if answer else (None,):
+            yield occurrence, event
 
 
 @dataclass(frozen=True)
@@ -77,6 +111,10 @@ class Case:
     part_set: str
     parts: tuple[tuple[int, int], ...]
     names: tuple[str, ...]
+
+    def masked_reply(self) -> str:
+        """The reply without the names of its systems, unless document, company or question name them too."""
+        return mask(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
 
 
 class _Line(msgspec.Struct):
@@ -178,16 +216,18 @@ class _Run:
                 self.documents[document] = True
         return self.documents[document]
 
-    def record(self, occurrence: Occurrence, digest: str) -> Record | None:
-        """The record behind an occurrence; None if what stands there now is not this answer."""
-        try:
+    def record(self, occurrence: Occurrence, digest: str) -> Record:
+        """The record behind an occurrence; a GenaipaError if what stands there now is not this answer."""
+        with contextlib.suppress(OSError):
             record = self.folder.records_at([occurrence.offset])[0]
-        except (OSError, msgspec.DecodeError):
-            return None
-        if record.key != occurrence.key or record.reply is None:
-            return None
-        document = self.inputs.manifest.documents[record.document].digest
-        return record if answer_digest(document, record.asked, record.reply) == digest else None
+            if record.key == occurrence.key and record.reply is not None:
+                document = self.inputs.manifest.documents[record.document].digest
+                if answer_digest(document, record.asked, record.reply) == digest:
+                    return record
+        raise DataError(
+            self.path,
+            f"no longer holds the answer '{occurrence.key}' as it was; restore the file, then open the desk again.",
+        )
 
 
 class Pool:
@@ -204,6 +244,8 @@ class Pool:
         self.generation = 0
         self._runs: dict[str, _Run] = {}
         self._damaged: list[str] = []
+        self._aside: dict[str, str] = {}
+        """Digest of an answer that can't be read → what is said of it."""
         self._lock = threading.Lock()
         for folder in folders:
             try:
@@ -215,8 +257,8 @@ class Pool:
     @property
     def problems(self) -> list[str]:
         """What can't be used, and why."""
-        runs = self._runs.values()
-        return [*self._damaged, *(said for run in runs for said in (*run.problems, *run.inputs.problems))]
+        of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
+        return [*self._damaged, *self._aside.values(), *of_runs]
 
     def refresh(self) -> bool:
         """Take in what the runs have got since the last time; whether there was anything."""
@@ -243,22 +285,29 @@ class Pool:
         return changed
 
     def _add(self, run: _Run, line: _Line, offset: int) -> None:
-        name = run.folder.name
-        occurrence = Occurrence(name, line.key, intern(line.system), line.initialization, line.repetition, offset)
+        question = run.inputs.question(line.document, line.question)
+        occurrence = Occurrence(
+            run=run.folder.name,
+            key=line.key,
+            system=intern(line.system),
+            document=intern(line.document),
+            initialization=line.initialization,
+            wording=line.wording,
+            repetition=line.repetition,
+            question=intern(line.question),
+            category=question.category if question else "",
+            offset=offset,
+        )
+        self._aside.pop(line.digest, None)
         answer = self.answers.get(line.digest)
         if answer is not None:
             answer.occurrences.append(occurrence)
             return
         document = run.inputs.document(line.document)
-        question = run.inputs.question(line.document, line.question)
         self.answers[line.digest] = Answer(
             digest=line.digest,
-            document=document.name,
             document_digest=document.digest,
             kind=document.kind,
-            question=intern(line.question),
-            category=question.category if question else "",
-            wording=line.wording,
             status=line.status,
             occurrences=[occurrence],
         )
@@ -266,18 +315,40 @@ class Pool:
 
     def _forget(self, run: str, key: str, digest: str) -> None:
         """Take the occurrence out that another record has replaced, and the answer with its last one."""
-        answer = self.answers[digest]
-        answer.occurrences = [o for o in answer.occurrences if (o.run, o.key) != (run, key)]
-        if not answer.occurrences:
+        answer = self.answers.get(digest)
+        if answer is None:
+            return  # it was set aside
+        left = [o for o in answer.occurrences if (o.run, o.key) != (run, key)]
+        if left:
+            answer.occurrences = left
+        else:
             del self.answers[digest]
             self.generation += 1
+
+    def set_aside(self, digest: str, problem: str) -> None:
+        """Take an answer out that can't be read, and say so among the problems, until it is written anew."""
+        with self._lock:
+            if self.answers.pop(digest, None) is not None:
+                self.generation += 1
+                self._aside[digest] = problem
 
     def case(self, digest: str) -> Case:
         """All that one needs to score an answer; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
             raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
-        run, record = self._found(answer)
+        failures: list[GenaipaError] = []
+        for occurrence in tuple(answer.occurrences):
+            try:
+                return self._case(answer, occurrence)
+            except GenaipaError as error:
+                failures.append(error)
+        raise failures[0]
+
+    def _case(self, answer: Answer, occurrence: Occurrence) -> Case:
+        """The case as it stands in one place."""
+        run = self._runs[occurrence.run]
+        record = run.record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated(record.document, record.question)
         return Case(
             answer=answer,
@@ -289,19 +360,6 @@ class Pool:
             part_set=part_set,
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
-        )
-
-    def _found(self, answer: Answer) -> tuple[_Run, Record]:
-        """The first of an answer's runs in which it still stands, and its record there."""
-        for occurrence in list(answer.occurrences):
-            run = self._runs[occurrence.run]
-            record = run.record(occurrence, answer.digest)
-            if record is not None:
-                return run, record
-        lost = answer.occurrences[0]
-        raise DataError(
-            self._runs[lost.run].path,
-            f"no longer holds the answer '{lost.key}' as it was; restore the file, then open the desk again.",
         )
 
     def _names(self, answer: Answer, record: Record) -> tuple[str, ...]:

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.scoring.rubric import Metric, Values
+from genaipa.scoring.rubric import METRICS, Metric, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-EventKind = Literal["score", "adjudication", "undo", "skip"]
+EventKind = Literal["score", "adjudication", "undo", "skip", "look"]
 Scorer = Literal["human", "machine"]
+VALUED: tuple[EventKind, ...] = ("score", "adjudication")
+"""The kinds of events that give values."""
+LASTING: tuple[EventKind, ...] = ("undo", "look")
+"""The kinds of events that can't be undone."""
+UNTYPED = "." * len(METRICS)
+"""What is typed of a draft before the first digit."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -27,8 +33,9 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     answer's digest (`Record.digest`), so that a score can't slide onto another text. `values` stand in scores and
     adjudications, `undoes` (the id of an earlier event of the same analyst) in undos. `seconds` is how long the
     answer was on the analyst's screen. `suggested` is what was suggested on screen, metric by metric, and
-    `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst could not see
-    whose answer it was; `calibration` that the score was given to be compared with a reference analyst's.
+    `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
+    answer it was, and `independent` that they had not seen how others scored it; a look is the event of seeing either.
+    `calibration` says that the score was given to be compared with a reference analyst's.
     """
 
     id: str
@@ -44,22 +51,28 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     suggested: dict[Metric, float] = {}
     preselected: bool = False
     blind: bool = True
+    independent: bool = True
     calibration: bool = False
 
 
 class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A score that is not finished: it is overwritten as it grows, and gone once the score is in.
 
-    `typed` has one character for each metric: the digit that was typed, or a dot.
+    `typed` has one character for each metric: the digit that was typed, or a dot. `updated` is when the store got it.
+    `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected` is as in the
+    score that it will be.
     """
 
     analyst: str
     answer: str
     kind: Literal["score", "adjudication"]
-    typed: str = "....."
+    typed: str = UNTYPED
     note: str = ""
     seconds: float = 0.0
     updated: str = ""
+    turn: str = ""
+    revision: int = 0
+    preselected: bool = False
 
 
 def new_id() -> str:
@@ -72,6 +85,18 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def complaint(event: Event) -> str:
+    """What is wrong with an event by itself, as a sentence; empty if nothing."""
+    valued = event.kind in VALUED
+    if valued != (event.values is not None):
+        return f"the {event.kind} must have {'its five' if valued else 'no'} values."
+    if (event.kind == "undo") != bool(event.undoes):
+        return "an undo, and only an undo, says which event it undoes."
+    if event.scorer == "machine" and event.kind not in ("score", "undo"):
+        return f"a machine gives scores, and no {event.kind}: that is for people."
+    return ""
+
+
 def standing(events: Iterable[Event]) -> list[Event]:
     """The scores and adjudications that stand, in their order: of each analyst and answer the latest not undone."""
     undone: set[str] = set()
@@ -79,12 +104,21 @@ def standing(events: Iterable[Event]) -> list[Event]:
     for event in events:
         if event.kind == "undo":
             undone.add(event.undoes)
-        elif event.kind != "skip":
+        elif event.kind in VALUED:
             given.append(event)
-    latest: dict[tuple[str, str, str], Event] = {}
+    latest: dict[tuple[str, str, str, str], Event] = {}
     for event in given:
         if event.id not in undone:
+            key = event.kind, event.scorer, event.analyst, event.answer
             # Taken out first, so that a correction stands at its own place in the order.
-            latest.pop((event.kind, event.analyst, event.answer), None)
-            latest[event.kind, event.analyst, event.answer] = event
+            latest.pop(key, None)
+            latest[key] = event
     return list(latest.values())
+
+
+def independent(events: Iterable[Event]) -> list[Event]:
+    """The scores that stood before their analysts were shown those of others, in their order.
+
+    What an analyst corrected or withdrew after that stands here as it was.
+    """
+    return [event for event in standing(event for event in events if event.independent) if event.kind == "score"]

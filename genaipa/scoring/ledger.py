@@ -27,6 +27,9 @@ class Ledger:
         self.seen = 0
         """The number of the last event that was taken in: what was worked out from the ledger holds while it stays."""
         self._scores: dict[Scorer, _Standing] = {"human": _Standing(), "machine": _Standing()}
+        self._independent = _Standing()
+        self._shown_whose: defaultdict[str, set[str]] = defaultdict(set)
+        self._shown_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._adjudications = _Standing()
         self._skips = _Standing()
         self._scored: Counter[str] = Counter()
@@ -43,18 +46,26 @@ class Ledger:
             return self.seen > before
 
     def _take(self, number: int, event: Event) -> None:
+        if event.scorer == "human" and not event.blind:
+            self._shown_whose[event.analyst].add(event.answer)
+        if event.kind == "adjudication" or not event.independent:
+            self._shown_scores[event.analyst].add(event.answer)
         if event.kind == "score":
             self._count(event.answer, +self._scores[event.scorer].add(number, event))
             self._skips.drop(event)
+            if event.independent and event.scorer == "human":
+                self._independent.add(number, event)
         elif event.kind == "adjudication":
             self._adjudications.add(number, event)
         elif event.kind == "skip":
             self._skips.add(number, event)
-        else:
+        elif event.kind == "undo":
             for scores in self._scores.values():
                 self._count(event.answer, -scores.undo(event))
             self._adjudications.undo(event)
             self._skips.undo(event)
+            if event.independent:
+                self._independent.undo(event)
 
     def _count(self, answer: str, change: int) -> None:
         self._scored[answer] += change
@@ -76,6 +87,16 @@ class Ledger:
         with self._lock:
             return max(self._adjudications.of(answer).values(), key=self._adjudications.place, default=None)
 
+    def shown_whose(self, analyst: str) -> frozenset[str]:
+        """The answers of which an analyst was ever shown whose they are."""
+        with self._lock:
+            return frozenset(self._shown_whose.get(analyst, ()))
+
+    def shown_scores(self, analyst: str) -> frozenset[str]:
+        """The answers of which an analyst was ever shown how others scored them, to adjudicate them or otherwise."""
+        with self._lock:
+            return frozenset(self._shown_scores.get(analyst, ()))
+
     def history(self, analyst: str, scorer: Scorer = "human") -> list[Event]:
         """An analyst's scores that stand, oldest first; a correction has the place of its own time."""
         with self._lock:
@@ -95,6 +116,12 @@ class Ledger:
         """Every score that stands, analyst by analyst, the oldest of each first."""
         with self._lock:
             scores = self._scores[scorer]
+            return [event for analyst in scores.analysts() for event in scores.by(analyst)]
+
+    def independent_scores(self) -> list[Event]:
+        """Every score of a person that stood before they were shown those of others (see `events.independent`)."""
+        with self._lock:
+            scores = self._independent
             return [event for analyst in scores.analysts() for event in scores.by(analyst)]
 
     def answers(self) -> Collection[str]:

@@ -21,6 +21,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             analyst TEXT NOT NULL, answer TEXT NOT NULL, kind TEXT NOT NULL, draft TEXT NOT NULL,
             PRIMARY KEY (analyst, answer, kind)
         )""",
+        "CREATE INDEX score_drafts_answer ON score_drafts (answer)",
         # `until` is in seconds since 1970.
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
     ),

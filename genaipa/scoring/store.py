@@ -8,6 +8,7 @@ their order: whoever reads on after the last number they saw misses nothing.
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import os
 import sqlite3
 import threading
@@ -19,7 +20,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.scoring import schema
-from genaipa.scoring.events import Draft, Event, now, standing
+from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, now, standing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,8 +40,6 @@ _PAGE = 10_000
 """Events read at once: a reader keeps no transaction open while it works on them."""
 _BATCH = 500
 """Events written at once."""
-_ENDS: Mapping[str, str] = {"score": "score", "skip": "score", "adjudication": "adjudication"}
-"""Kind of event → kind of draft that is finished with it."""
 _REMEDIES = {
     "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
     "readonly": "the file and its folder have to be writable.",
@@ -108,9 +107,9 @@ class Store:
     def append(self, events: Sequence[Event]) -> int:
         """Keep events, all or none; how many were new.
 
-        An event whose id is there already is left alone, even if it was given another time when it was sent again; a
-        DataError if anything else in it differs, or if an event makes no sense. A score, an adjudication and a skip
-        also end that analyst's draft and reservation of the answer.
+        An event whose id is there already is left alone, even if it had become later and longer when it was sent
+        again; a DataError if anything else in it differs, or if an event makes no sense. A score and an adjudication
+        also end that analyst's draft and reservation of the answer, a skip the reservation.
         """
         with self._writing() as connection:
             # In batches, so that a large import is neither one statement for each event nor one that is too long.
@@ -126,27 +125,26 @@ class Store:
             if there is None:
                 self._check(event, connection, new)
                 new[event.id] = event
-            elif msgspec.structs.replace(event, time=there.time) != there:
+            elif msgspec.structs.replace(event, time=there.time, seconds=there.seconds) != there:
                 raise DataError(self.name, "holds another event with this id already.", f"event {event.id}")
         if new:
             rows = [{"id": event.id, "answer": event.answer, "event": _text(event)} for event in new.values()]
             _run(connection, "INSERT INTO score_events (id, answer, event) VALUES (:id, :answer, :event)", rows)
-        ended = [event for event in new.values() if event.kind in _ENDS]
-        if ended:
-            drafts = [(event.analyst, event.answer, _ENDS[event.kind]) for event in ended]
+        drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]
+        if drafts:
             _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts)
-            reserved = [(event.analyst, event.answer) for event in ended]
+        reserved = [(event.analyst, event.answer) for event in new.values() if event.kind in (*VALUED, "skip")]
+        if reserved:
             _run_on(connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved)
         return len(new)
 
     def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
-        if (event.values is not None) != (event.kind in {"score", "adjudication"}):
-            problem = f"a {event.kind} {'has no' if event.values else 'needs'} values."
+        if problem := complaint(event):
             raise DataError(self.name, problem, f"event {event.id}")
         if event.kind != "undo":
             return
         undone = new.get(event.undoes) or _by_id(connection, [event.undoes]).get(event.undoes)
-        if undone is None or undone.kind == "undo" or (undone.analyst, undone.answer) != (event.analyst, event.answer):
+        if undone is None or undone.kind in LASTING or (undone.analyst, undone.answer) != (event.analyst, event.answer):
             problem = f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
             raise DataError(self.name, problem, f"event {event.id}")
 
@@ -171,17 +169,15 @@ class Store:
             return _events_of(connection, answer)
 
     def save_draft(self, draft: Draft) -> None:
-        """Keep an unfinished score; one that was `updated` later stays. An empty `updated` means now."""
-        draft = msgspec.structs.replace(draft, updated=draft.updated or now())
+        """Keep an unfinished score in place of the one before; `updated` becomes this moment, whatever it was."""
         with self._writing() as connection:
-            there = _draft(connection, draft.analyst, draft.answer, draft.kind)
-            if there is None or there.updated <= draft.updated:
-                _run(
-                    connection,
-                    "INSERT INTO score_drafts VALUES (:analyst, :answer, :kind, :draft) "
-                    "ON CONFLICT (analyst, answer, kind) DO UPDATE SET draft = excluded.draft",
-                    {"analyst": draft.analyst, "answer": draft.answer, "kind": draft.kind, "draft": _text(draft)},
-                )
+            text = _text(msgspec.structs.replace(draft, updated=now()))
+            _run(
+                connection,
+                "INSERT INTO score_drafts VALUES (:analyst, :answer, :kind, :draft) "
+                "ON CONFLICT (analyst, answer, kind) DO UPDATE SET draft = excluded.draft",
+                {"analyst": draft.analyst, "answer": draft.answer, "kind": draft.kind, "draft": text},
+            )
 
     def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
         """What this analyst left unfinished of this answer."""
@@ -205,13 +201,14 @@ class Store:
     ) -> bool:
         """Whether this analyst may score the answer now: it is then theirs for some minutes, or for some more.
 
-        It is not where `wanted` others have scored it or have it reserved; those `apart` don't count among them. An
-        analyst has one reservation: the one before is given back. Where the reply is no, nothing changes.
+        It is not where `wanted` others have scored it, have it reserved, or have a draft of it from the last
+        `minutes`; those `apart` don't count among them. An analyst has one reservation: the one before is given back.
+        Where the reply is no, nothing changes.
         """
         with self._writing() as connection:
             events = [event for event in _events_of(connection, answer) if event.scorer == "human"]
             taken = {event.analyst for event in standing(events) if event.kind == "score"}
-            taken.update(_live(connection).get(answer, ()))
+            taken.update(_live(connection).get(answer, ()), _begun(connection, answer, minutes))
             if len(taken.difference(apart, [analyst])) >= wanted:
                 return False
             _run(
@@ -404,3 +401,17 @@ def _live(connection: Connection) -> dict[str, list[str]]:
     for answer, analyst in rows:
         live.setdefault(answer, []).append(analyst)
     return live
+
+
+def _begun(connection: Connection, answer: str, minutes: float) -> list[str]:
+    """The analysts whose draft of an answer was kept in the last minutes.
+
+    Whoever withdraws scores, one after the other, has several under way and only one reserved.
+    """
+    rows = _run(
+        connection, "SELECT draft FROM score_drafts WHERE answer = :answer AND kind = 'score'", {"answer": answer}
+    )
+    since = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes)
+    # As text, as `events.now` writes times.
+    earliest = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return [draft.analyst for draft in map(_decode_draft, rows.scalars()) if draft.updated > earliest]

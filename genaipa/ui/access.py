@@ -44,7 +44,8 @@ def logged_in_as(claims: Mapping[str, object]) -> str:
     email = claims.get("email")
     if not isinstance(email, str) or not email.strip():
         raise UsageError("the login gave no e-mail address, and the desk knows people by theirs.")
-    if claims.get("email_verified") is False:
+    # Some providers send it as a text.
+    if str(claims.get("email_verified")).strip().casefold() == "false":
         raise UsageError(f"the login says that {email} is not verified, so that it could be anybody's.")
     return email
 

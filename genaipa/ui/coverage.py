@@ -107,7 +107,7 @@ class Coverage:
         seen = self._ledger.seen
         if seen > self._seen:
             for number, event in self._store.events(self._seen):
-                if number <= seen and event.kind != "skip" and event.answer in self._wanted:
+                if number <= seen and event.kind not in ("skip", "look") and event.answer in self._wanted:
                     scores = self._ledger.scores(event.answer)
                     if event.analyst not in scores:
                         self.scored[event.analyst].discard(event.answer)

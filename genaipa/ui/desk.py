@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,12 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.ledger import Ledger
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.store import Store, database_url
-from genaipa.ui.queue import Plan, Queue
+from genaipa.ui.coverage import Plan
+from genaipa.ui.queue import Queue
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
+    from genaipa.errors import GenaipaError
     from genaipa.ui.settings import DeskSettings
 
 
@@ -38,6 +41,17 @@ class Desk:
     store: Store
     ledger: Ledger
     queue: Queue
+
+    def set_aside(self, digest: str, error: GenaipaError) -> None:
+        """Ask for an answer no more that can't be read, and say so to everyone.
+
+        Why is said where the desk was started: a path and a key would tell on a page whose answer it is.
+        """
+        sys.stderr.write(f"{error}\n")
+        answer = self.pool.answers.get(digest)
+        if answer is not None:
+            what = f"An answer to {answer.question} about {answer.document}"
+            self.pool.set_aside(digest, f"{what} can't be read and is left out; why stands where the desk was started.")
 
 
 def open_desk(settings: DeskSettings) -> Desk:

@@ -108,6 +108,8 @@ def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bo
         "client.showErrorLinks": "false",
         "logger.hideWelcomeMessage": "true",
         "runner.magicEnabled": "false",
+        # Collecting all garbage after every run of a page takes longer than the page; Python does it when it is due.
+        "runner.postScriptGC": "false",
         "logger.level": "warning",
     }.items()
     # Without the flag Streamlit opens a browser where there is a screen. People who log in come by their own address.

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 Tone = Literal["", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
 T = TypeVar("T")
 
+ANY = "any"
+"""What a box offers to choose where everything is wanted."""
+FOLD = 4000
+"""Characters of a text that are shown before one asks for the rest."""
 PAGE = 10
 """Rows of a long table that are on screen at once."""
 PROBLEMS = 5
@@ -123,8 +127,12 @@ def long_table(
     *,
     chosen: str = "",
     choose: Callable[[str], None] | None = None,
+    before: Callable[[Sequence[T]], None] | None = None,
 ) -> None:
-    """A table of which one page is on screen, and only that page's rows are made."""
+    """A table of which one page is on screen, and only that page's rows are made.
+
+    `before` is called with what that page is about, before it is shown.
+    """
     place = f"{key} page"
     pages = max(1, -(-len(items) // PAGE))
     page = min(st.session_state.get(place, 0), pages - 1)
@@ -133,6 +141,8 @@ def long_table(
         st.session_state[place] = min(max(page + step, 0), pages - 1)
 
     shown = items[page * PAGE : (page + 1) * PAGE]
+    if before is not None:
+        before(shown)
     there = Slice(page * PAGE + 1, page * PAGE + len(shown), len(items)) if pages > 1 else None
     _mount(key, label, columns, [row(item) for item in shown], chosen, choose, there, turn)
 

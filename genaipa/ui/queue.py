@@ -13,18 +13,20 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from genaipa.scoring.events import Draft, Event, new_id, now
-from genaipa.ui.coverage import Coverage, Dispute, Past, Plan, wanted_from
+from genaipa.ui.coverage import Coverage, wanted_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from genaipa.scoring.answers import Pool
+    from genaipa.scoring.events import EventKind
     from genaipa.scoring.ledger import Ledger
     from genaipa.scoring.rubric import Metric, Values
     from genaipa.scoring.store import Store
-
-__all__ = ["Dispute", "Pace", "Plan", "Progress", "Queue"]
+    from genaipa.ui.coverage import Dispute, Past, Plan
 
 _FEW = 1000
 """Answers that are put into their order at once; a whole order of 100,000 takes a good part of a second."""
@@ -124,25 +126,57 @@ class Queue:
         """
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
-        drafts = self.store.drafts(analyst)
-        begun = [draft.answer for draft in drafts if draft.kind == "score" and draft.answer in coverage]
-        looked = _looked(drafts)
-        skipped = self.ledger.skipped(analyst)
-        calibration = [digest for digest in self._calibration(analyst) if digest not in looked]
+        begun, calibration = self._begun(analyst), self._calibration(analyst)
+        seen, skipped = self.ledger.shown_scores(analyst), self.ledger.skipped(analyst)
         held = self.store.reservations()
         # These are theirs whoever else has scored them; for all others there is a number of scores that is wanted.
         theirs = {*begun, *calibration}
-        first = (digest for digest in chain(calibration, self._ahead(analyst)) if digest not in skipped)
+        first = (digest for digest in chain(calibration, self._in_order(analyst)) if digest not in skipped)
         for digest in chain(begun, first, sorted(skipped, key=skipped.__getitem__)):
-            if digest in scored or digest in looked or self._has_adjudicated(analyst, digest):
+            if digest in scored:
                 continue
-            if digest not in theirs and (digest not in asked or self._is_taken(digest, analyst, held)):
+            if digest not in theirs and (
+                digest in seen or digest not in asked or self._is_taken(digest, analyst, held)
+            ):
                 continue
             if self._reserve(digest, analyst, always=digest in theirs):
                 return digest
         return None
 
-    def _ahead(self, analyst: str) -> Iterable[str]:
+    def ahead_of(self, analyst: str) -> set[str]:
+        """The answers that this analyst could still be asked to score, those included that others are at now.
+
+        Whose these are, and how others have scored them, is to be kept from this analyst.
+        """
+        coverage = self._caught_up()
+        # One copy, changed in place: there may be 100,000.
+        ahead = set(coverage.asked_of(analyst))
+        ahead.difference_update(self.ledger.shown_scores(analyst))
+        ahead.update(self._begun(analyst), self._calibration(analyst))
+        ahead.difference_update(coverage.scored[analyst])
+        return ahead
+
+    def _remaining(self, analyst: str) -> int:
+        """How many `ahead_of` would give, without a set of all of them: this is asked at every key that is pressed."""
+        coverage = self._coverage
+        asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
+        more = {*self._begun(analyst), *self._calibration(analyst)} - scored
+        away = (scored | self.ledger.shown_scores(analyst)) - more
+        return len(asked) - sum(digest in asked for digest in away) + sum(digest not in asked for digest in more)
+
+    def _begun(self, analyst: str) -> list[str]:
+        """The answers that an analyst is in the middle of, the newest first; they can go on whoever scored them."""
+        skipped = self.ledger.skipped(analyst)
+        return [
+            draft.answer
+            for draft in self.store.drafts(analyst)
+            # What was skipped waits for its turn, until it is gone on with.
+            if draft.kind == "score"
+            and draft.answer in self._coverage
+            and draft.updated > skipped.get(draft.answer, "")
+        ]
+
+    def _in_order(self, analyst: str) -> Iterable[str]:
         """What is asked of this analyst and not scored by them, in their order."""
         scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
         if len(asked) <= _FEW:
@@ -157,16 +191,9 @@ class Queue:
         done = self._past(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored = self._coverage.scored[analyst]
-        left = [digest for digest in list(self._coverage.referenced) if digest not in scored]
+        scored, seen = self._coverage.scored[analyst], self.ledger.shown_scores(analyst)
+        left = [digest for digest in list(self._coverage.referenced) if digest not in scored and digest not in seen]
         return left[: self.plan.calibration - done]
-
-    def _has_adjudicated(self, analyst: str, digest: str) -> bool:
-        """Whether this analyst has seen the scores of an answer to settle them, even if they withdrew that."""
-        if not self._coverage.given_to(digest):
-            return False
-        events = self.store.events_of(digest)
-        return any(event.kind == "adjudication" and event.analyst == analyst for event in events)
 
     def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
         """Whether others who are at it will give all the scores that are wanted, so that asking for it is in vain."""
@@ -188,11 +215,11 @@ class Queue:
 
     def is_calibration(self, digest: str, analyst: str) -> bool:
         """Whether a score that this analyst gives now is there to be compared with a reference analyst's."""
-        self._caught_up()
+        coverage = self._caught_up()
         standing = self.ledger.score(digest, analyst)
         if standing is not None:
             return standing.calibration
-        return digest in self._calibration(analyst)
+        return digest in coverage.referenced and digest in self._calibration(analyst)
 
     def reference(self, digest: str, analyst: str) -> Event | None:
         """A reference analyst's score to compare with; None before this analyst has given their own."""
@@ -219,19 +246,12 @@ class Queue:
 
         It is kept whoever has scored the answer meanwhile, and even if the answer has gone from the pool.
         """
+        given = self._event("score", analyst, digest, id=id, values=values, note=note, seconds=seconds)
         return self._keep(
-            Event(
-                id=id,
-                time=now(),
-                kind="score",
-                analyst=analyst,
-                answer=digest,
-                values=values,
-                note=note,
-                seconds=seconds,
+            replace(
+                given,
                 suggested=dict(suggested),
                 preselected=preselected,
-                blind=self.plan.blind,
                 calibration=self.is_calibration(digest, analyst),
             )
         )
@@ -247,18 +267,35 @@ class Queue:
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
         """Keep an adjudicated score beside those that differ. The same `id` sent twice is kept once."""
-        return self._keep(
-            Event(
-                id=id,
-                time=now(),
-                kind="adjudication",
-                analyst=analyst,
-                answer=digest,
-                values=values,
-                note=note,
-                seconds=seconds,
-                blind=self.plan.blind,
-            )
+        given = self._event("adjudication", analyst, digest, id=id, values=values, note=note, seconds=seconds)
+        return self._keep(replace(given, independent=False))
+
+    def _event(
+        self,
+        kind: EventKind,
+        analyst: str,
+        digest: str,
+        *,
+        id: str = "",  # noqa: A002 - the event's own word
+        values: Values | None = None,
+        note: str = "",
+        seconds: float | None = None,
+        undoes: str = "",
+    ) -> Event:
+        """An event of this moment, which says what its analyst has been shown about the answer by now."""
+        self._caught_up()
+        return Event(
+            id=id or new_id(),
+            time=now(),
+            kind=kind,
+            analyst=analyst,
+            answer=digest,
+            values=values,
+            note=note,
+            seconds=seconds,
+            undoes=undoes,
+            blind=self.plan.blind and digest not in self.ledger.shown_whose(analyst),
+            independent=digest not in self.ledger.shown_scores(analyst),
         )
 
     def _keep(self, event: Event) -> Event:
@@ -268,34 +305,41 @@ class Queue:
 
     def skip(self, analyst: str, digest: str) -> None:
         """Put an answer behind all others of this analyst."""
-        self._keep(Event(id=new_id(), time=now(), kind="skip", analyst=analyst, answer=digest, blind=self.plan.blind))
+        self._keep(self._event("skip", analyst, digest))
 
     def undo(self, analyst: str) -> Event | None:
         """Withdraw the analyst's last score or skip, and give it back; None if there is none.
 
         What a withdrawn score had typed comes back as the draft. A withdrawn skip (`kind` "skip") has no values.
         """
-        last = self._last(analyst)
-        if last is None:
-            return None
-        if last.values is not None:
-            # First, so that what was typed is never lost: the draft of an answer that is scored disturbs nobody.
-            typed, seconds = last.values.keys, last.seconds or 0.0
-            self.store.save_draft(Draft(analyst, last.answer, "score", typed, last.note, seconds, now()))
-        self._keep(
-            Event(
-                id=new_id(),
-                time=now(),
-                kind="undo",
-                analyst=analyst,
-                answer=last.answer,
-                undoes=last.id,
-                blind=self.plan.blind,
-            )
-        )
+        last = self.last(analyst)
+        if last is not None:
+            # First, so that nobody is asked for it in between.
+            self._reserve(last.answer, analyst, always=False)
+            self._withdraw(last)
         return last
 
-    def _last(self, analyst: str) -> Event | None:
+    def undo_adjudication(self, analyst: str, digest: str) -> Event | None:
+        """Withdraw what settles an answer, and give it back; None if that is not of this analyst.
+
+        What was typed comes back as the draft.
+        """
+        self._caught_up()
+        standing = self.ledger.adjudication(digest)
+        if standing is None or standing.analyst != analyst:
+            return None
+        self._withdraw(standing)
+        return standing
+
+    def _withdraw(self, event: Event) -> None:
+        if event.values is not None and event.kind in ("score", "adjudication"):
+            # First, so that what was typed is never lost: the draft of an answer that is scored disturbs nobody.
+            typed, seconds = event.values.keys, event.seconds or 0.0
+            draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
+            self.store.save_draft(replace(draft, preselected=event.preselected))
+        self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
+
+    def last(self, analyst: str) -> Event | None:
         """The score or skip that this analyst gave last, of those that stand."""
         coverage = self._caught_up()
         score = next(reversed(self._past(analyst).scores), None)
@@ -318,13 +362,10 @@ class Queue:
     def progress(self, analyst: str) -> Progress:
         """How far this analyst and the study are."""
         coverage = self._caught_up()
-        scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
-        looked = _looked(self.store.drafts(analyst)) - scored
-        calibration = set(self._calibration(analyst)) - asked - looked
         return Progress(
             analyst=analyst,
-            scored=len(scored),
-            remaining=len(asked) - len(asked & scored) - len(asked & looked) + len(calibration),
+            scored=len(coverage.scored[analyst]),
+            remaining=self._remaining(analyst),
             seconds=self._past(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
@@ -344,37 +385,32 @@ class Queue:
         analyst: str,
         *,
         scores: bool = True,
-        metric: Metric | None = None,
-        at_least: float = 0.5,
-        adjudicated: bool | None = None,
     ) -> list[Dispute]:
-        """The answers whose scores differ on `metric` (on any) by `at_least`, the largest difference first.
+        """The answers whose scores differ, the largest difference first.
 
         `analyst` is who looks: where they give `scores` themselves, answers that they could still be asked to score
-        are left out. `adjudicated` chooses those that are, or are not yet.
+        are left out.
         """
         coverage = self._caught_up()
-        ahead: set[str] = set()
-        if scores:
-            ahead = coverage.asked_of(analyst) | set(self._calibration(analyst))
-            ahead -= coverage.scored[analyst] | _looked(self.store.drafts(analyst))
+        ahead = self.ahead_of(analyst) if scores else set()
+        chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
+        return sorted(chosen, key=lambda dispute: (-dispute.largest, dispute.answer))
 
-        def apart(dispute: Dispute) -> float:
-            return dispute.differences[metric] if metric else dispute.largest
+    def look(self, analyst: str, digests: Iterable[str], *, whose: bool = False, scores: bool = False) -> None:
+        """Remember, before it is shown, that this analyst sees `whose` answers these are, or others' `scores` of them.
 
-        chosen = [
-            dispute
-            for dispute in list(coverage.disputes.values())
-            if apart(dispute) >= at_least
-            and adjudicated in (None, dispute.adjudication is not None)
-            and (dispute.answer not in ahead or _settled_by(dispute, analyst))
+        Who has seen the scores is not asked to score the answer; whatever they give all the same says what they saw.
+        """
+        coverage = self._caught_up()
+        known_whose, known_scores = self.ledger.shown_whose(analyst), self.ledger.shown_scores(analyst)
+        looks = [
+            replace(self._event("look", analyst, digest), blind=not whose, independent=not scores)
+            for digest in dict.fromkeys(digests)
+            if digest in coverage and ((whose and digest not in known_whose) or (scores and digest not in known_scores))
         ]
-        return sorted(chosen, key=lambda dispute: (-apart(dispute), dispute.answer))
-
-    def look(self, analyst: str, digest: str) -> None:
-        """Remember that this analyst was shown the scores of an answer: they won't be asked to score it."""
-        if self.store.draft(analyst, digest, "adjudication") is None:
-            self.store.save_draft(Draft(analyst, digest, "adjudication", updated=now()))
+        if looks:
+            self.store.append(looks)
+            self._caught_up()
 
 
 def _inserted(order: list[str], new: list[str], place: Callable[[str], bytes]) -> list[str]:
@@ -383,12 +419,3 @@ def _inserted(order: list[str], new: list[str], place: Callable[[str], bytes]) -
     for digest in new:
         insort(order, digest, key=place)
     return order
-
-
-def _looked(drafts: Iterable[Draft]) -> set[str]:
-    """The answers whose scores an analyst is or was about to settle."""
-    return {draft.answer for draft in drafts if draft.kind == "adjudication"}
-
-
-def _settled_by(dispute: Dispute, analyst: str) -> bool:
-    return dispute.adjudication is not None and dispute.adjudication.analyst == analyst

@@ -46,8 +46,14 @@ def _by_name(desk: Desk) -> Visitor | None:
     if visitor is None:
         _ask_name(refusal)
     else:
-        _show(visitor.name, "not you?", lambda: st.session_state.update({_NAME: ""}))
+        _show(visitor.name, "not you?", _leave)
     return visitor
+
+
+def _leave() -> None:
+    """Let go of everything that this session holds of one person, before another sits down."""
+    st.session_state.clear()
+    st.session_state[_NAME] = ""
 
 
 def _ask_name(refusal: str) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from genaipa.scoring.blinding import mask
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE
 
@@ -68,7 +67,7 @@ def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
 def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
     """Everything about one answer that does not depend on who scores it."""
     document, annotated = case.document, case.annotated
-    reply = mask(case.reply, case.names, f"{document.text}\n{document.company}\n{case.asked}") if blind else case.reply
+    reply = case.masked_reply() if blind else case.reply
     evidence = examine(reply, document, parts=case.parts, annotated=annotated, part_set=case.part_set)
     targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
@@ -172,7 +171,18 @@ def _in_reply(evidence: Evidence) -> list[Span]:
 
 
 def _tone_of_reference(reference: Reference) -> str:
+    if reference.outside:
+        return "unsure" if reference.outside == "perhaps another text" else "plain"
     return "bad" if reference.target is None else "good" if reference.expected else "plain"
+
+
+def _resolved(reference: Reference) -> str:
+    """What a reference is in the document, or that it is none of its sections."""
+    if reference.outside == "perhaps another text":
+        return "not in this document; perhaps of another text"
+    if reference.outside:
+        return f"{reference.outside}, not this document"
+    return reference.resolved or "no such section in this document"
 
 
 def _tone_of_quotation(quotation: Quotation) -> str:
@@ -200,14 +210,13 @@ def _lines(case: Case, evidence: Evidence, reply: str) -> dict[str, list[Line]]:
             text = f"cites {cited} of the {wanted} sections that the annotated answer rests on"
             lines["completeness"].append(_line(tone, text))
     for n, ref in enumerate(evidence.references):
-        what = ref.resolved or "no such section in this document"
-        lines["reference"].append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {what}", f"r{n}"))
+        lines["reference"].append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {_resolved(ref)}", f"r{n}"))
     # A section that is named three times is one line, which jumps to the first of them.
     lines["reference"] = list({line["text"]: line for line in reversed(lines["reference"])}.values())[::-1]
     if not evidence.references:
         lines["reference"].append(_line("plain", "names no section"))
     if case.annotated and case.annotated.silent:
-        tone = "bad" if evidence.references else "plain"
+        tone = "plain" if all(ref.outside for ref in evidence.references) else "bad"
         lines["reference"].append(_line(tone, "the document is silent: any cited section scores -1"))
     return lines
 

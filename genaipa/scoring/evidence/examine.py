@@ -82,17 +82,20 @@ def annotated_targets(
 
 def _on_silence(references: tuple[Reference, ...], silence: Silence) -> tuple[float | None, str]:
     """The value for references, and why, where the document does not answer; None where that takes an analyst."""
-    if references:
+    if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, and the answer cites a section all the same."
-    if silence.claimed:
+    if silence.claimed and not references:
         return 1.0, "The answer says that the document does not say, as it should, and cites nothing."
     return None, ""
 
 
 def _on_sections(references: tuple[Reference, ...], *, checked: bool) -> tuple[float | None, str]:
     """The value for references, and why, where the document answers; None where that takes an analyst."""
-    if references and all(reference.expected for reference in references):
-        return 1.0, "Every section that the answer cites is one that the annotated answer rests on."
-    if references and checked and not any(reference.target for reference in references):
+    inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
+    if not inside or any(reference.outside for reference in inside):
+        return None, ""
+    if all(reference.expected for reference in inside):
+        return 1.0, "Every section of this document that the answer cites is one that the annotated answer rests on."
+    if checked and not any(reference.target for reference in inside):
         return -1.0, "None of the sections that the answer cites exists in this document."
     return None, ""

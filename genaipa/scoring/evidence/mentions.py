@@ -10,12 +10,13 @@ from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.evidence.wording import fold
+from genaipa.scoring.evidence.outside import HERE, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.policies.document import Document
+    from genaipa.scoring.evidence.outside import Outside
 
 Span = tuple[int, int]
 
@@ -35,7 +36,9 @@ _WORD = (
     r"(?:(?i:sub-?sections?|sections?|sec\.|sect\.|parts?|articles?|arts?\.|recitals?)|Sec|Art"
     r"|(?:[Cc]hapter|[Cc]lause)s?|Schedule|Appendix|Annex|Title|[Ss]ummary(?:[ \t]+[Pp]oints?)?|\u00a7{1,2})"
 )
-_CITED = re.compile(rf"(?<![\w/-])(?P<word>{_WORD})[ \t\u00a0*_]{{0,4}}(?P<number>{_NUMBER})")
+# A body of the EU goes by the article that it was founded on.
+_BODY = r"(?![ \t]+(?:Data[ \t]+Protection[ \t]+)?Working[ \t]+(?:Party|Group)\b)"
+_CITED = re.compile(rf"(?<![\w/-])(?P<word>{_WORD})[ \t\u00a0*_]{{0,4}}(?P<number>{_NUMBER}){_BODY}")
 # What stands behind "ChatGPT:" or in brackets, as in "(ChatGPT: P6)".
 _SHORT = re.compile(r"(?<=[(\[:,;])\s{0,3}(?P<part>P(?P<number>\d{1,2}))(?=\s*[)\],;])")
 # "(IV. Choice and transparency, A. Privacy settings)": numbers without a word, where a bracket begins or goes on.
@@ -54,6 +57,9 @@ _LISTED = re.compile(r"[ \t]*(?:$|[\n.,;:)\]}&*_\"\u201d\u2020^-]|(?:and|or)\b)"
 _UNIT = re.compile(
     r"[ \t]+(?:other|more|million|percent|hours?|days?|weeks?|months?|years?|users?|people)\b|[ \t]?%", re.IGNORECASE
 )
+
+_WORDLESS = re.compile(_NUMBER)
+_LIST = re.compile(r"[ \t]*(?:[,;&\u2013-]|(?:,[ \t]*)?\b(?:and|or)\b)[ \t]*")
 
 # Between "Part 2" and "Section 2.3", between two sections in one part, between "Section 2.3" and "Part 2".
 _OF_POLICY = r"(?:[ \t]+of[ \t]+(?:the|this|its|your|my)[ \t]+[\w' \u2019-]{1,50}?)?"
@@ -93,32 +99,17 @@ _ELSEWHERE = re.compile(
     r"(?:settings?|account|app|website|site|page|menu|profile|platform|dashboard|help)",
     re.IGNORECASE,
 )
-_DOCUMENT = r"\b(?:polic(?:y|ies)|notice|document|statement|text|part|regulation)\b"
-_HERE = re.compile(
-    rf"[ \t]*,?[ \t]*(?:of|in|from|within)[ \t]+(?:the|this|its|their)?[ \t]*[\w' \u2019-]{{0,40}}?{_DOCUMENT}",
-    re.IGNORECASE,
-)
 _HERE_BEFORE = re.compile(
     r"\b(?:polic(?:y|ies)|notice|statement|references?|source|see)(?:['\u2019]s)?[\s,:*(\[]*$", re.IGNORECASE
 )
-
-# --- What is no section of the document ----------------------------------------------------------------------------
-
-_SUMMARY_BEFORE = re.compile(r"summary(?:[ \t]*[,:]?[ \t]*|[ \t]+of[ \t]+)$", re.IGNORECASE)
-_SUMMARY_BEHIND = re.compile(
-    r"[ \t]+(?:of|in|from)[ \t]+(?:the|my|your|this|its|our)[ \t]+(?:\w+[ \t]+){0,2}summary", re.IGNORECASE
-)
-_LAW = r"(?P<law>GDPR|CCPA|LGPD|HIPAA|COPPA|PIPEDA|FERPA|GLBA|VCDPA|PDPA|APPI|POPIA)"
-_LAW_BEHIND = re.compile(rf"[ \t]+(?:of|in|under)[ \t]+(?:the[ \t]+)?{_LAW}\b|,?[ \t]+{_LAW.replace('law', 'next')}\b")
-_LAW_BEFORE = re.compile(rf"\b{_LAW}(?:['\u2019]s)?,?[ \t(]+$")
 
 
 @dataclass(frozen=True)
 class Mention:
     """What is named from `start` to `end` of the reply: a number with its word, or a title, or both.
 
-    `last` is the end of a range, `within` the number of the part that it is said to be in. `outside` marks what is
-    said to be of a summary or another law, `loose` a heading that may be of the app rather than of the document.
+    `last` is the end of a range, `within` the number of the part that it is said to be in. `outside` tells of which
+    other text it is, `loose` marks a heading that may be of the app rather than of the document.
     """
 
     start: int
@@ -128,15 +119,15 @@ class Mention:
     last: str = ""
     title: str = ""
     within: str = ""
-    outside: bool = False
+    outside: Outside = ""
     loose: bool = field(default=False, compare=False)
 
 
 def find_mentions(reply: str, document: Document) -> list[Mention]:
     """Everything that is named, in order, each with its title and the part that it is said to be in."""
     numbered = [
-        _with_title(reply, _judged(reply, mention, document), following)
-        for mention, following in _with_next(_placed(reply, _numbered(reply)))
+        _with_title(reply, mention, following)
+        for mention, following in _with_next(_judged(reply, _placed(reply, _numbered(reply)), document))
     ]
     taken = [(mention.start, mention.end) for mention in numbered]
     headed = [mention for mention in _headed(reply) if not _overlaps(taken, mention)]
@@ -265,17 +256,20 @@ def _with_title(reply: str, mention: Mention, following: int) -> Mention:
     return mention
 
 
-def _judged(reply: str, mention: Mention, document: Document) -> Mention:
-    """The mention, marked if it is said to be a summary's or another law's."""
-    before = reply[max(0, mention.start - 40) : mention.start]
-    summary = _SUMMARY_BEFORE.search(before) or _SUMMARY_BEHIND.match(reply, mention.end)
-    if summary or mention.word.lower().startswith("summary"):
-        return replace(mention, outside=True)
-    law = _LAW_BEHIND.match(reply, mention.end) or _LAW_BEFORE.search(before)
-    if not law or _higher(mention) or mention.within:
-        return mention
-    known = fold(f"{document.company} {document.about.title} {document.name}")
-    return replace(mention, outside=fold(next(filter(None, law.groups()))) not in known)
+def _judged(reply: str, mentions: list[Mention], document: Document) -> list[Mention]:
+    """The mentions, those marked that are of another text; "Articles 13 and 14 of the GDPR" are both of it."""
+    # What is said to be in a part is named as a part is.
+    whose = [outside(reply, m.start, m.end, "Part" if m.within else m.word, document) for m in mentions]
+    pairs = [(n - 1, n) for n in range(1, len(mentions)) if _is_listed(reply, mentions[n - 1], mentions[n])]
+    for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
+        if whose[by] in {"another law", "a summary"}:
+            whose[to] = whose[by]
+    return [replace(mention, outside=why) for mention, why in zip(mentions, whose, strict=True)]
+
+
+def _is_listed(reply: str, before: Mention, mention: Mention) -> bool:
+    """Whether a mention goes on from the one before, as a number without a word of its own."""
+    return bool(_LIST.fullmatch(reply, before.end, mention.start) and _WORDLESS.match(reply, mention.start))
 
 
 def _headed(reply: str) -> Iterator[Mention]:
@@ -287,7 +281,7 @@ def _headed(reply: str) -> Iterator[Mention]:
         if _ELSEWHERE.match(reply, match.end()):
             continue
         before = reply[max(0, match.start() - 40) : match.start()]
-        loose = not (_HERE.match(reply, match.end()) or _HERE_BEFORE.search(before))
+        loose = not (HERE.match(reply, match.end()) or _HERE_BEFORE.search(before))
         kind = next(kind for kind in ("before", "after", "plain") if match.group(kind))
         several = (match.group("several") or "").endswith("s")
         each = _QUOTED if kind != "plain" else r"(?:(?!\band\b).)+" if several else r".+"

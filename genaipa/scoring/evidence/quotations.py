@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ NEAR = 85.0
 _MOST = 1000  # quotations of one answer that are looked at
 _GAP = 2000  # characters that an ellipsis may stand for
 _LONGEST = 2000  # characters of a quotation for which a near match is sought
-_SOUGHT = 150  # quotations of one answer for which a near match is sought
+_SOUGHT = 150  # quotations of one answer for which a near match, or quotes around others, are sought
 _COMMON = 400  # places of a word that is too common to tell anything
 _WINDOWS = 3  # places where a near match is sought
 
@@ -46,6 +47,9 @@ _QUOTED = re.compile(
     ),
     re.MULTILINE,
 )
+# Straight quotes around others, the longest first: "taken while "Improve scanning" is on".
+_OPENED = re.compile(r'(?<!\w)"(?=\S)')
+_NESTED = [re.compile(rf'"([^"\n]*(?:"[^"\n]+"[^"\n]*){{{pairs}}})"{_SHUT}') for pairs in (3, 2, 1)]
 _LEFT_OUT = re.compile(r"\s*(?:\[[^\[\]\n]{0,60}\]|\(?(?:\u2026|\.{3,}|\. \. \.)\)?)+\s*")
 
 
@@ -68,7 +72,7 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
     """The quotations of a reply in order (the first thousand); a cited section's title (in `titles`) is none."""
     found, sought = [], 0
     taken = sorted(titles)
-    for start, end in islice(_quoted(reply), _MOST):
+    for start, end in islice(_quoted(reply, document.text), _MOST):
         if any(first <= start and end <= last for first, last in taken):
             continue
         text = reply[start:end]
@@ -85,14 +89,37 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
     return tuple(found)
 
 
-def _quoted(reply: str) -> Iterator[Span]:
+def _quoted(reply: str, whole: str) -> Iterator[Span]:
     """Where the reply quotes, in order, if it is more than a few words."""
-    for match in _QUOTED.finditer(reply):
-        start, end = match.span(match.lastgroup or 0)
-        inner = reply[start:end]
-        start, end = start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
-        if len(re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", reply[start:end])) >= WORDS:
-            yield start, end
+    nested, rest = _nested(reply, whole), reply
+    for start, end in nested:
+        # What is quoted within it is no quotation for itself.
+        rest = f"{rest[: start - 1]}{' ' * (end - start + 2)}{rest[end + 1 :]}"
+    others = (_trimmed(rest, *match.span(match.lastgroup or 0)) for match in _QUOTED.finditer(rest))
+    return heapq.merge(nested, (span for span in others if _is_long(rest[slice(*span)])))
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    """A passage without the blanks around it."""
+    inner = text[start:end]
+    return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+
+
+def _nested(reply: str, whole: str) -> list[Span]:
+    """Where straight quotes stand around others and around words of the document."""
+    found: list[Span] = []
+    for opened in islice(_OPENED.finditer(reply), _SOUGHT):
+        if found and opened.start() <= found[-1][1]:
+            continue
+        around = (pattern.match(reply, opened.start()) for pattern in _NESTED)
+        spans = (match.span(1) for match in around if match and _is_long(match[1]) and _literal(match[1], whole))
+        found += islice(spans, 1)
+    return found
+
+
+def _is_long(text: str) -> bool:
+    """Whether it is more than a few words."""
+    return len(re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", text)) >= WORDS
 
 
 def _literal(text: str, whole: str) -> tuple[Match, Span] | None:

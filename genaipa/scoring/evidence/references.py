@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.policies.document import Document
+    from genaipa.scoring.evidence.outside import Outside
 
 Span = tuple[int, int]
 Found = tuple[str, Span]
@@ -33,7 +34,8 @@ class Reference:
     """One section, part or article that a reply names.
 
     `resolved` is the label and title of what that is in this document, empty if it doesn't exist; `target` is where
-    it stands. `expected` says that it is, lies in or contains a section that the annotated answer rests on.
+    it stands. `expected` says that it is, lies in or contains a section that the annotated answer rests on. `outside`
+    says of which other text it is; it is then not missing from this document.
     """
 
     start: int
@@ -42,6 +44,7 @@ class Reference:
     resolved: str
     target: Span | None
     expected: bool
+    outside: Outside = ""
 
 
 def find_references(
@@ -57,14 +60,13 @@ def find_references(
     for mention in find_mentions(reply, document):
         key = replace(mention, start=0, end=0)
         if key not in found:
-            found[key] = None if mention.outside else lookup.find(mention)
+            found[key] = None if mention.outside in {"another law", "a summary"} else lookup.find(mention)
         resolved, target = found[key] or ("", None)
         if mention.loose and not target:
             continue
         good = target is not None and any(_shares(target, span) for span in expected)
-        references.append(
-            Reference(mention.start, mention.end, reply[mention.start : mention.end], resolved, target, good)
-        )
+        text, other = reply[mention.start : mention.end], "" if target else mention.outside
+        references.append(Reference(mention.start, mention.end, text, resolved, target, good, other))
     return tuple(references)
 
 

@@ -31,15 +31,36 @@ _NEWS = (
     r"(?:information|info|details?|specifics|mentions?|references?|statements?|guidance|explanations?|descriptions?|"
     r"clarity|indications?|answers?|provisions?|clauses?|sections?|language|discussion|definitions?)"
 )
-_PLACE = (
+_TEXT = (
     r"(?:polic(?:y|ies)|documents?|notices?|statement|texts?|summar(?:y|ies)|excerpts?|passages?|parts?|sections?|"
-    r"materials?|contents?|regulation|law|act|GDPR|CCPA|LGPD|information|details|context|articles?|it)"
+    r"materials?|contents?|regulation|law|act|GDPR|CCPA|LGPD|information|details|context|articles?)"
 )
-_IN_PLACE = rf"(?:in|by|within|from|anywhere in|under|throughout)\s+(?:[\w'-]+\s+){{0,5}}?{_PLACE}\b"
+_PLACE = rf"(?:{_TEXT}|it)"
+# Not "the policy says that it does not", which goes on with what somebody does not do.
+_OWN = (
+    r"(?:(?!(?:says?|said|states?|stated|notes?|explains?|mentions?|promises|indicates?|confirms?|specifies|"
+    r"clarifies|we|they|it|but|and)\b)[\w'-]+\s+){0,5}?"
+)
+# Information may also be something that the company has and passes on.
+_PASSED = r"(?:shared?|sold|sell|disclosed?|sent|send|passed|transferred|given|made\s+available)"
+_OTHERS = (
+    r"(?:to|with)\s+(?:[\w'-]+\s+){0,2}?(?:advertis|third|partner|any(?:one|body)|others?\b|other\s+(?:users|people|"
+    r"compan)|outsid|marketers|brokers|compan(?:y|ies)|employers?|friends|strangers|governments?|authorit|insurers?)"
+)
+_IN_PLACE = (
+    rf"(?:in|by|within|from|anywhere in|under|throughout)\s+(?:[\w'-]+\s+){{0,5}}?{_PLACE}\b"
+    rf"(?!\s+(?:(?:that|which)\s+)?(?:(?:we|they|it|is|are)\s+)?{_PASSED}\s+{_OTHERS})"
+)
+# "Mention your name to advertisers" and "are mentioned to advertisers" tell of somebody's deeds.
+_NOT_TO_OTHERS = rf"(?!\s+(?:(?:your|their|users'?|personal)\s+(?:[\w'-]+\s+){{1,2}}?|you\s+)?{_OTHERS})"
+_NOT_OF_YOU = (
+    rf"(?!\s+(?:about|on|of|regarding|concerning)\s+(?:you|your|users?)\b(?:\s+[\w'-]+){{0,3}}?\s+"
+    rf"(?:(?:is|are|will\s+be)\s+(?:ever\s+)?{_PASSED}\b|{_OTHERS}))"
+)
 # What nothing but a text does, what a text may do with news, and what becomes of something in a text.
 _SAY = (
     r"(?:mention|specify|state|say|discuss|outline|detail|describe|explain|clarify|elaborate|indicate|spell out|"
-    r"refer|comment|touch)"
+    r"refer|comment|touch\s+(?:up)?on)"
 )
 _GIVE = r"(?:provide|contain|include|give|offer|have|make|present|disclose|list)"
 _SAID = (
@@ -57,16 +78,21 @@ _BE = r"(?:is|are|was|were|be|been|being)"
 
 _WAYS = (
     # The policy does not mention, does not provide any information, does not address; nor does it describe.
-    rf"\b{_NOT}\s+{_HOW}{_SAY}\b",
-    rf"\b{_NOT}\s+{_HOW}{_GIVE}\s+{_WHAT}{_NEWS}\b(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b)",
-    rf"\b{_PLACE}\s+(?:[\w'-]+\s+){{0,5}}?{_NOT}\s+{_HOW}(?:address|define|disclose|answer|speak to|list)\b",
-    rf"\bnor\s+(?:do|does|did)\s+(?:it|they|the\s+\w+)\s+{_HOW}{_SAY}\b",
+    rf"\b{_NOT}\s+{_HOW}{_SAY}\b{_NOT_TO_OTHERS}",
+    rf"\b{_NOT}\s+{_HOW}{_GIVE}\s+{_WHAT}{_NEWS}\b(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b){_NOT_OF_YOU}",
+    rf"\b{_PLACE}\s+{_OWN}{_NOT}\s+{_HOW}(?:address|define|speak to)\b",
+    # What the company may not do either: "it does not disclose your address".
+    rf"\b{_TEXT}\s+{_OWN}{_NOT}\s+{_HOW}(?:disclose|answer|list)\b",
+    rf"\bnor\s+(?:do|does|did)\s+(?:it|they|the\s+\w+)\s+{_HOW}{_SAY}\b{_NOT_TO_OTHERS}",
     rf"\bfail(?:s|ed)?\s+to\s+{_HOW}(?:{_SAY}|address|provide|define)\b",
     rf"\bwithout\s+{_HOW}(?:mentioning|specifying|stating|detailing|describing|explaining|addressing|elaborating)\b",
     rf"\black(?:s|ing)?\s+{_WHAT}{_NEWS}\b",
     # It is not stated, (not addressed in the text), while not explicitly stated; not "a purpose that is not stated".
-    rf"(?<!\w that )(?:\b{_BE}\s+|'s\s+|[(\u2014\u2013,;]\s*|^\W*|\bwhile\s+)(?:not|never)\s+{_HOW}{_SAID}\b",
-    rf"(?<!\w that )\b{_BE}n't\s+{_HOW}{_SAID}\b",
+    (
+        r"(?<!\w that )"
+        rf"(?:\b{_BE}\s+|'s\s+|[(\u2014\u2013,;]\s*|^\W*|\bwhile\s+)(?:not|never)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}"
+    ),
+    rf"(?<!\w that )\b{_BE}n't\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     rf"(?<!\w that is )(?<!\w that are )\bnot\s+{_HOW}(?:{_SAID}|{_TOLD})\s+{_IN_PLACE}",
     rf"\b(?:unclear|not\s+{_HOW}clear)\s+(?:whether|if|how|what|from)\b",
     rf"\bunspecified\s+{_IN_PLACE}",
@@ -76,7 +102,8 @@ _WAYS = (
         r"(?=\s+(?:of|to|is|are|in|about|on|regarding|whether|that|as|made|given|provided)\b|\W*$|[.,;)])"
     ),
     (
-        rf"\bno\s+{_WHAT}(?:information|details?|specifics|statements?|provisions?|guidance|discussion|answer)\s+"
+        rf"\bno\s+{_WHAT}(?:information|details?|specifics|statements?|provisions?|guidance|discussion|answer)"
+        rf"{_NOT_OF_YOU}\s+"
         rf"(?:(?:{_BE}|has been)\s+)?{_HOW}"
         rf"(?:provided|given|available|about(?!\s+you\b)|on|regarding|concerning|as to|whether|{_SAID}|{_IN_PLACE})"
     ),
@@ -89,6 +116,7 @@ _WAYS = (
     # It is silent on this; I could not find it in the policy; there is not enough information.
     r"(?<!not )\bsilent\s+(?:on|about|regarding|as to|with respect to|in this)\b",
     (
+        r"(?<!they )(?<!others )(?<!partners )(?<!advertisers )(?<!parties )"
         r"\b(?:can(?:not|'t)|(?:could|did|do)(?:\s+not|n't)|unable\s+to|not\s+able\s+to)\s+"
         r"(?:find|locate|see|determine|tell|answer|confirm|say)\b[^.\n]{0,80}?"
         rf"\b(?:{_IN_PLACE}|{_NEWS}\s+(?:about|on|regarding))"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from genaipa.errors import UsageError
+from genaipa.scoring.answers import occurring
 from genaipa.scoring.events import standing
 from genaipa.scoring.exchange.rows import COLUMNS, row_of
 from genaipa.scoring.exchange.tables import write_csv, write_xlsx
@@ -34,15 +35,26 @@ def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
     return [event for event in standing(events) if machines or event.scorer == "human"]
 
 
-def write_scores(file: BinaryIO, suffix: str, events: Iterable[Event], answers: Mapping[str, Answer]) -> None:
+def write_scores(
+    file: BinaryIO,
+    suffix: str,
+    events: Iterable[Event],
+    answers: Mapping[str, Answer],
+    *,
+    per_run: bool = False,
+) -> None:
     """Write events in the format of a suffix; a table takes scores and adjudications only.
 
-    `answers` (by digest) are those of which a table can say more than the digest.
+    `answers` (by digest) are those of which a table can say more than the digest. With `per_run`, a table has a row
+    for each place where an answer was given, and not one that names them all.
     """
     if suffix == ".jsonl":
         file.writelines(msgspec.json.encode(event) + b"\n" for event in events)
         return
-    rows = (row_of(event, answers.get(event.answer)) for event in events)
+    if per_run:
+        rows = (row_of(event, [place] if place else []) for place, event in occurring(events, answers))
+    else:
+        rows = (row_of(event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
     if suffix == ".csv":
         write_csv(file, COLUMNS, rows)
     else:

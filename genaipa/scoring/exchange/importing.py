@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.scoring.events import Event, standing
+from genaipa.scoring.events import LASTING, Event, standing
 from genaipa.scoring.exchange.reading import Found, Reading
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ class _Sifting:
             return f"undoes the event '{event.undoes}', which is neither here nor earlier in the files."
         if (undone.analyst, undone.answer) != (event.analyst, event.answer):
             return f"undoes the event '{event.undoes}', which is another analyst's or about another answer."
-        if undone.kind == "undo":
-            return f"undoes the event '{event.undoes}', which is an undo itself."
+        if undone.kind in LASTING:
+            return f"undoes the event '{event.undoes}', a {undone.kind}, which can't be undone."
         return ""
 
 

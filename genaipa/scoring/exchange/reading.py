@@ -9,7 +9,7 @@ import msgspec
 
 from genaipa.datafiles import convert, read_text
 from genaipa.errors import DataError, UsageError, nearest
-from genaipa.scoring.events import Event
+from genaipa.scoring.events import Event, complaint
 from genaipa.scoring.exchange.rows import COLUMNS, DIGEST, event_of, is_scored, time_of
 from genaipa.scoring.exchange.sheet import SHOWN
 from genaipa.scoring.exchange.tables import read_table, simplified
@@ -76,16 +76,16 @@ class Reading:
                 inner, problem = _why_undecodable(line)
                 self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
-            complaint = f"the event '{event.id}' stands twice." if event.id in ids else _complaint(event)
-            if complaint:
-                self._tell(path, entry, complaint)
+            told = f"the event '{event.id}' stands twice." if event.id in ids else _complaint(event)
+            if told:
+                self._tell(path, entry, told)
             else:
                 ids.add(event.id)
                 self.found.append(Found(event, path, entry))
 
     def _read_rows(self, table: Table) -> None:
         columns = dict(self._columns(table))
-        nameless, seen = [], dict[tuple[str, ...], int]()
+        nameless, seen = [], dict[tuple[str, ...], tuple[int, Event]]()
         for row, texts in table.rows if columns.keys() >= set(_NEEDED) else ():
             cells = {column: texts[place] for column, place in columns.items() if place < len(texts)}
             cells = dict.fromkeys(_NEEDED, "") | cells
@@ -98,8 +98,12 @@ class Reading:
                 self._tell(table.path, f"row {row}, {column}", problem)
             if not who:
                 nameless.append(row)
+            elif event is not None and complaint(event):
+                self._tell(table.path, f"row {row}, scorer", complaint(event))
             elif event is not None:
-                before = seen.setdefault((event.kind, event.scorer, who, event.answer), row)
+                before, same = seen.setdefault((event.kind, event.scorer, who, event.answer), (row, event))
+                if same == event and before != row:
+                    continue  # of an answer that was given in several places, a row for each
                 if before != row:
                     told = f"scores the same answer for {who} as row {before}; keep one of them."
                     self._tell(table.path, f"row {row}, {DIGEST}", told)
@@ -153,19 +157,14 @@ def _why_undecodable(line: str) -> tuple[str, str]:
 
 
 def _complaint(event: Event) -> str:
-    """What is wrong with an event by itself; empty if nothing."""
-    valued = event.kind in ("score", "adjudication")
+    """What is wrong with an event of a log by itself; empty if nothing."""
     if not (event.id and event.analyst.strip() and event.answer):
         return "id, analyst and answer must not be empty."
-    if valued != (event.values is not None):
-        return f"an event of the kind '{event.kind}' {'needs' if valued else 'has no'} values."
-    if (event.kind == "undo") != bool(event.undoes):
-        return "an undo, and only an undo, says which event it undoes."
     try:
         time_of(event.time)
     except ValueError as error:
         return f"{error}."
-    return ""
+    return complaint(event)
 
 
 def _few(rows: Sequence[int]) -> str:

@@ -12,16 +12,16 @@ from genaipa.scoring.overall import m_all
 from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from genaipa.scoring.answers import Answer
+    from genaipa.scoring.answers import Occurrence
     from genaipa.scoring.exchange.tables import Cell
 
 DIGEST = "digest"
 """The column with the answer's digest: a table without it is none of ours."""
 GIVEN = (
     *(DIGEST, "analyst", "time", *METRICS, "note"),
-    *("seconds", "kind", "scorer", "blind", "calibration", "suggested", "preselected", "id"),
+    *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "id"),
 )
 """The columns that say what was given; they are read back. Only the digest and the five metrics have to be there."""
 ABOUT = ("run", "system", "document", "question", "wording", "initialization", "repetition", "m_all")
@@ -34,10 +34,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 # -- out --
 
 
-def row_of(event: Event, answer: Answer | None) -> tuple[Cell, ...]:
-    """A score or adjudication as a row of `COLUMNS`; `answer` is None where its run is not here.
+def row_of(event: Event, places: Sequence[Occurrence]) -> tuple[Cell, ...]:
+    """A score or adjudication as a row of `COLUMNS`; there are no `places` where the answer's run is not here.
 
-    Of an answer that came back several times, each run, system, … is named once.
+    Of an answer that was given in several places, each run, system, … is named once.
     """
     values = event.values
     assert values is not None, "scores and adjudications have values"
@@ -45,27 +45,17 @@ def row_of(event: Event, answer: Answer | None) -> tuple[Cell, ...]:
     metrics: list[Cell] = [_whole(values[metric]) for metric in METRICS]
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
-        *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.calibration)),
-        *(suggested, _word(event.preselected), event.id),
-        *_about(answer),
+        *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
+        *(_word(event.calibration), suggested, _word(event.preselected), event.id),
+        *_about(places),
         round(m_all(values), 2),
     )
 
 
-def _about(answer: Answer | None) -> tuple[Cell, ...]:
-    if answer is None:
-        return (None,) * (len(ABOUT) - 1)  # all but M_all
-    each = answer.occurrences
-    repetitions = _named(o.repetition for o in each)
-    return (
-        *(_named(o.run for o in each), _named(o.system for o in each), answer.document, answer.question),
-        *(answer.wording, _named(o.initialization for o in each)),
-        int(repetitions) if repetitions.isdecimal() else repetitions,
-    )
-
-
-def _named(values: Any) -> str:
-    return "; ".join(dict.fromkeys(map(str, values)))
+def _about(places: Sequence[Occurrence]) -> Iterator[Cell]:
+    for column in ABOUT[:-1]:  # all but M_all
+        named = list(dict.fromkeys(getattr(place, column) for place in places))
+        yield named[0] if len(named) == 1 else "; ".join(map(str, named)) or None
 
 
 def _word(flag: bool) -> str:
@@ -166,6 +156,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "kind": _choice("score", "adjudication"),
     "scorer": _choice(*get_args(Scorer)),
     "blind": _flag,
+    "independent": _flag,
     "calibration": _flag,
     "suggested": _suggested,
     "preselected": _flag,

@@ -10,7 +10,6 @@ import textwrap
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.datafiles import digest
-from genaipa.scoring.blinding import mask
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS, openpyxl, spreadsheet_text
 from genaipa.scoring.rubric import METRICS, RUBRIC, SILENT_RULE, VALUES
 
@@ -65,15 +64,13 @@ def write_sheet(file: BinaryIO, cases: Iterable[Case], analyst: str = "") -> int
 
 
 def _row(case: Case, analyst: str) -> list[str | None]:
-    document = case.document
-    keep = f"{document.text}\n{document.company}\n{case.asked}"
     asked = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
     annotated = ""
     if case.annotated is not None:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""
         silent = "\n\n(The document does not say.)" if case.annotated.silent else ""
         annotated = case.annotated.answer + rests_on + silent
-    shown = [asked, mask(case.reply, case.names, keep), annotated]
+    shown = [asked, case.masked_reply(), annotated]
     return [case.answer.digest, case.answer.document, *map(_fitting, shown), *[None] * (len(FILLED) - 1), analyst]
 
 

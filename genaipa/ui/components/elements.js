@@ -1,5 +1,7 @@
-// Stands before every component's own script: an element with its attributes, listeners (`onclick: …`) and children. Text
-// goes in as text, whatever is in it. An attribute that is true has no value; one that is false or null is left out.
+// Stands before every component's own script.
+
+// An element with its attributes, listeners (`onclick: …`) and children. Text goes in as text, whatever is in it. An
+// attribute that is true has no value; one that is false or null is left out.
 function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -9,4 +11,20 @@ function make(tag, attributes = {}, ...children) {
   }
   node.append(...children.filter((child) => child != null));
   return node;
+}
+
+const BY_PLACE = {
+  Digit1: "1", Digit2: "2", Digit3: "3", KeyB: "b", KeyH: "h", KeyN: "n", KeyS: "s", KeyU: "u", Slash: "/",
+};
+
+// The key that is meant: "b" with Caps Lock too, and by its place on keyboards whose letters or digits are others.
+function pressed(event) {
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const other = !/^[a-z0-9/]$/.test(key) && event.key.length === 1 && !event.shiftKey;
+  return (other && BY_PLACE[event.code]) || key;
+}
+
+// Whether Enter belongs to what has the focus: a link or a button is pressed by it, as everywhere.
+function takesEnter(target) {
+  return target instanceof Element && target.closest("a, button, summary, [role=button], [role=option], [role=tab]") !== null;
 }

@@ -28,6 +28,8 @@ class Pad {
     this.data = null;
     this.typed = [];
     this.current = 0;
+    this.revision = 0;
+    this.sent = 0;
     this.waiting = null;
     this.build();
     this.onKey = (event) => this.key(event);
@@ -95,18 +97,14 @@ class Pad {
     this.data = data;
     fill(this.progress, ...data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text)));
     if (before && before.id === data.id) {
-      if (data.trouble) {
-        clearTimeout(this.silenceTimer);
-        this.waiting = null;
-        this.say(data.trouble, "bad");
-      }
+      if (data.answered === this.sent) this.settle();
+      if (data.trouble) this.say(data.trouble, "bad");
       this.buttonsAndMetrics();
       return;
     }
+    this.settle();
     clearTimeout(this.draftTimer);
-    clearTimeout(this.silenceTimer);
     this.draftTimer = null;
-    this.waiting = null;
     if (before && data.settled === before.id) this.forget(before);
     this.restore(data);
     this.current = Math.max(0, this.typed.indexOf("."));
@@ -114,20 +112,23 @@ class Pad {
     this.say(data.message || "");
     this.buttonsAndMetrics();
     this.compare(data.comparison);
-    this.root.getRootNode().activeElement?.blur();
+    // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
+    if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
     // Whatever led here keeps the focus until Streamlit takes it away, and would swallow the first Enter.
     if (!before) document.activeElement?.blur();
   }
 
-  // What was typed: from the server, unless the browser kept something newer that never got there.
+  // What was typed: from the server, unless the browser kept a later state of it that never got there.
   restore(data) {
-    let draft = data.draft;
+    let { draft } = data;
     try {
       const kept = JSON.parse(localStorage.getItem(place(data)) || "null");
-      if (kept && kept.updated > draft.updated) draft = kept;
+      const newer = draft.turn ? kept?.turn === draft.turn && kept.revision > draft.revision : !draft.updated;
+      if (kept && newer) draft = kept;
     } catch {
       // A browser that keeps nothing loses nothing that the server has.
     }
+    this.revision = draft.revision;
     this.typed = [...draft.typed];
     this.note.value = draft.note;
     this.seconds = draft.seconds;
@@ -223,7 +224,7 @@ class Pad {
             make("input", {
               type: "checkbox",
               checked: data.preselect,
-              onchange: (event) => this.act("preselect", { on: event.target.checked }),
+              onchange: (event) => this.tell("preselect", { on: event.target.checked }),
             }),
             "fill suggestions in",
           )
@@ -243,7 +244,10 @@ class Pad {
           class: `choice key${key}${chosen === key ? " chosen" : ""}`,
           "aria-pressed": String(chosen === key),
           onmousedown: (event) => event.preventDefault(),
-          onclick: () => this.choose(n, key),
+          onclick: (event) => {
+            event.stopPropagation();
+            this.choose(n, key);
+          },
         },
         make("kbd", {}, key),
         make("span", {}, words),
@@ -296,9 +300,14 @@ class Pad {
           ...rows,
         ),
         comparison.note ? make("p", { dir: "auto" }, `${comparison.by}: ${comparison.note}`) : null,
-        make("button", { type: "button", onclick: () => this.compare(null) }, "Go on ", make("kbd", {}, "Enter")),
+        make("button", { type: "button", onclick: () => this.goOn() }, "Go on ", make("kbd", {}, "Enter")),
       ),
     );
+  }
+
+  goOn() {
+    this.compare(null);
+    this.tell("compared");
   }
 
   say(text, tone = "") {
@@ -317,7 +326,7 @@ class Pad {
       return;
     }
     if (this.compared) {
-      if (event.key === "Enter" || event.key === "Escape") this.take(event, () => this.compare(null));
+      if (event.key === "Enter" || event.key === "Escape") this.take(event, () => this.goOn());
       return;
     }
     const acts = {
@@ -334,13 +343,11 @@ class Pad {
       "/": () => this.search.focus(),
       h: () => this.nextHighlight(),
     };
-    if (event.key === "Enter") {
-      // A button that has the focus is pressed by Enter, as everywhere.
-      if (target instanceof HTMLElement && target.tagName === "BUTTON") return;
-      if (!event.repeat) this.take(event, () => this.save());
-    } else if (Object.hasOwn(acts, event.key) && !(event.repeat && /[bsu]/.test(event.key))) {
-      this.take(event, acts[event.key]);
-    }
+    // A key that is held down is meant once, but for moving about.
+    if (event.repeat && !event.key.startsWith("Arrow")) return;
+    const key = pressed(event);
+    if (key === "Enter" && !takesEnter(target)) this.take(event, () => this.save());
+    else if (Object.hasOwn(acts, key)) this.take(event, acts[key]);
   }
 
   take(event, act) {
@@ -351,11 +358,8 @@ class Pad {
 
   choose(n, key) {
     if (n >= METRICS || this.waiting) return;
-    // A whole score that is corrected is gone through from where one is; else the next metric without a value is next.
-    const whole = !this.typed.includes(".");
     this.typed[n] = key;
-    const open = this.typed.indexOf(".", n);
-    this.current = whole ? n + 1 : open >= 0 ? open : this.typed.includes(".") ? this.typed.indexOf(".") : METRICS;
+    this.current = n + 1;
     this.changed();
   }
 
@@ -389,12 +393,14 @@ class Pad {
       typed: this.typed.join(""),
       note: this.note.value,
       seconds: Math.round(this.seconds * 10) / 10,
-      updated: new Date().toISOString(),
+      turn: this.data.id,
+      revision: this.revision,
     };
   }
 
   changed() {
     this.dirty = true;
+    this.revision += 1;
     this.say("");
     this.buttonsAndMetrics();
     this.keep();
@@ -421,22 +427,32 @@ class Pad {
     this.act("save");
   }
 
-  act(name, more = {}) {
-    if (this.data.can[name] === false) return;
+  // A decision about this answer. Until the desk has answered there is no other: of two that are under way at once the
+  // page would see the later one alone. A second Enter sends the same score under the same id, which is kept once.
+  act(name) {
+    if (this.data.can[name] === false || (this.waiting && this.waiting !== name)) return;
     clearTimeout(this.draftTimer);
     this.draftTimer = null;
-    // A second Enter sends the same score under the same id: it is kept once.
-    this.waiting = name === "save" ? this.data.id : null;
-    this.component.setTriggerValue("act", { act: name, ...this.draft(), ...more });
+    this.waiting = name;
+    this.tell(name, this.draft());
     this.buttonsAndMetrics();
     clearTimeout(this.silenceTimer);
-    if (name === "preselect") return;
     this.silenceTimer = setTimeout(() => {
-      this.waiting = null;
+      this.settle();
       this.dirty = true;
       this.changed();
       this.say("The desk has not answered yet. What you typed is kept: press the key again.", "bad");
     }, SILENCE);
+  }
+
+  tell(name, more = {}) {
+    this.sent += 1;
+    this.component.setTriggerValue("act", { act: name, id: this.data.id, number: this.sent, ...more });
+  }
+
+  settle() {
+    clearTimeout(this.silenceTimer);
+    this.waiting = null;
   }
 
   // --- the document ---

@@ -4,7 +4,7 @@
 // and what is typed by then. Python sends the same id as long as the same adjudication goes on; what is typed in this
 // tab then stays as it is.
 
-const PAUSE = 400; // ms without a change after which the draft is sent
+const PAUSE = 400; // ms between two drafts that are sent
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
 class Verdict {
@@ -33,6 +33,7 @@ class Verdict {
     document.removeEventListener("visibilitychange", this.onVisible);
     window.removeEventListener("pagehide", this.onLeave);
     clearTimeout(this.pausing);
+    this.pausing = null;
     clearTimeout(this.silence);
   }
 
@@ -42,6 +43,7 @@ class Verdict {
     this.send = component.setTriggerValue;
     if (shown !== this.data.id) {
       clearTimeout(this.pausing);
+    this.pausing = null;
       clearTimeout(this.silence);
       const { draft, message } = this.data;
       this.typed = [...draft.typed];
@@ -129,18 +131,18 @@ class Verdict {
       n: () => this.note.focus(),
       Enter: () => this.save(),
     };
-    // A button that has the focus is pressed by Enter, and a table that is scrolled keeps its arrows.
-    if (!Object.hasOwn(acts, event.key) || (event.repeat && !/^Arrow/.test(event.key))) return;
-    if (target instanceof HTMLElement && (target.tagName === "BUTTON" || target.getAttribute("role") === "combobox")) return;
+    const key = pressed(event);
+    if (!Object.hasOwn(acts, key) || (event.repeat && !key.startsWith("Arrow"))) return;
+    if (key === "Enter" && takesEnter(target)) return;
+    if (target instanceof Element && target.getAttribute("role") === "combobox") return;
     event.preventDefault();
-    acts[event.key]();
+    acts[key]();
   }
 
   choose(n, key) {
     if (n >= this.typed.length || this.waiting) return;
     this.typed[n] = key;
-    const open = this.typed.indexOf(".", n + 1);
-    this.current = open >= 0 ? open : this.typed.includes(".") ? this.typed.indexOf(".") : this.typed.length;
+    this.current = n + 1;
     this.changed();
   }
 
@@ -169,12 +171,17 @@ class Verdict {
     this.dirty = true;
     this.say("");
     this.draw();
-    clearTimeout(this.pausing);
-    this.pausing = setTimeout(() => this.sendDraft(), PAUSE);
+    if (!this.pausing) this.sendDraft();
   }
 
+  // The first change goes out at once, those that follow quickly go out together.
   sendDraft() {
-    if (this.dirty && !this.waiting) this.tell("draft");
+    if (!this.dirty || this.waiting) return;
+    this.tell("draft");
+    this.pausing = setTimeout(() => {
+      this.pausing = null;
+      this.sendDraft();
+    }, PAUSE);
   }
 
   save() {
@@ -191,6 +198,7 @@ class Verdict {
     // The id is the same however often a key is pressed, so that what it does is done once.
     if (this.waiting || this.data.can[what] === false) return;
     clearTimeout(this.pausing);
+    this.pausing = null;
     this.tell(what);
     this.waiting = true;
     this.draw();

@@ -9,30 +9,25 @@ import streamlit as st
 from msgspec import structs
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.blinding import mask
 from genaipa.scoring.events import Draft, Event, new_id, now
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE, Metric, Values, shown
 from genaipa.ui.components import component
-from genaipa.ui.plain import Text, duration, head, kept, moment, notice, texts
+from genaipa.ui.plain import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from genaipa.scoring.answers import Case
+    from genaipa.ui.coverage import Dispute
     from genaipa.ui.desk import Desk, Visitor
-    from genaipa.ui.queue import Dispute
 
-FOLD = 4000
-"""Characters of a text that are shown before one asks for the rest."""
 LEAST = (0.5, 1.5, 2.0)
 """By how much two values of the rubric can differ."""
-ANY = "any"
 PLACE = "adjudication place"
 """Where the session keeps what is on screen."""
 FILTERS = "adjudication filters"
 """Where the session keeps by what the answers were chosen."""
-UNTYPED = "." * len(METRICS)
 _STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
 
 
@@ -79,8 +74,12 @@ def page(desk: Desk, visitor: Visitor) -> None:
         notice("adjudication done", "None of these is left. Choose others above.", "done")
         return
     try:
-        desk.queue.look(visitor.name, place.answer)
         case = desk.pool.case(place.answer)
+    except GenaipaError as error:
+        desk.set_aside(place.answer, error)
+        st.rerun()
+    try:
+        desk.queue.look(visitor.name, [place.answer], scores=True, whose=not desk.queue.plan.blind)
     except GenaipaError as error:
         notice("adjudication trouble", str(error), "bad")
         return
@@ -154,8 +153,7 @@ def _at(desk: Desk, visitor: Visitor, dispute: Dispute, message: str = "") -> Pl
     """An answer with what this adjudicator had typed for it: the draft, else how they settled it before."""
     name, standing = visitor.name, dispute.adjudication
     draft = desk.store.draft(name, dispute.answer, "adjudication")
-    untouched = draft is None or (draft.typed, draft.note) == (UNTYPED, "")
-    if untouched and standing is not None and standing.analyst == name and standing.values is not None:
+    if draft is None and standing is not None and standing.analyst == name and standing.values is not None:
         draft = Draft(name, dispute.answer, "adjudication", typed=standing.values.keys, note=standing.note)
     return Place(name, dispute.answer, new_id(), draft or Draft(name, dispute.answer, "adjudication"), message)
 
@@ -176,8 +174,7 @@ def _show_case(desk: Desk, case: Case) -> None:
     original = f"Originally: {case.original}" if case.original else ""
     about = case.document.about.title or case.document.company
     texts("adjudication question", [Text(case.asked, about, aside=original, tone="strong")])
-    seen_anyway = f"{case.document.text}\n{case.document.company}\n{case.asked}"
-    reply = mask(case.reply, case.names, seen_anyway) if desk.queue.plan.blind else case.reply
+    reply = case.masked_reply() if desk.queue.plan.blind else case.reply
     texts("adjudication texts", [Text(reply, "Answer", fold=FOLD), _annotated(case)])
     if case.annotated and case.annotated.sections:
         with st.expander("What the annotated answer rests on"):
@@ -306,10 +303,6 @@ def _last(visitor: Visitor, disputes: Mapping[str, Dispute]) -> Event | None:
 def _undo(desk: Desk, visitor: Visitor, place: Place, disputes: Mapping[str, Dispute]) -> Place:
     """Withdraw the last adjudication; its answer is there again with what was typed."""
     last = _last(visitor, disputes)
-    if last is None or last.values is None:
+    if last is None or desk.queue.undo_adjudication(visitor.name, last.answer) is None:
         return place
-    name = visitor.name
-    desk.store.append([Event(new_id(), now(), "undo", name, last.answer, undoes=last.id, blind=last.blind)])
-    draft = Draft(name, last.answer, "adjudication", last.values.keys, last.note, last.seconds or 0.0, now())
-    desk.store.save_draft(draft)
-    return Place(name, last.answer, new_id(), draft, "Your adjudication is withdrawn: here is the answer again.")
+    return _at(desk, visitor, disputes[last.answer], "Your adjudication is withdrawn: here is the answer again.")

@@ -12,10 +12,13 @@ from genaipa.scoring.rubric import METRICS
 from genaipa.ui.plain import Cell, Column, Row, head, kept, long_table, notice, part, table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.scoring.answers import Pool
     from genaipa.scoring.ledger import Ledger
     from genaipa.scoring.rubric import Metric
+    from genaipa.ui.coverage import Dispute
     from genaipa.ui.desk import Desk, Visitor
-    from genaipa.ui.queue import Dispute
 
 FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
@@ -26,7 +29,14 @@ def page(desk: Desk, visitor: Visitor) -> None:
     """Everything about agreement, worked out from the people's scores that stand now."""
     head("Agreement")
     desk.ledger.refresh()
-    found = _measured(desk.ledger, desk.ledger.seen)
+    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.ledger.seen)
+    found, left_out = _measured(desk.pool, desk.ledger, stamp)
+    if left_out:
+        scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
+        st.caption(
+            f"{scores} left out, given after their analysts had seen how others scored the answer; "
+            "what they had given before that is measured instead."
+        )
     if not found.answers:
         notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
         return
@@ -41,9 +51,13 @@ def page(desk: Desk, visitor: Visitor) -> None:
 
 
 @lru_cache(maxsize=1)
-def _measured(ledger: Ledger, _seen: int) -> Agreement:
-    """What the scores of a ledger come to; worked out once for every session until an event comes in."""
-    return measure(ledger.all_scores(), most=0)
+def _measured(pool: Pool, ledger: Ledger, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
+    """What the scores of a pool's answers come to, and how many are left out because they are not independent.
+
+    It is worked out once for every session until something comes in.
+    """
+    left_out = sum(1 for score in ledger.all_scores() if score.answer in pool.answers and not score.independent)
+    return measure((e for e in ledger.independent_scores() if e.answer in pool.answers), most=0), left_out
 
 
 def _metrics(found: Agreement) -> None:
@@ -135,7 +149,12 @@ def _answers(desk: Desk, visitor: Visitor) -> None:
         *(Column(_SHORT.get(metric, metric), right=True) for metric in METRICS),
         Column("adjudicated"),
     ]
-    long_table("agreement answers", "Answers that differ most", columns, disputes, lambda d: _dispute(desk, d))
+
+    def look(page: Sequence[Dispute]) -> None:
+        desk.queue.look(name, [dispute.answer for dispute in page], scores=True)
+
+    title = "Answers that differ most"
+    long_table("agreement answers", title, columns, disputes, lambda d: _dispute(desk, d), before=look)
     st.caption(
         "How far the highest and the lowest value of each metric are apart; "
         "answers that you can still be asked to score are left out."

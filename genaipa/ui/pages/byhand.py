@@ -15,14 +15,12 @@ from genaipa.preflight import load_material
 from genaipa.protocol import SUMMARY
 from genaipa.runs.folder import RunFolder, find_run, list_runs
 from genaipa.systems.catalog import resolve
-from genaipa.ui.plain import Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
+from genaipa.ui.plain import FOLD, Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
 
 if TYPE_CHECKING:
     from genaipa.ui.desk import Desk, Visitor
     from genaipa.workspace import Workspace
 
-FOLD = 1500
-"""Characters of a message that are shown before one asks for the rest; the copy button copies all of it."""
 LAST = "by hand said"
 """Where the session keeps what came of the last reply: a sentence and its tone."""
 

@@ -13,10 +13,11 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import ANSWERS, RunFolder, find_run, list_runs
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.blinding import mask
 from genaipa.scoring.overall import m_all
 from genaipa.scoring.rubric import METRICS, shown
 from genaipa.ui.plain import (
+    ANY,
+    FOLD,
     Cell,
     Column,
     Row,
@@ -35,6 +36,7 @@ from genaipa.ui.plain import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
@@ -43,9 +45,6 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message
     from genaipa.ui.desk import Desk, Visitor
 
-FOLD = 1500
-"""Characters of a message that are shown before one asks for the rest."""
-ANY = "any"
 ANSWER = "overview answer"
 """Where the session keeps which answer was chosen."""
 HIDDEN = Cell("hidden", tone="quiet")
@@ -53,36 +52,25 @@ HIDDEN = Cell("hidden", tone="quiet")
 
 @dataclass(frozen=True)
 class Sight:
-    """What a visitor may see of an answer: all of it once they can no longer be asked to score it."""
+    """What a visitor may see of an answer: all of it, unless it is `ahead` of them, still to be scored, and blind."""
 
-    desk: Desk
     visitor: Visitor
-    calibrating: bool
+    ahead: AbstractSet[str]
+    blind: bool
 
     @classmethod
     def of(cls, desk: Desk, visitor: Visitor) -> Sight:
         """The sight of this visitor now."""
-        done = sum(score.calibration for score in desk.ledger.history(visitor.name))
-        return cls(desk, visitor, calibrating=done < desk.queue.plan.calibration)
+        ahead = desk.queue.ahead_of(visitor.name) if visitor.scores else frozenset()
+        return cls(visitor, ahead, desk.queue.plan.blind)
 
     def whose(self, digest: str) -> bool:
         """Whether they may know whose answer it is."""
-        return not self.desk.queue.plan.blind or self.scores(digest)
-
-    def hides(self, digest: str) -> bool:
-        """Whether this is an answer whose system they may not know."""
-        return digest in self.desk.pool.answers and not self.whose(digest)
+        return not self.blind or self.scores(digest)
 
     def scores(self, digest: str) -> bool:
         """Whether they may see the scores of others."""
-        given, reference = self.desk.ledger.scores(digest), self.desk.queue.plan.reference
-        if not self.visitor.scores or self.visitor.name in given:
-            return True
-        if not given or self.visitor.name in reference:
-            return False
-        counted = sum(1 for analyst in given if analyst not in reference)
-        to_compare = self.calibrating and counted < len(given)
-        return counted >= self.desk.queue.wanted(digest) and not to_compare
+        return digest not in self.ahead
 
 
 def page(desk: Desk, visitor: Visitor) -> None:
@@ -220,6 +208,10 @@ def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
     def choose(digest: str) -> None:
         state[ANSWER] = digest
 
+    def look(page: Sequence[Answer]) -> None:
+        shown_whose = [answer.digest for answer in page if sight.whose(answer.digest)]
+        desk.queue.look(sight.visitor.name, shown_whose, whose=True)
+
     long_table(
         "overview answers",
         "Answers",
@@ -228,6 +220,7 @@ def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
         lambda answer: _answer(desk, sight, answer),
         chosen=state.get(ANSWER, ""),
         choose=choose,
+        before=look,
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
     if answer is None:
@@ -258,17 +251,7 @@ def _found(desk: Desk, sight: Sight, runs: list[str]) -> list[Answer]:
     if run == ANY:
         return found
     of_run = [answer for answer in found if any(where.run == run for where in answer.occurrences)]
-    stamp = (
-        sight.visitor,
-        sight.calibrating,
-        run,
-        document,
-        question,
-        desk.ledger.seen,
-        len(pool.arrived),
-        pool.generation,
-    )
-    listed = kept("overview listed", stamp, lambda: [answer for answer in of_run if sight.whose(answer.digest)])
+    listed = [answer for answer in of_run if sight.whose(answer.digest)]
     if len(listed) < len(of_run):
         left_out = len(of_run) - len(listed)
         st.caption(f"{left_out:,} answers of this run are left out: you can still be asked to score them, blind.")
@@ -295,18 +278,21 @@ def _listed(names: Iterable[str]) -> str:
 
 def _read_answer(desk: Desk, sight: Sight, answer: Answer, runs: dict[str, RunFolder]) -> None:
     """One answer: the question, the reply, what was said before, and the scores."""
-    case = desk.pool.case(answer.digest)
+    try:
+        case = desk.pool.case(answer.digest)
+    except GenaipaError as error:
+        desk.set_aside(answer.digest, error)
+        st.rerun()
     part("The answer as it was asked")
     if sight.whose(answer.digest):
-        _said(sight, answer, case, runs)
+        _said(desk, sight, answer, case, runs)
     else:
         notice(
             "overview blind",
             "You can still be asked to score this answer. Until you have, its system, run and initialization, what "
             "was said before it, and the scores of others stay hidden, and the system's names are masked.",
         )
-        seen_anyway = f"{case.document.text}\n{case.document.company}\n{case.asked}"
-        _question_and_reply(case.asked, mask(case.reply, case.names, seen_anyway))
+        _question_and_reply(case.asked, case.masked_reply())
     if case.annotated:
         aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
         texts("overview annotated", [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)])
@@ -318,7 +304,7 @@ def _question_and_reply(asked: str, reply: str) -> None:
     texts("overview reply", [Text(asked, "Asked", tone="asked"), Text(reply, "Answer", fold=FOLD)])
 
 
-def _said(sight: Sight, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
+def _said(desk: Desk, sight: Sight, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
     """The conversation in which it was given, in one of the places in which it was."""
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
     if len(places) > 1:
@@ -329,10 +315,11 @@ def _said(sight: Sight, answer: Answer, case: Case, runs: dict[str, RunFolder]) 
     record = _record(folder, where)
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", [Column(""), Column("")], _facts(where, record))
-    before = messages[:-2]
+    before, told = _before(sight, answer, messages[:-2])
+    desk.queue.look(sight.visitor.name, [answer.digest, *told], whose=True)
     if before:
         with st.expander(f"What was said before ({len(before)} messages)"):
-            texts("overview before", _before(sight, answer, before))
+            texts("overview before", before)
     _question_and_reply(case.asked, case.reply)
 
 
@@ -356,28 +343,30 @@ def _facts(where: Occurrence, record: Record) -> list[Row]:
     return [Row((Cell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
 
 
-def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> list[Text]:
-    """The messages before an answer. Among them can be answers of the same system that are still to be scored blind."""
-    shown_messages, asked = [], ""
+def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
+    """The messages before an answer, and the digests of the answers among them.
+
+    Answers of the same system that are still to be scored blind are hidden.
+    """
+    shown_messages, told, asked = list[Text](), list[str](), ""
     for message in messages:
         if message.role == "user":
             asked = message.content
             shown_messages.append(Text(asked, "Said to it", message.purpose, "system", fold=FOLD))
-        elif sight.hides(answer_digest(answer.document_digest, asked, message.content)):
+        elif not sight.whose(digest := answer_digest(answer.document_digest, asked, message.content)):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:
+            told.append(digest)
             shown_messages.append(Text(message.content, "Reply", message.purpose, fold=FOLD))
-    return shown_messages
+    return shown_messages, told
 
 
 def _scores(desk: Desk, visitor: Visitor, answer: Answer) -> None:
     """Everyone's values side by side, and the notes."""
-    scores = desk.ledger.scores(answer.digest)
-    if visitor.scores and visitor.name not in scores:
-        # Should one of these scores be withdrawn, another analyst is asked.
-        desk.queue.look(visitor.name, answer.digest)
-    given = list(scores.values())
+    given = list(desk.ledger.scores(answer.digest).values())
     given += filter(None, [desk.ledger.adjudication(answer.digest)])
+    if any(event.analyst != visitor.name for event in given):
+        desk.queue.look(visitor.name, [answer.digest], scores=True)
     if not given:
         st.caption("Nobody has scored it yet.")
         return

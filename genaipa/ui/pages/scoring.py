@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.events import Draft
+from genaipa.scoring.events import UNTYPED, Draft
 from genaipa.scoring.rubric import KEYS, METRICS, Values
 from genaipa.ui.components import component
 from genaipa.ui.view import Prepared, comparison, prepare
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Metric
     from genaipa.ui.desk import Desk, Visitor
-
-_UNTYPED = "." * len(METRICS)
 
 
 @dataclass
@@ -31,7 +29,6 @@ class Turn:
     mode: Literal["score", "correction"]
     id: str
     draft: Draft
-    preselected: bool = False
     trouble: str = ""
 
 
@@ -64,10 +61,18 @@ def _prepared(_desk: Desk, digest: str) -> Prepared:
 
 def _next(desk: Desk, visitor: Visitor) -> Turn | None:
     """What this analyst scores next, with what they had typed for it before."""
-    digest = desk.queue.next(visitor.name)
-    if digest is None and desk.pool.refresh():
+    while True:
         digest = desk.queue.next(visitor.name)
-    return _turn(desk, visitor, digest) if digest else None
+        if digest is None and desk.pool.refresh():
+            digest = desk.queue.next(visitor.name)
+        if digest is None:
+            return None
+        try:
+            _prepared(desk, digest)
+        except GenaipaError as error:
+            desk.set_aside(digest, error)
+        else:
+            return _turn(desk, visitor, digest)
 
 
 def _turn(desk: Desk, visitor: Visitor, digest: str) -> Turn:
@@ -81,10 +86,9 @@ def _turn(desk: Desk, visitor: Visitor, digest: str) -> Turn:
         draft=draft or _as_draft(standing) or Draft(visitor.name, digest, "score"),
     )
     suggested = _prepared(desk, digest).shown["suggestion"]
-    if turn.draft.typed == _UNTYPED and suggested and st.session_state.get("preselect"):
+    if turn.draft.typed == UNTYPED and suggested and st.session_state.get("preselect"):
         typed = "".join(suggested.get(metric, ".") for metric in METRICS)
-        turn.draft = Draft(visitor.name, digest, "score", typed=typed)
-        turn.preselected = True
+        turn.draft = Draft(visitor.name, digest, "score", typed=typed, preselected=True)
     return turn
 
 
@@ -92,7 +96,15 @@ def _as_draft(score: Event | None) -> Draft | None:
     """A score as it was typed, to be corrected."""
     if score is None or score.values is None:
         return None
-    return Draft(score.analyst, score.answer, "score", typed=score.values.keys, note=score.note, updated=score.time)
+    return Draft(
+        score.analyst,
+        score.answer,
+        "score",
+        typed=score.values.keys,
+        note=score.note,
+        updated=score.time,
+        preselected=score.preselected,
+    )
 
 
 def _on_screen(desk: Desk, visitor: Visitor, turn: Turn) -> dict[str, Any]:
@@ -117,15 +129,18 @@ def _on_screen(desk: Desk, visitor: Visitor, turn: Turn) -> dict[str, Any]:
             "note": turn.draft.note,
             "seconds": turn.draft.seconds,
             "updated": turn.draft.updated,
+            "turn": turn.draft.turn,
+            "revision": turn.draft.revision,
         },
         "progress": [line for line in lines if line],
         "can": {
             "back": desk.queue.before(visitor.name, _scored(turn)) is not None,
             "skip": True,
-            "undo": progress.scored > 0,
+            "undo": desk.queue.last(visitor.name) is not None,
         },
         "preselect": bool(state.get("preselect")),
         "settled": state.get("settled", ""),
+        "answered": state.get("answered", 0),
         "message": state.get("message", ""),
         "trouble": turn.trouble,
         "comparison": state.get("comparison"),
@@ -188,13 +203,21 @@ def _keep_draft(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) 
         typed=typed,
         note=str(sent["note"]),
         seconds=float(sent["seconds"]),
-        updated=str(sent["updated"]),
+        turn=turn.id,
+        revision=int(sent["revision"]),
+        preselected=turn.draft.preselected,
     )
     try:
         desk.store.save_draft(turn.draft)
         turn.trouble = ""
     except GenaipaError as error:
         turn.trouble = f"Not kept yet: {error}"
+
+
+def _keep_if_changed(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+    """Keep what is typed of an answer that is being left, if there is anything new in it."""
+    if (sent["typed"], sent["note"]) != (turn.draft.typed, turn.draft.note):
+        _keep_draft(desk, visitor, turn, sent)
 
 
 def _take_act(desk: Desk, visitor: Visitor) -> None:
@@ -204,7 +227,7 @@ def _take_act(desk: Desk, visitor: Visitor) -> None:
     sent = state["pad"].act
     if not sent or turn is None or sent["id"] != turn.id:
         return
-    state["message"], state["comparison"] = "", None
+    state["message"], state["answered"], turn.trouble = "", sent["number"], ""
     try:
         _ACTS[sent["act"]](desk, visitor, turn, sent)
     except (GenaipaError, ValueError) as error:
@@ -212,6 +235,8 @@ def _take_act(desk: Desk, visitor: Visitor) -> None:
 
 
 def _save(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+    if turn.mode == "score" and desk.ledger.score(turn.answer, visitor.name):
+        st.session_state["message"] = "You had scored that answer in another tab: what you saved last stands."
     calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
     suggested: dict[Metric, float] = {}
     if desk.settings.suggestions:
@@ -223,17 +248,19 @@ def _save(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> Non
         note=str(sent["note"]).strip(),
         seconds=float(sent["seconds"]),
         suggested=suggested,
-        preselected=turn.preselected,
+        preselected=turn.draft.preselected,
         id=turn.id,
     )
     reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
     if reference is not None:
+        desk.queue.look(visitor.name, [turn.answer], scores=True)
         st.session_state["comparison"] = comparison(score, reference)
     _go_on(turn)
 
 
-def _skip(desk: Desk, visitor: Visitor, turn: Turn, _sent: dict[str, Any]) -> None:
+def _skip(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
     if turn.mode == "score":
+        _keep_if_changed(desk, visitor, turn, sent)
         desk.queue.skip(visitor.name, turn.answer)
         st.session_state["message"] = "Skipped: it comes back at the end."
     else:
@@ -243,8 +270,7 @@ def _skip(desk: Desk, visitor: Visitor, turn: Turn, _sent: dict[str, Any]) -> No
 
 
 def _undo(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
-    if sent["typed"] != _UNTYPED and turn.mode == "score":
-        _keep_draft(desk, visitor, turn, sent)
+    _keep_if_changed(desk, visitor, turn, sent)
     withdrawn = desk.queue.undo(visitor.name)
     if withdrawn is not None:
         _go_on(turn)
@@ -254,8 +280,7 @@ def _undo(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> Non
 
 
 def _back(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
-    if sent["typed"] != turn.draft.typed or sent["note"] != turn.draft.note:
-        _keep_draft(desk, visitor, turn, sent)
+    _keep_if_changed(desk, visitor, turn, sent)
     before = desk.queue.before(visitor.name, _scored(turn))
     if before is not None:
         _go_on(turn)
@@ -267,10 +292,14 @@ def _preselect(_desk: Desk, _visitor: Visitor, _turn: Turn, sent: dict[str, Any]
     st.session_state["preselect"] = bool(sent.get("on"))
 
 
+def _compared(_desk: Desk, _visitor: Visitor, _turn: Turn, _sent: dict[str, Any]) -> None:
+    st.session_state["comparison"] = None
+
+
 def _go_on(turn: Turn) -> None:
     """This answer is dealt with: the next run of the page shows another."""
     st.session_state["settled"] = turn.id
     st.session_state["turn"] = None
 
 
-_ACTS = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "preselect": _preselect}
+_ACTS = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "preselect": _preselect, "compared": _compared}

@@ -1,0 +1,131 @@
+"""The desk's pages in tests: what a visitor has in front of them, over a real run and a real store of scores."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from running import carry_out, make_workspace, spec
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.rubric import Values
+from genaipa.ui.desk import Desk, Visitor, open_desk
+from genaipa.ui.settings import DeskSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EDSGER = Visitor("edsger", scores=True, adjudicates=True)
+
+
+@contextlib.contextmanager
+def _ones_own_main() -> Iterator[None]:
+    """Streamlit puts the page in the place of this process's main module; a process that is started later needs it."""
+    main = sys.modules["__main__"]
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _page(name, desk, visitor):
+    # Streamlit runs the text of this function on its own: nothing of this file is known in it.
+    import importlib
+
+    importlib.import_module(f"genaipa.ui.pages.{name}").page(desk, visitor)
+
+
+class Shown:
+    """A page as a visitor has it in front of them."""
+
+    def __init__(self, name: str, desk: Desk, visitor: Visitor = EDSGER) -> None:
+        kwargs = {"name": name, "desk": desk, "visitor": visitor}
+        self.test = AppTest.from_function(_page, kwargs=kwargs, default_timeout=60)
+        self.run()
+
+    def run(self) -> None:
+        """Open the page anew, with what was chosen since."""
+        with _ones_own_main():
+            self.test.run()
+        self.check()
+
+    def check(self) -> None:
+        """Fail with what went wrong on the page."""
+        assert [error.value for error in self.test.exception] == []
+
+    def elements(self) -> Iterator[Any]:
+        """Everything on the page that is not only there to hold others."""
+        waiting = [self.test.main]
+        while waiting:
+            node = waiting.pop(0)
+            waiting = [*getattr(node, "children", {}).values(), *waiting]
+            if not getattr(node, "children", None):
+                yield node
+
+    def components(self) -> dict[str, dict[str, Any]]:
+        """Key → data of each of the desk's own components."""
+        return {_key(e): json.loads(e.proto.json) for e in self.elements() if e.type == "bidi_component"}
+
+    def text(self) -> str:
+        """Everything that the components and the page's own words say."""
+        own = [element.value for kind in ("markdown", "caption", "subheader") for element in self.test.get(kind)]
+        return json.dumps(self.components(), ensure_ascii=False) + "\n".join(own)
+
+    def rows(self, key: str) -> list[list[str]]:
+        """The texts in a table."""
+        rows = self.components()[key]["rows"]
+        return [[cell if isinstance(cell, str) else cell["text"] for cell in row["cells"]] for row in rows]
+
+    def tell(self, key: str, event: str, value: Any) -> None:
+        """What the browser does when a component tells of an event."""
+        element = next(e for e in self.elements() if e.type == "bidi_component" and _key(e) == key)
+        states = self.test._tree.get_widget_states()
+        told = json.dumps([{"event": event, "value": value}])
+        trigger = f"$$STREAMLIT_INTERNAL_KEY_{element.proto.id}__events"
+        states.widgets.append(WidgetState(id=trigger, json_trigger_value=told))
+        with _ones_own_main():
+            self.test._run(states)
+        self.check()
+
+
+def _key(element: Any) -> str:
+    """The key with which a component was mounted: the end of its id."""
+    return element.proto.id.split("-", 2)[2]
+
+
+def desk_here(**settings: Any) -> Desk:
+    """A desk on the working folder."""
+    return open_desk(DeskSettings(workspace=Path.cwd(), **{"per_answer": 2, "calibration": 0} | settings))
+
+
+def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
+    """A score as the scoring page keeps it."""
+    values = Values.typed(keys)
+    return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, preselected=False, id=new_id())
+
+
+def make_desk() -> Desk:
+    """A desk with the four answers of one system, none of them scored."""
+    make_workspace(4)
+    carry_out(spec(systems=("extractive",), initializations=("company-name",)))
+    return desk_here()
+
+
+def digests(desk: Desk) -> list[str]:
+    """The answers by the name of their question."""
+    return sorted(desk.pool.answers, key=lambda digest: desk.pool.answers[digest].question)
+
+
+def dispute(desk: Desk) -> Desk:
+    """The same desk with two answers on which ada and grace differ (the first more), one alike and one scored once."""
+    first, second, third, fourth = digests(desk)
+    for answer, ada, grace in ((first, "11111", "13111"), (second, "11111", "11112"), (third, "22222", "22222")):
+        score(desk, "ada", answer, ada, note=f"ada on {desk.pool.answers[answer].question}")
+        score(desk, "grace", answer, grace)
+    score(desk, "ada", fourth, "11111")
+    return desk

@@ -1,0 +1,50 @@
+"""A small study for tests of the queue, and analysts who score what comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from running import carry_out, make_workspace, spec, write
+
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.rubric import Values
+from genaipa.ui.coverage import Plan
+from genaipa.ui.queue import Queue
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.scoring.store import Store
+
+ONCE = Plan(per_answer=1)
+DOCUMENTS = ("acme", "bolt", "cask")
+QUESTIONS = 4
+
+
+def make_run() -> RunFolder:
+    """A run in the working folder with twelve answers: four to each of three documents."""
+    make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
+    write("say.yaml", "default: See section 2.\n")
+    return carry_out(spec(systems=("scripted/say.yaml",), documents=DOCUMENTS))[0]
+
+
+def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:
+    """A desk on this run, as if its server had just been started."""
+    return Queue(Pool(find_workspace(), [run]), store, Ledger(store), plan)
+
+
+def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
+    """Score an answer by five digits."""
+    given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "preselected": False, "id": new_id()} | more
+    return queue.save(analyst, digest, Values.typed(keys), **given)
+
+
+def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
+    """Score what comes until nothing does, or so many answers."""
+    done: list[str] = []
+    while len(done) < answers and (digest := queue.next(analyst)) is not None:
+        save(queue, analyst, digest, keys)
+        done.append(digest)
+    return done

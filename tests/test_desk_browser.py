@@ -1,0 +1,331 @@
+"""The desk in a real browser: analysts score by keyboard and by mouse, are interrupted, compared and settled."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysts import Analyst, arrive, kept_events, make_answers, open_to
+from running import answers, write
+
+from genaipa.scoring.events import standing
+from genaipa.scoring.rubric import METRICS, RUBRIC, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Finished
+    from playwright.sync_api import BrowserContext, Page
+
+SECTIONS = 40
+LONG = "# ACME Privacy Policy\n\n" + "".join(
+    f"## {n}. Matter {n}\n\n{f'This is what we say about matter {n}. ' * 15}\n\n" for n in range(1, SECTIONS + 1)
+)
+NOTE = '"first"; 10 % é, <b>1</b>\n-the second line'
+OTHERS = ("33221", "11111", "12121", "22222", "11333")
+SETTLED = ("22222", "13131", "11223", "33111", "21212")
+# Whether what is found is within the document's window, and not above or below it.
+_IN_SIGHT = """(found) => {
+  const box = (node) => node.getBoundingClientRect();
+  const pad = [...document.querySelectorAll("*")].map((n) => n.shadowRoot?.querySelector(".pad")).find(Boolean);
+  const here = found === "search" ? [...(CSS.highlights.get("genaipa-here") ?? [])][0] : pad.querySelector(found);
+  const window = box(pad.querySelector(".document"));
+  return Boolean(here) && box(here).top >= window.top && box(here).top < window.bottom - 10;
+}"""
+
+
+def chosen(analyst: str, keys: str, note: str, reply: str) -> tuple[str, str, str, str]:
+    """A score or an adjudication, as it is compared."""
+    return analyst, reply, keys, note
+
+
+def exported(genaipa: Callable[..., Finished], replies: dict[str, str]) -> list[tuple[str, str, str, str]]:
+    """The rows of the exported table, and who gave them; `replies` are the answers by their digests."""
+    assert genaipa("scores", "export", "--output", "scores.csv").code == 0
+    with Path("scores.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [
+        chosen(
+            f"{row['analyst']} {row['kind']}",
+            Values(*(float(row[metric]) for metric in METRICS)).keys,
+            # An apostrophe keeps a spreadsheet from taking the text behind it for a formula.
+            re.sub("(?m)^'(?=-)", "", row["note"].replace("\r\n", "\n")),
+            replies[row["digest"]],
+        )
+        for row in rows
+    ]
+
+
+def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finished]) -> None:
+    """Two analysts score by keyboard, one undone and interrupted; a third settles; the export is what was typed."""
+    run = make_answers(*(f"Answer {n}: see section {n}." for n in range(1, 6)))
+    replies = {record.digest: record.reply or "" for record in answers(run)}
+    typed = []
+    with open_to("--per-answer", "2") as (desk, browser):
+        machine = browser.machine()
+        anna = arrive(browser, desk, "Anna", machine=machine)
+        for keys in ("11111", "12321", "33333"):
+            reply = anna.wait().reply
+            typed.append(chosen("Anna score", keys, "", reply))
+            anna.score(keys)
+        undone = anna.go("u")
+        assert undone is not None
+        assert (undone.reply, undone.typed) == (reply, "33333")
+        typed[-1] = chosen("Anna score", "21213", "", reply)
+        fourth = anna.score("21213")
+        assert fourth is not None
+        anna.keys("12")
+        anna.write(NOTE)
+        anna.page.close()
+        anna = arrive(browser, desk, "Anna", machine=machine, known=True)
+        again = anna.wait()
+        assert (again.reply, again.typed, again.note) == (fourth.reply, "12...", NOTE)
+        typed.append(chosen("Anna score", "12333", NOTE, again.reply))
+        last = anna.score("333")
+        assert last is not None
+        typed.append(chosen("Anna score", "31213", "", last.reply))
+        assert anna.score("31213") is None
+
+        bo = arrive(browser, desk, "Bo")
+        for number, keys in enumerate(OTHERS):
+            note = f"Bo's note {number}"
+            typed.append(chosen("Bo score", keys, note, bo.wait().reply))
+            bo.score(keys, note)
+
+        cy = browser.visit(desk, "Cy")
+        cy.get_by_role("link", name="Adjudicate").click()
+        for keys in SETTLED:
+            reply, notes = settled(cy, keys, f"Cy's note on {keys}")
+            assert notes[:2] == [note or "-" for _, about, _, note in typed if about == reply]
+            typed.append(chosen("Cy adjudication", keys, f"Cy's note on {keys}", reply))
+        assert len({reply for analyst, reply, _, _ in typed if analyst.startswith("Cy")}) == len(SETTLED)
+        assert sorted(exported(genaipa, replies)) == sorted(typed)
+
+
+def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
+    """Settle what is on the Adjudicate page by the keyboard alone; the answer that it was, and the notes beside it."""
+    answer = page.locator("section.entry", has=page.get_by_text("Answer", exact=True)).locator(".text")
+    reply = answer.text_content() or ""
+    page.locator(".verdict tr.differs").first.wait_for()
+    given = page.locator(".verdict td.note").all_text_contents()
+    for key in keys:
+        page.keyboard.press(key)
+    page.keyboard.press("n")
+    page.keyboard.insert_text(note)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    page.locator(".verdict .message", has_text="Saved.").or_(page.get_by_text("None of these is left")).wait_for()
+    return reply, given
+
+
+def test_keys_are_silent_while_one_types() -> None:
+    """In the note and in the search field, digits and letters are text, and Enter saves nothing."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        first = anna.wait()
+        for key in ("n", "/"):
+            anna.keys(f"{key}123bsuhn/")
+            anna.page.keyboard.press("Enter")
+            anna.page.keyboard.press("Backspace")
+            assert anna.look().typed == "....."
+            anna.page.keyboard.press("Escape")
+        assert anna.look().note == "123bsuhn/"
+        anna.keys("11213")
+        assert anna.look().typed == "11213"
+        anna.go("Enter")
+        events = kept_events()
+        assert [(event.kind, event.values.keys, event.note) for event in events] == [("score", "11213", "123bsuhn/")]
+        assert anna.look().reply != first.reply
+
+
+def test_back_and_skip() -> None:
+    """A score is corrected by going back to it; a skipped answer comes back when the others are done."""
+    make_answers("See section 1.", "See section 2.", "See section 3.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        skipped = anna.wait().reply
+        anna.go("s")
+        anna.score("11111")
+        second = anna.wait().reply
+        assert anna.score("33333").reply == skipped
+        corrected = anna.go("b")
+        assert (corrected.reply, corrected.typed) == (second, "33333")
+        assert corrected.progress[0] == "Correcting a score of yours"
+        assert anna.score("21312").reply == skipped
+        assert anna.score("22222") is None
+        events = kept_events()
+    assert [event.values.keys for event in events if event.values] == ["11111", "33333", "21312", "22222"]
+    assert [event.values.keys for event in standing(events)] == ["11111", "21312", "22222"]
+    assert events[2].answer == events[3].answer
+    assert events[0].kind == "skip"
+    assert events[0].answer == events[-1].answer
+
+
+def test_mouse_alone() -> None:
+    """Whoever never touches the keyboard scores, notes, skips, goes back and undoes as well."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page, first = anna.page, anna.wait()
+
+        def click(button: str) -> None:
+            before = anna.wait()
+            page.get_by_role("button", name=button).click()
+            anna.leave(before)
+
+        def choose(keys: str) -> None:
+            for metric, key in zip(METRICS, keys, strict=True):
+                page.locator(f".metric[data-metric={metric}] .choice.key{key}").click()
+
+        click("Skip")
+        choose("12312")
+        click("Save")
+        assert anna.wait().reply == first.reply
+        click("Back")
+        choose("33333")
+        click("Save the correction")
+        click("Undo")
+        assert anna.wait().typed == "33333"
+        page.get_by_label("Note").click()
+        page.keyboard.insert_text("by mouse")
+        choose("21212")
+        click("Save")
+        events = kept_events()
+    assert [event.kind for event in events] == ["skip", "score", "score", "undo", "score"]
+    assert [(event.values.keys, event.note) for event in standing(events)] == [("21212", "by mouse")]
+
+
+def test_finding_ones_way_in_the_document() -> None:
+    """It is scrolled to what the annotated answer rests on; search, evidence and highlights lead elsewhere."""
+    annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
+    make_answers("Section 30 says so, and not Section 3.", text=LONG, annotations=annotation)
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page = anna.page
+
+        def comes_in_sight(what: str) -> None:
+            page.wait_for_function(_IN_SIGHT, arg=what)
+
+        comes_in_sight(".document .annotated")
+        anna.keys("/")
+        page.keyboard.insert_text("Matter 35")
+        comes_in_sight("search")
+        assert page.locator(".found").text_content() == "1 of 16"
+        assert not page.evaluate(_IN_SIGHT, ".document .annotated")
+        page.keyboard.press("Escape")
+        page.locator(".evidence button", has_text="Section 30").click()
+        comes_in_sight('.document mark[data-marks~="r0"]')
+        page.locator(".reply mark", has_text="Section 3").last.click()
+        comes_in_sight('.document mark[data-marks~="r1"]')
+        page.locator(".expected button", has_text="20").click()
+        comes_in_sight(".document .annotated")
+        assert anna.wait().typed == "....."
+
+
+def test_calibration() -> None:
+    """What a reference analyst gave is shown beside a new analyst's score once that is saved, and never before."""
+    make_answers("See section 1.", "See section 2.", "See section 3.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        reference = arrive(browser, desk, "reference")
+        known = reference.wait().reply
+        reference.score("11111", "what the reference thought")
+        anna, frames = listened(browser.machine(), lambda machine: arrive(browser, desk, "Anna", machine=machine))
+        shown = anna.wait()
+        assert shown.reply == known
+        assert any(line.startswith("calibration") for line in shown.progress)
+        anna.keys("11311")
+        assert anna.wait().compared == []
+        assert not any("what the reference thought" in text for text in (anna.markup(), *frames))
+        after = anna.go("Enter")
+        assert not any(line.startswith("calibration") for line in after.progress)
+        table = "\n".join(after.compared)
+        assert RUBRIC["clarity"][1.0] in table
+        assert RUBRIC["clarity"][-1.0] in table
+        assert "what the reference thought" in table
+        assert anna.page.locator(".comparison tr.differs th").all_text_contents() == ["clarity"]
+        anna.keys("1")
+        anna.page.keyboard.press("Enter")
+        assert anna.wait("!screen.compared.length").typed == "....."
+        anna.score("22222")
+        assert anna.wait().compared == []
+    assert [event.calibration for event in kept_events() if event.kind == "score"] == [False, True, False]
+
+
+def listened(machine: BrowserContext, sit_down: Callable[[BrowserContext], Analyst]) -> tuple[Analyst, list[str]]:
+    """An analyst, and everything that the desk ever sends to their browser."""
+    frames: list[str] = []
+
+    def hear(frame: str | bytes) -> None:
+        frames.append(frame if isinstance(frame, str) else frame.decode("utf-8", "replace"))
+
+    machine.on("page", lambda page: page.on("websocket", lambda socket: socket.on("framereceived", hear)))
+    return sit_down(machine), frames
+
+
+def test_two_at_once() -> None:
+    """Where one score is wanted, two analysts never have the same answer before them, and none is scored twice."""
+    make_answers(*(f"Answer {n}." for n in range(1, 8)))
+    with open_to("--per-answer", "1") as (desk, browser):
+        pair = [arrive(browser, desk, name) for name in ("Anna", "Bo")]
+        turns = 0
+        while None not in (screens := [analyst.look() for analyst in pair]):
+            assert screens[0].reply != screens[1].reply
+            pair[turns % 3 % 2].score("11111")
+            turns += 1
+        for analyst in pair:
+            while analyst.look():
+                analyst.score("11111")
+        events = kept_events()
+    assert {event.analyst for event in events} == {"Anna", "Bo"}
+    assert len(events) == len({event.answer for event in events}) == 7
+
+
+def test_suggestions_are_filled_in_on_request_alone() -> None:
+    """A suggestion is shown and not chosen; once an analyst has it filled in, their scores say so."""
+    annotations = "".join(f'  Q{n}: {{silent: false, answer: "So.", sections: ["{n}"]}}\n' for n in (1, 2, 3))
+    make_answers(*(f"So says section {n}." for n in (1, 2, 3)), annotations=annotations)
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        assert anna.page.locator(".metric[data-metric=reference] .key1 small").text_content() == "suggested"
+        assert anna.wait().typed == "....."
+        anna.score("11111")
+        assert anna.wait().typed == "....."
+        box = anna.page.get_by_label("fill suggestions in")
+        assert not box.is_checked()
+        box.check()
+        anna.keys("22222")
+        anna.page.locator(".preselect input:checked").wait_for()
+        assert anna.go("Enter").typed == "....1"
+        assert anna.score("3333") is None
+        events = kept_events()
+    assert [(event.values.keys, event.preselected) for event in events] == [
+        ("11111", False),
+        ("22222", False),
+        ("33331", True),
+    ]
+    assert [event.suggested for event in events] == [{"reference": 1.0}] * 3
+
+
+@pytest.mark.parametrize("flags", [(), ("--show-systems",)], ids=["blind", "shown"])
+def test_whose_answer_it_is(flags: tuple[str, ...]) -> None:
+    """Nothing that is sent or on screen betrays system, run or initialization, unless they are to be shown."""
+    write("systems.yaml", "systems: {marvin: {system: scripted/say.yaml}}\n")
+    replies = ("As Marvin I say: see section 1.", "MARVIN answers: see section 2.")
+    run = make_answers(*replies, systems=("marvin",), initializations=("company-name",))
+    with open_to("--per-answer", "1", *flags) as (desk, browser):
+        anna, frames = listened(browser.machine(), lambda machine: arrive(browser, desk, "Anna", machine=machine))
+        seen = [anna.markup()]
+        anna.score("11111")
+        seen.append(anna.markup())
+        anna.go("b")
+        seen.append(anna.markup())
+    for place, texts in {"on screen": seen, "sent": frames}.items():
+        everything = "\n".join(texts).lower()
+        assert "answers: see" in everything, place
+        betrayed = {word for word in ("marvin", "scripted", "say.yaml", run.name, "company-name") if word in everything}
+        assert betrayed == (set() if not flags else {"marvin", run.name, "company-name"}), place
+    assert [event.blind for event in kept_events()] == [not flags]

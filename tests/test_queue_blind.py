@@ -1,0 +1,317 @@
+"""Whom the queue asks, from whom it keeps the scores of others, and what it notes of who has seen them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from queues import make_run, open_queue, save, work
+from stores import GOOD, POOR, kept, score, undo
+
+from genaipa.scoring.events import new_id
+from genaipa.scoring.store import Store
+from genaipa.ui.coverage import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.ui.queue import Queue
+
+
+@pytest.fixture
+def run() -> RunFolder:
+    """A run with twelve answers: four to each of three documents."""
+    return make_run()
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """A store in a file of its own."""
+    store = Store.open("sqlite:///scores.db")
+    yield store
+    store.close()
+
+
+# -- who could be asked --
+
+
+def test_what_is_ahead(run, store):
+    """All that wants a score, on whosever screen it is, until one has scored it, or has seen its scores."""
+    queue = open_queue(run, store, Plan(per_answer=2))
+    everything = set(queue.pool.answers)
+    for analyst in ("Anna", "Bo"):
+        assert queue.next(analyst) is not None
+    assert queue.ahead_of("Cy") == queue.ahead_of("Anna") == everything
+    first, second, third = queue.order("Anna")[:3]
+    for digest in (first, second):
+        save(queue, "Anna", digest)
+    save(queue, "Bo", first)
+    assert queue.ahead_of("Anna") == everything - {first, second}
+    assert queue.ahead_of("Cy") == everything - {first}
+    queue.look("Cy", [third], scores=True)
+    assert queue.ahead_of("Cy") == everything - {first, third}
+    queue.undo("Bo")
+    assert queue.ahead_of("Cy") == everything - {third}
+    assert queue.ahead_of("reference") == everything
+
+
+def test_calibration_is_ahead(run, store):
+    """Of the answers that have all their scores, just those are ahead that a new analyst is to calibrate on."""
+    queue, referenced = calibrated(run, store)
+    work(queue, "Anna")
+    assert queue.ahead_of("Bo") == set(referenced[:3])
+    save(queue, "Bo", referenced[0])
+    assert queue.ahead_of("Bo") == set(referenced[1:3])
+    assert queue.ahead_of("reference") == set(queue.pool.answers) - set(referenced)
+
+
+# -- calibration --
+
+
+def calibrated(run, store, per_answer: float = 1, calibration: int = 3) -> tuple[Queue, list[str]]:
+    """A desk at which the reference analyst has scored five answers, and those."""
+    queue = open_queue(run, store, Plan(per_answer=per_answer, calibration=calibration))
+    return queue, work(queue, "reference", answers=5, keys="22222")
+
+
+def test_a_new_analyst_begins_with_calibration(run, store):
+    """The first answers are ones that the reference analyst has scored, the same for all; then come the others."""
+    queue, referenced = calibrated(run, store)
+    for analyst in ("Anna", "Bo"):
+        done = []
+        for number in range(4):
+            digest = queue.next(analyst)
+            assert queue.is_calibration(digest, analyst) == (number < 3)
+            done.append(save(queue, analyst, digest))
+        assert [event.answer for event in done[:3]] == referenced[:3]
+        assert [event.calibration for event in done] == [True, True, True, False]
+    assert not any(event.calibration for event in queue.ledger.history("reference"))
+
+
+def test_the_reference_is_shown_after_ones_own_score_only(run, store):
+    """Before their own score an analyst can't have the reference's, after it they can."""
+    queue, _ = calibrated(run, store)
+    digest = queue.next("Anna")
+    assert queue.reference(digest, "Anna") is None
+    save(queue, "Anna", digest)
+    assert queue.reference(digest, "Anna").values.keys == "22222"
+    assert queue.reference(digest, "reference") is None
+    queue.undo("Anna")
+    assert queue.is_calibration(digest, "Anna")
+    assert queue.reference(digest, "Anna") is None
+
+
+def test_a_correction_of_a_calibration_score_stays_one(run, store):
+    """What was a calibration score is one after a correction, when calibration is long over."""
+    queue, referenced = calibrated(run, store)
+    work(queue, "Anna", answers=6)
+    assert save(queue, "Anna", referenced[0], "33333").calibration
+
+
+def test_calibration_goes_on_with_another_answer(run, store):
+    """Where the scores of a calibration answer were seen, the next one takes its place."""
+    queue, referenced = calibrated(run, store)
+    queue.look("Bo", [referenced[1]], scores=True)
+    assert not queue.is_calibration(referenced[1], "Bo")
+    assert work(queue, "Bo", answers=3) == [referenced[0], referenced[2], referenced[3]]
+
+
+def test_reference_scores_fill_nothing(run, store):
+    """What the reference analyst has scored is still asked of the others, and counts in no progress."""
+    queue, referenced = calibrated(run, store, calibration=0)
+    assert queue.progress("Anna").given == 0
+    assert set(referenced) <= set(work(queue, "Anna"))
+    assert queue.progress("Anna").given == 12
+    # The reference analyst goes on, although every answer has the score that is wanted.
+    assert len(work(queue, "reference")) == 7
+
+
+def test_calibration_is_asked_of_everyone(run, store):
+    """A calibration answer that has all its scores is asked of a new analyst all the same, and counted as left."""
+    queue, referenced = calibrated(run, store)
+    assert len(work(queue, "Anna")) == 12
+    assert queue.progress("Bo").remaining == 3
+    assert work(queue, "Bo") == referenced[:3]
+    assert queue.progress("Bo").remaining == 0
+
+
+# -- adjudication --
+
+
+def disputed(run, store) -> Queue:
+    """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
+    queue = open_queue(run, store, Plan(per_answer=2))
+    done = work(queue, "Anna")
+    differing = dict(zip(done, ("11112", "13111", "12111"), strict=False))
+    for digest in done:
+        save(queue, "Bo", digest, differing.get(digest, "11111"))
+    return queue
+
+
+def test_what_differs_is_to_be_settled(run, store):
+    """Disputes are found with how far apart the scores are, the largest difference first."""
+    queue = disputed(run, store)
+    order = queue.order("Anna")
+    assert [d.answer for d in queue.disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
+    dispute = queue.disputes("Cy")[0]
+    assert dispute.differences == {
+        "relevance": 0.0,
+        "accuracy": 2.0,
+        "clarity": 0.0,
+        "completeness": 0.0,
+        "reference": 0.0,
+    }
+    assert dispute.largest == 2.0
+    assert {name: event.values.keys for name, event in dispute.scores.items()} == {"Anna": "11111", "Bo": "13111"}
+
+
+def test_an_adjudication_is_a_third_record(run, store):
+    """The adjudicated score stands beside the two, which stay; the dispute is then a settled one."""
+    queue = disputed(run, store)
+    digest = queue.order("Anna")[1]
+    event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
+    assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
+    assert queue.ledger.adjudication(digest) == event
+    assert set(queue.ledger.scores(digest)) == {"Anna", "Bo"}
+    assert len(queue.disputes("Cy")) == 3
+    assert {d.answer: d.adjudication for d in queue.disputes("Cy") if d.adjudication} == {digest: event}
+    # A correction that agrees ends it.
+    save(queue, "Bo", queue.order("Anna")[0])
+    assert len(queue.disputes("Cy")) == 2
+
+
+def test_an_adjudication_can_be_withdrawn(run, store):
+    """By who gave it, and by no other; what was typed comes back, and they are still not asked to score the answer."""
+    queue = disputed(run, store)
+    digest = queue.order("Anna")[1]
+    assert queue.undo_adjudication("Cy", digest) is None
+    event = queue.adjudicate("Cy", digest, POOR, note="Hm.", seconds=20.0, id="settled")
+    assert queue.undo_adjudication("Dee", digest) is None
+    assert queue.ledger.adjudication(digest) == event
+    assert queue.undo_adjudication("Cy", digest) == event
+    assert queue.ledger.adjudication(digest) is None
+    draft = store.draft("Cy", digest, "adjudication")
+    assert (draft.typed, draft.note, draft.seconds) == (POOR.keys, "Hm.", 20.0)
+    assert [d.adjudication for d in queue.disputes("Cy")] == [None] * 3
+    store.append([undo(queue.ledger.score(digest, "Bo"))])
+    assert digest not in queue.ahead_of("Cy")
+
+
+def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
+    """While an answer wants a third score, its two are kept from those who could still give it."""
+    queue = open_queue(run, store, Plan(per_answer=3))
+    (digest,) = work(queue, "Anna", answers=1)
+    save(queue, "Bo", digest, "33333")
+    assert queue.disputes("Cy") == []
+    assert [d.answer for d in queue.disputes("Anna")] == [digest]
+    assert [d.answer for d in queue.disputes("an adjudicator who scores nothing", scores=False)] == [digest]
+    save(queue, "Dee", digest)
+    assert [d.answer for d in queue.disputes("Cy")] == [digest]
+
+
+def test_no_dispute_spoils_calibration(run, store):
+    """Answers that a new analyst is to calibrate on are kept from them, however many have scored them."""
+    queue, referenced = calibrated(run, store)
+    work(queue, "Anna", answers=3)
+    for digest in referenced[:3]:
+        save(queue, "Bo", digest, "33333")
+    assert queue.disputes("Cy") == []
+    assert len(queue.disputes("Anna")) == 3
+    work(queue, "Cy", answers=3)
+    assert len(queue.disputes("Cy")) == 3
+
+
+@pytest.mark.parametrize("settles", [False, True])
+def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
+    """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
+    queue = disputed(run, store)
+    digest = queue.order("Anna")[1]
+    queue.look("Cy", [digest], scores=True)
+    if settles:
+        event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
+        store.append([undo(event)])
+    # The answer wants a score again.
+    store.append([undo(queue.ledger.score(digest, "Bo"))])
+    assert queue.next("Cy") is None
+    assert queue.next("Dee") == digest
+
+
+def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
+    """Whose scores may have been seen on the way is left out of the reference analyst's work."""
+    queue = disputed(run, store)
+    seen = {dispute.answer for dispute in queue.disputes("reference")}
+    assert len(seen) == 3
+    assert seen.isdisjoint(work(queue, "reference"))
+    assert queue.progress("reference").remaining == 0
+
+
+def test_reference_and_poor_scores_are_no_dispute(run, store):
+    """That an analyst differs from the reference is what calibration shows, and nothing to settle."""
+    queue, referenced = calibrated(run, store)
+    store.append([score("Anna", referenced[0], POOR)])
+    assert queue.disputes("Bo", scores=False) == []
+
+
+# -- what an analyst has seen --
+
+
+def test_a_score_says_what_its_analyst_had_seen(run, store):
+    """Whoever was shown whose an answer is, or how others scored it, gives no blind or independent score of it."""
+    queue = open_queue(run, store)
+    first, second, third = work(queue, "Anna", answers=3)
+    queue.look("Anna", [first, second], whose=True)
+    queue.look("Anna", [second, third], scores=True)
+    given = {digest: save(queue, "Anna", digest, "33333") for digest in (first, second, third)}
+    seen = {digest: (event.blind, event.independent) for digest, event in given.items()}
+    assert seen == {first: (False, True), second: (False, False), third: (True, False)}
+    assert [(e.blind, e.independent) for e in store.events_of(first) if e.kind == "look"] == [(False, True)]
+    # Nobody else has seen anything, and what was given before stays as it was.
+    other = save(queue, "Bo", second)
+    assert (other.blind, other.independent) == (True, True)
+    assert store.events_of(second)[0].independent
+
+
+def test_a_look_is_kept_once(run, store):
+    """What an analyst has seen before is not written again; what is new about it, is."""
+    queue = open_queue(run, store)
+    first, second = queue.order("Anna")[:2]
+    for _ in range(2):
+        queue.look("Anna", [first, first], whose=True)
+    queue.look("Anna", [first, second], whose=True)
+    queue.look("Anna", [first], scores=True)
+    queue.look("Anna", ["f" * 64], scores=True)
+    looks = [(event.answer, event.blind, event.independent) for event in kept(store)]
+    assert looks == [(first, False, True), (second, False, True), (first, True, False)]
+    open_queue(run, store).look("Anna", [first], scores=True, whose=True)
+    assert len(kept(store)) == 3
+
+
+def test_a_score_that_was_changed_after_the_comparison(run, store):
+    """Undone and given anew after a look at the reference's, a score is neither independent nor for calibration."""
+    queue, referenced = calibrated(run, store)
+    digest = queue.next("Anna")
+    first = save(queue, "Anna", digest, "33333")
+    queue.look("Anna", [digest], scores=True)
+    queue.undo("Anna")
+    # It is still theirs, whatever they have seen: it comes back with what was typed, also after a reload.
+    assert queue.next("Anna") == digest
+    assert digest in queue.ahead_of("Anna")
+    second = save(queue, "Anna", digest, "22222")
+    assert (first.calibration, first.independent) == (True, True)
+    assert (second.calibration, second.independent) == (False, False)
+    assert queue.ledger.score(digest, "Anna") == second
+    assert [score for score in queue.ledger.independent_scores() if score.analyst == "Anna"] == [first]
+    # Another answer takes its place.
+    assert work(queue, "Anna", answers=3) == referenced[1:4]
+    assert sum(score.calibration for score in queue.ledger.history("Anna")) == 3
+
+
+def test_an_adjudication_is_never_independent(run, store):
+    """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
+    queue = disputed(run, store)
+    first, second = queue.order("Anna")[:2]
+    queue.look("Cy", [second], whose=True)
+    settled = [queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_id()) for digest in (first, second)]
+    assert [(event.blind, event.independent) for event in settled] == [(True, False), (False, False)]
+    assert not save(queue, "Cy", first).independent
