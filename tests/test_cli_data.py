@@ -351,7 +351,7 @@ def test_init_makes_a_workspace_that_validates(genaipa: Cli) -> None:
         *("genaipa.toml", "systems.yaml", ".gitignore", "README.md"),
         *("prompts", "questions", "policies", "annotations", "runs"),
     }
-    assert Path("new/mine/.gitignore").read_text().split() == ["runs/", ".env"]
+    assert Path("new/mine/.gitignore").read_text().split() == ["runs/", ".env", "scores.db*", ".streamlit/secrets.toml"]
     assert "Everything is fine." in done(genaipa("validate", "--workspace", "new/mine"))
 
 

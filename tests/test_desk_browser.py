@@ -189,7 +189,11 @@ def test_mouse_alone() -> None:
         choose("33333")
         click("Save the correction")
         click("Undo")
-        assert anna.wait().typed == "33333"
+        again = anna.wait()
+        assert (again.typed, again.message) == (
+            "12312",
+            "Your correction is withdrawn: the score before it stands again.",
+        )
         page.get_by_label("Note").click()
         page.keyboard.insert_text("by mouse")
         choose("21212")

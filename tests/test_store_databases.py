@@ -85,11 +85,15 @@ def test_an_older_database_is_brought_forward(store: Store) -> None:
 
 def test_who_began_an_answer_is_found_without_reading_every_draft(store: Store) -> None:
     """The drafts of an answer are looked up in an index, whichever analysts they are of."""
-    if store._engine.dialect.name != "sqlite":
-        pytest.skip("PostgreSQL reads a small table as a whole, whatever indexes it has")
+    question = "SELECT draft FROM score_drafts WHERE answer = 'a1'"
     with store._reading() as connection:
-        plan = connection.exec_driver_sql("EXPLAIN QUERY PLAN SELECT draft FROM score_drafts WHERE answer = 'a1'")
-        assert all("USING INDEX score_drafts_answer" in step.detail for step in plan)
+        if store._engine.dialect.name == "sqlite":
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {question}")
+        else:
+            # It would read a table as small as this one as a whole.
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+            plan = connection.exec_driver_sql(f"EXPLAIN {question}")
+        assert "score_drafts_answer" in " ".join(str(step) for step in plan)
 
 
 def test_a_step_that_fails_is_not_taken(store: Store) -> None:

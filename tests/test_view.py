@@ -117,7 +117,7 @@ def test_what_is_of_another_text_is_not_called_missing() -> None:
         ("plain", "Part 2 → a summary, not this document"),
         ("plain", "Article 33 → another law, not this document"),
         ("unsure", "Schedule 3 → not in this document; perhaps of another text"),
-        ("plain", "the document is silent: any cited section scores -1"),
+        ("plain", "the document is silent: to name no section is right (+1), any section scores -1"),
     ]
     assert with_style(shown["reply"], "unsure") == "Schedule 3"
     assert with_style(shown["reply"], "bad") == ""
@@ -137,7 +137,9 @@ def test_silence_is_compared_with_the_annotation() -> None:
     assert lines(rightly, "accuracy")[0][0] == "good"
     assert rightly["suggestion"] == {"reference": "1"}
     wrongly = screen("Yes, see Section 2.", silent)
-    assert ("bad", "the document is silent: any cited section scores -1") in lines(wrongly, "reference")
+    assert ("bad", "the document is silent: to name no section is right (+1), any section scores -1") in lines(
+        wrongly, "reference"
+    )
     assert wrongly["suggestion"] == {"reference": "3"}
     denied = screen("The policy does not say.")
     assert lines(denied, "accuracy") == [("bad", "says that the document is silent; by the annotated answer it is not")]
@@ -187,7 +189,9 @@ def test_calibration_is_in_the_rubrics_words() -> None:
     """Both scores side by side, and where they differ."""
     mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=Values.typed("11213"))
     reference = replace_values(mine, "11113")
-    compared = comparison(mine, reference)
+    about = prepare(case("Section 1 says so."), blind=True, suggestions=True)
+    compared = comparison(mine, reference, about)
+    assert (compared["question"], compared["reply"]) == ("What do you collect?", "Section 1 says so.")
     assert (compared["by"], compared["note"]) == ("reference", "why")
     assert [row["same"] for row in compared["rows"]] == [True, True, False, True, True]
     assert compared["rows"][2]["mine"] == "+0.5 somewhat clear, could be improved"

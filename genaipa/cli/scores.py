@@ -176,7 +176,8 @@ def sheet(
     with _written(output) as file:
         write_sheet(file, map(pool.case, order), analyst)
     show(f"{output}: {number(len(order), 'answer')} to score.")
-    show(f"Filled, it comes back with: genaipa scores import {output}")
+    named = "" if analyst else " --analyst NAME"
+    show(f"Filled, it comes back with: genaipa scores import {output}{named}")
 
 
 def _events(workspace: Workspace) -> list[Event]:

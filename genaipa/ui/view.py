@@ -98,18 +98,23 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
         "suggestion": {metric: _key(value) for metric, value in evidence.suggestion.items()} if suggestions else {},
         "reason": evidence.reason if suggestions else "",
         "rubric": [
-            {"metric": metric, "lines": [[key, RUBRIC[metric][value]] for key, value in KEYS.items()]}
+            {
+                "metric": metric,
+                "lines": [[key, f"{value:+g}", RUBRIC[metric][value]] for key, value in KEYS.items()],
+            }
             for metric in METRICS
         ],
     }
     return Prepared(shown, evidence)
 
 
-def comparison(mine: Event, reference: Event) -> dict[str, Any]:
+def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, Any]:
     """How a calibration score lies beside the reference analyst's, metric by metric in the rubric's words."""
     assert mine.values is not None
     assert reference.values is not None
     return {
+        "question": prepared.shown["question"],
+        "reply": "".join(piece[0] for piece in prepared.shown["reply"]),
         "by": reference.analyst,
         "note": reference.note,
         "rows": [
@@ -217,7 +222,9 @@ def _lines(case: Case, evidence: Evidence, reply: str) -> dict[str, list[Line]]:
         lines["reference"].append(_line("plain", "names no section"))
     if case.annotated and case.annotated.silent:
         tone = "plain" if all(ref.outside for ref in evidence.references) else "bad"
-        lines["reference"].append(_line(tone, "the document is silent: any cited section scores -1"))
+        lines["reference"].append(
+            _line(tone, "the document is silent: to name no section is right (+1), any section scores -1")
+        )
     return lines
 
 

@@ -175,7 +175,7 @@ class Pad {
       make("mark", { class: "quoted" }, "quoted"),
     );
     if (data.first) this.scrollTo(data.first);
-    else if (!before || before.document.digest !== data.document.digest) this.document.scrollTop = 0;
+    else this.document.scrollTop = 0;
     this.find(false);
   }
 
@@ -236,7 +236,7 @@ class Pad {
   metric({ metric, lines }, n) {
     const chosen = this.typed[n];
     const suggested = this.data.suggestion[metric];
-    const choices = lines.map(([key, words]) =>
+    const choices = lines.map(([key, value, words]) =>
       make(
         "button",
         {
@@ -250,6 +250,7 @@ class Pad {
           },
         },
         make("kbd", {}, key),
+        make("b", {}, value),
         make("span", {}, words),
         suggested === key ? make("small", { title: this.data.reason }, "suggested") : null,
       ),
@@ -291,8 +292,10 @@ class Pad {
       this.overlay,
       make(
         "div",
-        { class: "comparison", role: "dialog", "aria-label": "Your score beside the reference" },
-        make("h2", {}, "Your score beside the reference"),
+        { class: "comparison", role: "dialog", "aria-label": "Your score beside the reference analyst's" },
+        make("h2", {}, "Your score beside the reference analyst's"),
+        make("div", { class: "about", dir: "auto" }, comparison.question),
+        make("div", { class: "about quiet", dir: "auto" }, comparison.reply),
         make(
           "table",
           {},

@@ -43,7 +43,7 @@ class Verdict {
     this.send = component.setTriggerValue;
     if (shown !== this.data.id) {
       clearTimeout(this.pausing);
-    this.pausing = null;
+      this.pausing = null;
       clearTimeout(this.silence);
       const { draft, message } = this.data;
       this.typed = [...draft.typed];

@@ -63,8 +63,8 @@ def page(desk: Desk, visitor: Visitor) -> None:
     if not disputes:
         notice(
             "adjudication none",
-            "There is nothing to settle: of the answers that have all their scores, none has scores that differ "
-            "(those that you can still be asked to score are left out).",
+            "There is nothing to settle: of the answers that have all their scores, none has scores that differ"
+            + (" (those that you can still be asked to score are left out)." if visitor.scores else "."),
         )
         return
     chosen = _chosen(desk, disputes)
@@ -161,7 +161,7 @@ def _at(desk: Desk, visitor: Visitor, dispute: Dispute, message: str = "") -> Pl
 def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], place: Place | None) -> None:
     settled = sum(1 for dispute in disputes.values() if dispute.adjudication)
     where = (
-        f" · {chosen.index(place.answer) + 1:,} of {len(chosen):,} chosen" if place and place.answer in chosen else ""
+        f" · {chosen.index(place.answer) + 1:,} of {len(chosen):,} shown" if place and place.answer in chosen else ""
     )
     st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}")
 

@@ -140,7 +140,8 @@ def _answers(desk: Desk, visitor: Visitor) -> None:
         lambda: sorted(desk.queue.disputes(name, scores=visitor.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
-        notice("agreement same", "There is none, or none whose scores you may see: you can still be asked to score it.")
+        hidden = ", or none whose scores you may see: those that you can still be asked to score are left out"
+        notice("agreement same", f"There is none{hidden if visitor.scores else ''}.")
         return
     columns = [
         Column("question"),

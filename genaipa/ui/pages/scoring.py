@@ -254,7 +254,7 @@ def _save(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> Non
     reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
     if reference is not None:
         desk.queue.look(visitor.name, [turn.answer], scores=True)
-        st.session_state["comparison"] = comparison(score, reference)
+        st.session_state["comparison"] = comparison(score, reference, _prepared(desk, turn.answer))
     _go_on(turn)
 
 
@@ -272,11 +272,16 @@ def _skip(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> Non
 def _undo(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, visitor, turn, sent)
     withdrawn = desk.queue.undo(visitor.name)
-    if withdrawn is not None:
-        _go_on(turn)
-        st.session_state["turn"] = _turn(desk, visitor, withdrawn.answer)
-        what = "skip" if withdrawn.kind == "skip" else "last score"
-        st.session_state["message"] = f"Your {what} is withdrawn: here is the answer again."
+    if withdrawn is None:
+        return
+    message = f"Your {'skip' if withdrawn.kind == 'skip' else 'last score'} is withdrawn: here is the answer again."
+    if desk.ledger.score(withdrawn.answer, visitor.name):
+        # What the correction said must not come back as the draft of the score that stands again.
+        desk.store.discard_draft(visitor.name, withdrawn.answer, "score")
+        message = "Your correction is withdrawn: the score before it stands again."
+    _go_on(turn)
+    st.session_state["turn"] = _turn(desk, visitor, withdrawn.answer)
+    st.session_state["message"] = message
 
 
 def _back(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
