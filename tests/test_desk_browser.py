@@ -97,6 +97,9 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
 
         cy = browser.visit(desk, "Cy")
         cy.get_by_role("link", name="Adjudicate").click()
+        cy.locator(".verdict .save").wait_for()
+        cy.keyboard.press("Enter")
+        cy.locator(".verdict .message", has_text="relevance has no value yet.").wait_for()
         for keys in SETTLED:
             reply, notes = settled(cy, keys, f"Cy's note on {keys}")
             assert notes[:2] == [note or "-" for _, about, _, note in typed if about == reply]

@@ -54,6 +54,8 @@ class Verdict {
       this.dirty = this.waiting = false;
       this.say(message);
       this.note.blur();
+      // The link that led here keeps the focus, and would take the first Enter.
+      if (!shown) document.activeElement?.blur();
     }
     this.draw();
   }
