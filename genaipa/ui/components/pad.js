@@ -321,6 +321,10 @@ class Pad {
   // --- keys ---
 
   key(event) {
+    if (!this.root.isConnected) {
+      this.close();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !this.data) return;
     const target = event.composedPath()[0];
     const typing = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -557,7 +561,11 @@ export default function (component) {
     pads.set(root, pad);
   }
   pad.show(component);
+  // A page that is put together twice may clean up after the first time once the second is there: that pad stays.
+  pad.mount = (pad.mount || 0) + 1;
+  const { mount } = pad;
   return () => {
+    if (pad.mount !== mount) return;
     pad.close();
     pads.delete(root);
   };
