@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from stores import KINDS, empty_database, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
+
+    from genaipa.scoring.store import Store
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -41,6 +44,8 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: py
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
+    # Every process would list the machine's fonts anew in an empty home; this folder outlives the test.
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path_factory.getbasetemp().parent / "matplotlib"))
     monkeypatch.setenv("PYTHONPATH", str(CLOSED_NETWORK))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
@@ -76,6 +81,19 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"needs the shared research data in {SHARED}")
     return SHARED
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of each kind in turn."""
+    return empty_database(request.param, tmp_path, request.config)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """A store in an empty database."""
+    with opened(url) as store:
+        yield store
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections import defaultdict
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -106,14 +108,11 @@ def standing(events: Iterable[Event]) -> list[Event]:
             undone.add(event.undoes)
         elif event.kind in VALUED:
             given.append(event)
-    latest: dict[tuple[str, str, str, str], Event] = {}
-    for event in given:
+    latest: defaultdict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    for place, event in enumerate(given):
         if event.id not in undone:
-            key = event.kind, event.scorer, event.analyst, event.answer
-            # Taken out first, so that a correction stands at its own place in the order.
-            latest.pop(key, None)
-            latest[key] = event
-    return list(latest.values())
+            latest[event.kind, event.scorer, event.analyst][event.answer] = place
+    return [given[place] for place in sorted(chain.from_iterable(places.values() for places in latest.values()))]
 
 
 def independent(events: Iterable[Event]) -> list[Event]:

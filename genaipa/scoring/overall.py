@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values
 
@@ -56,7 +56,7 @@ class Bounds:
     @property
     def overall(self) -> Bounds:
         """The same bounds on the scale of M_all: what it is where every metric stands at the bound."""
-        return Bounds(_overall(len(METRICS) * self.green), _overall(len(METRICS) * self.red))
+        return Bounds(from_points(len(METRICS) * self.green), from_points(len(METRICS) * self.red))
 
     @property
     def in_words(self) -> str:
@@ -70,7 +70,8 @@ class Bounds:
 
 def m_all(values: Values) -> float:
     """The overall quality of one answer by one score, from 1 to 10."""
-    return _overall(sum(values[metric] for metric in METRICS))
+    points: float = from_points(sum(values[metric] for metric in METRICS))
+    return points
 
 
 def m_all_positive(values: Values) -> float:
@@ -92,7 +93,7 @@ def average(scores: Sequence[Values]) -> Averages:
     count = len(scores)
     return Averages(
         **{metric: total / count for metric, total in sums.items()},
-        m_all=_overall(sum(sums.values()) / count),
+        m_all=from_points(sum(sums.values()) / count),
         m_all_positive=sum(map(m_all_positive, scores)) / count,
         m_all_negative=sum(map(m_all_negative, scores)) / count,
         scores=count,
@@ -106,6 +107,6 @@ def band(value: float, bounds: Bounds) -> Band:
     return "Red" if value < bounds.red else "Yellow"
 
 
-def _overall(points: float) -> float:
-    """M_all of what the five values add up to."""
+def from_points(points: Any) -> Any:
+    """M_all of what the five values add up to: a number, or an array of them."""
     return (points - _LEAST) / (_MOST - _LEAST) * 9 + 1

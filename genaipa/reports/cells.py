@@ -1,0 +1,83 @@
+"""Averages: of an answer over its scores (Algorithm 2), and of a question about a document over its answers.
+
+A cell is what one system scored on one question about one document in one experiment: the number behind a point of a
+box plot. Where a published study gives the five metrics only as means over its documents, its cells have an empty
+document.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import pandas as pd
+
+from genaipa.scoring.rubric import METRICS
+
+AVERAGED = (*METRICS, "m_all", "m_all_positive", "m_all_negative")
+"""The columns of which averages are taken."""
+
+_CELL = ["system", "experiment", "document", "question"]
+_ABOUT = ["kind", "category", "source", "silent"]
+_ANSWER = ["unit", "run", "key", "answer", "initialization", "wording", "repetition"]
+
+
+def answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
+
+    Columns: those of a cell, what identifies the answer, `AVERAGED`, `scores`.
+    """
+    counted = frame[frame["counted"]]
+    # A published score has no key: its place in the table is its own.
+    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=1)
+
+
+def cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per system, experiment, document and question with its averages over answers.
+
+    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `AVERAGED`,
+    `answers` and `scores` (how many it is a mean of). Sorted by the first four. The tables of a report ask for the
+    cells of one frame again and again: they are kept as long as it lives, and it must not be changed in place.
+    """
+    kept = _kept.get(id(frame))
+    if kept is None:
+        each = answers(frame)
+        found = _averaged(each, _CELL, [], answers=1, scores=each["scores"])
+        found = found.sort_values(_CELL, kind="stable", ignore_index=True)
+        kept = _kept[id(frame)] = found
+        weakref.finalize(frame, _kept.pop, id(frame), None)
+    return kept.copy(deep=False)
+
+
+_kept: dict[int, pd.DataFrame] = {}
+
+
+def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
+    """`AVERAGED` and the sums of `counts` for each group of rows, with what its first row says about it."""
+    # No row is lost for want of a key.
+    places = rows.groupby(by, observed=True, sort=False, dropna=False).ngroup()
+    once = ~places.duplicated()
+    first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
+    groups = rows[list(AVERAGED)].assign(**counts).groupby(places.to_numpy(), sort=False)
+    return first.join(groups[list(AVERAGED)].mean()).join(groups[list(counts)].sum())
+
+
+def by_document(found: pd.DataFrame) -> pd.DataFrame:
+    """The cells that have a document and an M_all."""
+    return found[(found["document"] != "") & found["m_all"].notna()]
+
+
+def per_question(found: pd.DataFrame) -> pd.DataFrame:
+    """One row per system, experiment and question: the means over documents.
+
+    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `AVERAGED`, `documents` (how many have
+    an M_all of their own; 0 where only a published mean over documents is known). Each value comes from the cells of
+    the documents; where these lack it, from the published mean over documents.
+    """
+    keys = ["system", "experiment", "question", "kind", "category", "source"]
+    single = found[found["document"] != ""].groupby(keys, observed=True)
+    means = single[list(AVERAGED)].mean()
+    overall = found[found["document"] == ""].groupby(keys, observed=True)[list(AVERAGED)].mean()
+    merged = means.combine_first(overall)[list(AVERAGED)]
+    merged["documents"] = single["m_all"].count().reindex(merged.index, fill_value=0)
+    return merged.reset_index()

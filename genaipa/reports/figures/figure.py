@@ -1,0 +1,88 @@
+"""A figure of a report: what is drawn, its caption and its numbers; and its files, the same bytes for the same numbers.
+
+A figure is drawn anew for each format, in the house style, without any state of pyplot: several threads may draw at
+once.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from matplotlib.figure import Figure as Canvas
+
+from genaipa.reports.figures import style
+from genaipa.reports.render import as_csv
+from genaipa.reports.table import Table
+
+Format = Literal["png", "svg", "pdf"]
+
+FORMATS: tuple[Format, ...] = get_args(Format)
+PNG_DPI = 200
+"""Dots per inch of a PNG file."""
+
+_UNSAID = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+}
+"""What matplotlib would write into a file that changes with the day or its version."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Something drawn, and the table of the numbers that it shows.
+
+    `name` is the stem of its files. `note` is its caption, which says in words what is to be seen. `draw` draws it;
+    call `drawn` to have it in the house style.
+    """
+
+    name: str
+    title: str
+    note: str
+    table: Table
+    draw: Callable[[], Canvas]
+
+    def drawn(self) -> Canvas:
+        """The figure as matplotlib has it, in the house style."""
+        with style.house(self.name):
+            return self.draw()
+
+
+def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
+    """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for form in formats:
+        paths.append(folder / f"{figure.name}.{form}")
+        paths[-1].write_bytes(as_bytes(figure, form))
+    paths.append(folder / f"{figure.name}.csv")
+    paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
+    return paths
+
+
+def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
+    """The figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
+    written = io.BytesIO()
+    metadata = _UNSAID[form] | ({} if form == "png" else {"Title": figure.title})
+    with style.house(figure.name):
+        figure.draw().savefig(written, format=form, dpi=dpi, metadata=metadata)
+    return written.getvalue()
+
+
+def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
+    """The figure as a PNG file."""
+    return as_bytes(figure, "png", dpi)
+
+
+def as_svg(figure: Figure) -> str:
+    """The figure as an `<svg>` element for an HTML page: names nothing outside, and no id that another figure has."""
+    text = as_bytes(figure, "svg").decode()
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
+    # The ids of glyphs and axes are the same in every figure.
+    text = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{figure.name}-", text)
+    return text.replace("<svg ", '<svg role="img" ', 1)

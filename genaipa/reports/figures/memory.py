@@ -1,0 +1,87 @@
+"""What showing the document adds to what a system knows by the company's name alone (paper, section 6.3)."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_LEAST = 20
+"""The axis reaches at least so far on both sides, so that small differences look small."""
+
+
+def by_question(table: Table) -> Figure | None:
+    """Questions down, a panel per system: M_all x 10 with the document minus by the name alone; None without a pair."""
+    data = table.data.dropna(subset=["difference"])
+    if data.empty:
+        return None
+    systems = style.labels(style.ordered(data["system"]))
+    groups, sources = style.questions(data)
+    names = style.labels(groups, 12)
+    title = "What showing the document adds, by question"
+    note = (
+        "M_all x 10 with the document shown, minus M_all x 10 by the company's name alone: to the right of 0 the "
+        f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents; 'mean' stands where the source gives "
+        f"only the mean over its documents.{style.in_full(systems)}{style.in_full(names)} {table.note}"
+    )
+    shown = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    return Figure("memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources))
+
+
+def _draw(
+    data: pd.DataFrame,
+    systems: Mapping[Any, str],
+    names: Mapping[Any, str],
+    groups: Mapping[Any, Any],
+    sources: Mapping[Any, str],
+) -> Canvas:
+    down, across = style.panels(len(systems), 3)
+    width = style.WIDTH if across > 1 else style.COLUMN
+    drawn = style.canvas(width, down * (0.165 * len(names) + 0.35) + 0.6)
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
+    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
+        axes.axvspan(-reach, 0, facecolor="#f1f1f1", zorder=0)
+        axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
+        rows = data[data["system"] == system].set_index("question").reindex(list(names))
+        _draw_panel(axes, rows, sources, reach)
+        style.part_groups(axes, list(groups.values()), (-reach, reach), at=-0.5)
+        axes.set_title(label, pad=9)
+        axes.tick_params(axis="y", length=0)
+    panels[0, 0].set_xlim(-reach * 1.05, reach * 1.3)
+    panels[0, 0].set_xticks(
+        [-reach, -reach / 2, 0, reach / 2, reach], style.ticks(-reach, -reach / 2, 0, reach / 2, reach)
+    )
+    panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
+    style.name_rows(panels[0, 0], names, sources)
+    for axes in style.bottom(panels, len(systems)):
+        axes.set_xlabel("Document minus name alone", fontsize=style.SMALL)
+        axes.tick_params(axis="x", labelbottom=True)
+    named = {"faq": "question from FAQs", "user": "question from users"}
+    found = [source for source in style.SOURCE_POINTS if source in sources.values()]
+    style.legend(drawn, [style.mark(named[source], **style.SOURCE_POINTS[source]) for source in found])
+    return drawn
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reach: float) -> None:
+    """One system's differences, each with its n."""
+    axes.text(reach * 1.08, -0.62, "n", fontsize=style.TINY, style="italic", va="bottom")
+    for place, (question, row) in enumerate(rows.iterrows()):
+        if pd.isna(row["difference"]):
+            axes.text(reach * 0.04, place, "no pair", va="center", **style.ABSENT)
+            continue
+        look = style.SOURCE_POINTS.get(sources.get(question, ""), {"marker": "o", "color": style.INK})
+        axes.plot([0, row["difference"]], [place, place], color=look["color"], linewidth=1.2, zorder=2)
+        axes.plot([row["difference"]], [place], **look, linestyle="none", markersize=3.6, zorder=3)
+        axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)

@@ -1,0 +1,89 @@
+"""Original questions against their paraphrases: how far the quality drops (paper, section 6.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.table import Table
+from genaipa.scoring.overall import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
+_ENDS: dict[str, dict[str, Any]] = {
+    "original": {"marker": "o", "color": style.COLOURS[0]},
+    "paraphrased": {"marker": "s", "color": style.COLOURS[1], "markerfacecolor": "white"},
+}
+"""Column → its end of a line."""
+_FEW = 3
+"""More systems than these stand two abreast."""
+_NAMES, _WRITTEN = 0.95, 1.45
+"""Inches that the groups' names and the written drops take."""
+
+
+def drops(table: Table, bounds: Bounds | None = None) -> Figure | None:
+    """A panel per system: groups of questions down, a line from the original's to the paraphrases' average.
+
+    The drop, its interval and n are written behind each line. None without a pair.
+    """
+    data = table.data.dropna(subset=["original", "paraphrased"])
+    if data.empty:
+        return None
+    systems = style.labels(style.ordered(data["system"]), 30)
+    present = style.ordered(data["questions"])
+    names = {group: name for group, name in _GROUPS.items() if group in present}
+    names |= style.labels([group for group in present if group not in _GROUPS], 14)
+    limits = bounds or Bounds()
+    title = "Original questions and their paraphrases"
+    note = (
+        "Average of M_all x 10 over the original questions and over their paraphrases, by source and by "
+        "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
+        f"{style.bands_in_words(limits)}{style.in_full(systems)} {table.note}"
+    )
+    shown = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    return Figure("robustness", title, note, shown, lambda: _draw(data, systems, names, limits))
+
+
+def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
+    down, across = style.panels(len(systems), 1 if len(systems) <= _FEW else 2)
+    drawn = style.canvas(style.WIDTH, down * (0.165 * len(names) + 0.45) + 0.6)
+    room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
+        style.quality_axis(axes, bounds, room=room)
+        axes.set_title(label, pad=12)
+        _draw_panel(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
+        style.part_groups(axes, [name in _GROUPS for name in names], (10, 100), at=-0.5)
+        axes.tick_params(axis="y", length=0)
+    style.name_rows(panels[0, 0], names, {})
+    panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
+    for axes in style.bottom(panels, len(systems)):
+        axes.set_xlabel(style.QUALITY, loc="left")
+        axes.tick_params(axis="x", labelbottom=True)
+    style.legend(drawn, [style.mark(end, **look) for end, look in _ENDS.items()])
+    return drawn
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
+    """One system's lines, with what is written behind them: the drop, and n where the axis ends."""
+    head: dict[str, Any] = {"fontsize": style.TINY, "style": "italic", "va": "bottom", "clip_on": False}
+    axes.text(103, -0.62, "drop [interval]", **head)
+    axes.text(end_at, -0.62, "n", ha="right", **head)
+    for place, (_, row) in enumerate(rows.iterrows()):
+        if pd.isna(row["drop"]):
+            axes.text(12, place, "no pair", va="center", **style.ABSENT)
+            continue
+        axes.plot([row["original"], row["paraphrased"]], [place, place], color=style.INK, linewidth=1.2, zorder=2)
+        for end, look in _ENDS.items():
+            axes.plot([row[end]], [place], **look, linestyle="none", markersize=4.5, zorder=3)
+        interval = "" if pd.isna(row["low"]) else f" [{style.signed(row['low'])}, {style.signed(row['high'])}]"
+        axes.text(103, place, f"{style.signed(row['drop'])}{interval}", va="center", fontsize=style.TINY)
+        axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)

@@ -1,0 +1,364 @@
+"""How figures look: sizes for print, colours that the colour-blind tell apart, the bands, and names that fit.
+
+Nothing is told by colour alone: systems have a marker as well, bands have a name and a mark, and values are written.
+Names come from files of other people: what is drawn of them is plain text without line breaks, control characters and
+signs that the font lacks, and is shortened.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from genaipa.scoring.overall import Band, Bounds
+
+WIDTH = 7.0
+"""Inches across both columns of a paper."""
+COLUMN = 3.35
+"""Inches across one column."""
+
+TEXT, SMALL, TINY = 9.0, 8.0, 7.0
+"""Points of what is read first, of ticks and cells, and of the n beside a mark."""
+
+INK, FAINT = "#222222", "#8c8c8c"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Colours of systems (Okabe and Ito's), far apart in print too for the first three."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+BANDS: tuple[Band, ...] = ("Red", "Yellow", "Green")
+BAND_TINTS: dict[Band, str] = {"Red": "#f6d9c9", "Yellow": "#fbf7cf", "Green": "#d3ece3"}
+SOURCE_POINTS: dict[str, dict[str, Any]] = {
+    "faq": {"marker": "o", "color": "#005a8e"},
+    "user": {"marker": "D", "color": "#a84300"},
+}
+"""Source of a question → its points, in every figure."""
+SOURCE_SIGNS = {"faq": "\u25cf", "user": "\u25c6"}
+"""The same, in a text."""
+SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} from users."
+ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TINY}
+"""What is written where there is nothing to draw."""
+
+QUALITY = "Quality (M_all \u00d7 10)"
+"""What an axis of M_all x 10 is called."""
+
+_EXPERIMENTS = {
+    "quality": "Quality: the document is given",
+    "robustness": "Robustness: paraphrased questions, the document is given",
+    "recall": "Recall: only the company's name is given",
+    "summary": "Summary: the system's own summary of the document is given",
+    "summary-by-name": "Summary by name: the summary that the system wrote from the name alone is given",
+    "regulation": "Regulations",
+}
+"""Experiment → what a figure of it is headed by."""
+
+_FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same everywhere
+_SETTINGS: Any = {
+    "font.family": [_FONT],
+    "font.size": SMALL,
+    "text.color": INK,
+    "text.parse_math": False,  # "$" in a name is a dollar sign
+    "axes.titlesize": TEXT,
+    "axes.titleweight": "bold",
+    "axes.labelsize": TEXT,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": SMALL,
+    "legend.frameon": False,
+    "lines.linewidth": 1.0,
+    "hatch.linewidth": 0.5,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+}
+_DRAWING = threading.RLock()
+
+
+@contextmanager
+def house(name: str) -> Iterator[None]:
+    """Draw and save in the house style; `name` seeds the ids in an SVG file.
+
+    matplotlib keeps its settings for the whole process: one figure is drawn at a time.
+    """
+    with _DRAWING, mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({**_SETTINGS, "svg.hashsalt": name})
+        yield
+
+
+def canvas(width: float, height: float) -> Canvas:
+    """An empty figure of this many inches; what is put on it finds its place by itself."""
+    return Canvas(
+        figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.03, hspace=0.03)
+    )
+
+
+def panels(wanted: int, most_across: int) -> tuple[int, int]:
+    """Rows and columns of this many panels, as even as can be."""
+    rows = -(-wanted // most_across)
+    return rows, -(-wanted // rows)
+
+
+def bottom(panels: Any, used: int) -> list[Axes]:
+    """The axes of a grid under which no other stands; those behind the first `used` ones are taken away."""
+    found = []
+    for number, axes in enumerate(panels.flat):
+        if number >= used:
+            axes.remove()
+        elif number + panels.shape[1] >= used:
+            found.append(axes)
+    return found
+
+
+def ordered(column: pd.Series[Any]) -> list[Any]:
+    """The values of a column, each once: in the order of its categories, or as they come."""
+    present = list(dict.fromkeys(column.dropna()))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        place = {value: number for number, value in enumerate(column.cat.categories)}
+        present.sort(key=lambda value: place[value])
+    return present
+
+
+# Rows of questions
+
+
+def questions(data: pd.DataFrame) -> tuple[dict[Any, Any], dict[Any, str]]:
+    """Question → its category, in the order of the categories, and question → its source."""
+    known = data.drop_duplicates("question").set_index("question")
+    place = {category: number for number, category in enumerate(ordered(data["category"]))}
+    order = sorted(ordered(data["question"]), key=lambda question: place[known["category"][question]])
+    return (
+        {question: known["category"][question] for question in order},
+        {question: str(known["source"][question]) for question in order if "source" in known},
+    )
+
+
+def name_rows(axes: Axes, names: Mapping[Any, str], sources: Mapping[Any, str], *, at: float = 0.0) -> None:
+    """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies."""
+    written = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
+    axes.set_yticks([row + at for row in range(len(written))], written, rotation=0)
+    for key, text in zip(names, axes.get_yticklabels(), strict=True):
+        text.set_color(SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK)
+
+
+def part_groups(axes: Axes, groups: Sequence[Any], across: tuple[float, float], *, at: float = 0.0) -> None:
+    """Draw a line between rows of different groups; `at` is where a row begins."""
+    for row in range(1, len(groups)):
+        if groups[row] != groups[row - 1]:
+            axes.plot(across, [row + at, row + at], color=FAINT, linewidth=0.8, zorder=3)
+
+
+def count(number: Any) -> str:
+    """The n of a row: `mean` where only a published mean is known, nothing where nothing is."""
+    if pd.isna(number):
+        return ""
+    return f"{number:.0f}" if number else "mean"
+
+
+def signed(number: float) -> str:
+    """A difference in M_all x 10 as it is written: with its sign, and none where it rounds to nothing."""
+    written = f"{number:+.1f}"
+    return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
+
+
+def ticks(*values: float) -> list[str]:
+    """How these values are written at an axis."""
+    return [f"{value:g}".replace("-", "\u2212") for value in values]
+
+
+# Names
+
+
+@cache
+def _has_glyph(sign: str) -> bool:
+    return bool(get_font(findfont(_FONT)).get_char_index(ord(sign)))
+
+
+def one_line(text: object) -> str:
+    """A name in one line, without control characters and what stands for nothing."""
+    signs = (" " if sign.isspace() else sign for sign in str(text))
+    seen = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
+    return " ".join(seen.split()) or "(no name)"
+
+
+def plain(text: object) -> str:
+    """A name as it can be drawn: in one line, with a box for each sign that the font lacks."""
+    return "".join(sign if _has_glyph(sign) else "\u25a1" for sign in one_line(text))
+
+
+def short(text: object, most: int = 24) -> str:
+    """A name in at most so many signs: `openai-api/host/model` loses its front first, then its middle."""
+    name = plain(text)
+    if len(name) <= most:
+        return name
+    last = "\u2026/" + name.rpartition("/")[2]
+    if "/" in name and len(last) <= most:
+        return last
+    kept = most - 1
+    return f"{name[: kept - kept // 2]}\u2026{name[-(kept // 2) :]}"
+
+
+def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
+    """Name → what is drawn for it, no two alike."""
+    found: dict[Any, str] = {}
+    for name in names:
+        label, number = short(name, most), 2
+        while label in found.values():
+            ending = f" ({number})"
+            label, number = short(name, most - len(ending)) + ending, number + 1
+        found[name] = label
+    return found
+
+
+def in_full(drawn: Mapping[Any, str]) -> str:
+    """A sentence for the note that gives the full names of what was shortened; empty if nothing was."""
+    changed = [f"{label} is {one_line(name)}" for name, label in drawn.items() if label != one_line(name)]
+    return f" Names: {'; '.join(changed)}." if changed else ""
+
+
+def headline(experiment: str) -> str:
+    """What a figure of an experiment is headed by."""
+    return _EXPERIMENTS.get(experiment) or plain(experiment)
+
+
+def stem(experiment: str, shown: str) -> str:
+    """The name of an experiment's figure: of a file in a folder, whatever the experiment is called."""
+    return f"{re.sub(r'[^A-Za-z0-9]+', '-', experiment).strip('-')}-{shown}"
+
+
+# Bands
+
+
+def tenfold(bounds: Bounds) -> Bounds:
+    """The bounds on the axis of M_all x 10."""
+    return Bounds(bounds.overall.green * 10, bounds.overall.red * 10)
+
+
+def bands_in_words(bounds: Bounds) -> str:
+    """The bands of an axis of M_all x 10, for a note."""
+    axis = tenfold(bounds)
+    return (
+        f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
+        "(in every metric's average: "
+        f"{bounds.green:g} and {bounds.red:g})."
+    )
+
+
+def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", named: bool = True, room: float = 0.0) -> None:
+    """An axis of M_all x 10, from 10 to 100, with the bands tinted, bounded by lines and (`named`) written.
+
+    `room` is left behind 100 for what is written beside the marks.
+    """
+    at = tenfold(bounds)
+    edges = (10.0, min(max(at.red, 10.0), 100.0), min(max(at.green, 10.0), 100.0), 100.0)
+    span, line = (axes.axvspan, axes.axvline) if along == "x" else (axes.axhspan, axes.axhline)
+    for band, low, high in zip(BANDS, edges, edges[1:], strict=False):
+        if low < high:
+            span(low, high, facecolor=BAND_TINTS[band], edgecolor="none", zorder=0)
+            if named:
+                _name_band(axes, band, (low + high) / 2, along)
+    for bound in edges[1:3]:
+        line(bound, color=FAINT, linewidth=0.6, linestyle=(0, (4, 2)), zorder=0.5)
+    ticks = sorted({10.0, 25.0, 40.0, *edges[1:3], 100.0})
+    if along == "x":
+        axes.set_xlim(8, 102 + room)
+        axes.set_xticks(_apart(ticks), [f"{tick:g}" for tick in _apart(ticks)])
+    else:
+        axes.set_ylim(8, 102 + room)
+        axes.set_yticks(_apart(ticks), [f"{tick:g}" for tick in _apart(ticks)])
+
+
+def _apart(ticks: Sequence[float], least: float = 9.0) -> list[float]:
+    """The ticks without those that would touch the one before; the last one stays."""
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or tick - kept[-1] >= least:
+            kept.append(tick)
+    return kept
+
+
+def _name_band(axes: Axes, band: Band, middle: float, along: str) -> None:
+    """Write a band's name outside the edge of the axes."""
+    text = axes.annotate(
+        band,
+        xy=(middle, 1.0) if along == "x" else (1.0, middle),
+        xycoords=("data", "axes fraction") if along == "x" else ("axes fraction", "data"),
+        xytext=(0, 1.5) if along == "x" else (2, 0),
+        textcoords="offset points",
+        fontsize=TINY,
+    )
+    if along == "x":
+        text.set(ha="center", va="bottom")
+    else:
+        text.set(ha="left", va="center", rotation=90)
+
+
+# Legends
+
+
+def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    """System → its colour and marker, the same in every figure that has the same systems."""
+    rounds = [
+        (number % len(COLOURS), (number + number // len(COLOURS)) % len(MARKERS)) for number in range(len(systems))
+    ]
+    return {
+        system: {"color": COLOURS[colour], "marker": MARKERS[marker]}
+        for system, (colour, marker) in zip(systems, rounds, strict=True)
+    }
+
+
+Entry = tuple[Artist | tuple[Artist, ...], str]
+"""Of a legend: what is drawn (one over the other), and its name."""
+
+
+def mark(label: str, **look: Any) -> tuple[Artist, str]:
+    """An entry of a legend for a marker."""
+    return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
+
+
+def patch(label: str, **look: Any) -> tuple[Artist, str]:
+    """An entry of a legend for an area."""
+    return Patch(**look), label
+
+
+def legend(drawn: Canvas, entries: Sequence[Entry]) -> None:
+    """A legend under the whole figure, in as many columns as its width allows; none without an entry."""
+    if not entries:
+        return
+    longest = max(len(label) for _, label in entries)
+    across = int(drawn.get_figwidth() / (0.45 + 0.075 * longest))
+    rows = -(-len(entries) // max(across, 1))
+    handles: Any = [artist for artist, _ in entries]
+    drawn.legend(
+        handles,
+        [f" {label}" for _, label in entries],  # matplotlib leaves out what begins with "_"
+        loc="outside lower center",
+        ncols=-(-len(entries) // rows),
+        handletextpad=0.2,
+        columnspacing=1.2,
+    )

@@ -1,0 +1,350 @@
+"""Gather what a report is about: runs and published scores, the scores of the store, and what an audit found."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import force_setattr
+
+from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.policies.statistics import measure
+from genaipa.reports import frame as tidy_table
+from genaipa.runs import journal
+from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.folder import ANSWERS, RunFolder, find_run, list_runs
+from genaipa.runs.records import Kind, Manifest, Status
+from genaipa.runs.withheld import withheld
+from genaipa.scoring.events import standing
+from genaipa.scoring.evidence.silence import find_silence
+from genaipa.scoring.inputs import Inputs
+from genaipa.scoring.published import published_scores
+from genaipa.scoring.rubric import METRICS, RUBRIC
+from genaipa.systems.base import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    import pandas as pd
+
+    from genaipa.policies.statistics import Statistics
+    from genaipa.runs.audit import Finding
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.store import Store
+    from genaipa.workspace import Workspace
+
+RUBRIC_DIGEST = hashlib.sha256(repr(RUBRIC).encode()).hexdigest()[:12]
+"""Names the rubric that scores are given by: equal for the same metrics, values and meanings."""
+
+_EXPERIMENTS = {
+    "document": "quality",
+    "company-name": "recall",
+    "summary-of-document": "summary",
+    "summary-by-name": "summary-by-name",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run that a report is about, and the systems of it that are meant."""
+
+    folder: RunFolder
+    manifest: Manifest
+    systems: tuple[str, ...]
+
+
+@dataclass
+class Gathered:
+    """The tidy table and what stands beside it in a report.
+
+    `statistics` are of the documents that the runs asked about, by name. `questions` (id → text, with its placeholder)
+    and `categories` (id → name) are in the order of their sets. `findings` is what audits found about the runs.
+    `problems` are sentences about what could not be read.
+    """
+
+    frame: pd.DataFrame
+    sources: list[Source]
+    statistics: dict[str, Statistics] = field(default_factory=dict)
+    questions: dict[str, str] = field(default_factory=dict)
+    categories: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    """Everything that happened at the desk to the runs' answers, in order."""
+    problems: list[str] = field(default_factory=list)
+
+
+def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
+    """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
+
+    A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
+    named itself.
+    """
+    chosen: dict[str, Source] = {}
+    runs = _readable(list_runs(workspace))
+    for name in names:
+        of_system = [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
+        if not of_system:
+            folder = find_run(workspace, name)
+            manifest = folder.manifest()
+            of_system = [Source(folder, manifest, manifest.spec.systems)]
+        for source in of_system:
+            before = chosen.get(source.folder.name)
+            systems = {*(before.systems if before else ()), *source.systems}
+            chosen[source.folder.name] = Source(source.folder, source.manifest, tuple(sorted(systems)))
+    return list(chosen.values())
+
+
+def everything(workspace: Workspace) -> list[Source]:
+    """Every readable run of the workspace."""
+    return [Source(folder, manifest, manifest.spec.systems) for folder, manifest in _readable(list_runs(workspace))]
+
+
+def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
+    found = []
+    for folder in folders:
+        try:
+            found.append((folder, folder.manifest()))
+        except DataError:
+            continue
+    return found
+
+
+def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None, *, excluded: bool = False) -> Gathered:
+    """Everything that a report about these runs needs. `excluded` counts what audits left out as well."""
+    if not sources:
+        raise UsageError("there is no run to report on; make one with: genaipa run --system extractive --policy uber")
+    gathered = Gathered(tidy_table.empty(), list(sources))
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for source in sources:
+        _Run(workspace, source, gathered).add_to(rows)
+    wanted = {digest for digest in rows["answer"] if digest}
+    gathered.events = _about(store, wanted) if store is not None and wanted else []
+    orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
+    gathered.frame = tidy_table.tidy(rows, _scores(standing(gathered.events)), excluded=excluded, orders=orders)
+    return gathered
+
+
+def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:
+    """The same answers with what stands by these events instead of the scores that they had: no run is read anew."""
+    before = gathered.frame
+    wanted = {*before["answer"].cat.categories} - {""}
+    given = [event for event in events if event.answer in wanted]
+    published = before["unit"] == "table"
+    # What follows from scores is worked out anew; a published score is its own.
+    derived = ("averaged", "m_all", "m_all_positive", "m_all_negative")
+    answers = before.assign(**{name: before[name].where(published) for name in derived})
+    answers = answers[published | ~answers.duplicated(["run", "key"])]
+    columns: dict[str, Any] = {name: answers[name] for name in tidy_table.COLUMNS}
+    frame = tidy_table.tidy(columns, _scores(standing(given)), excluded=excluded)
+    return replace(gathered, frame=frame, events=given)
+
+
+def _about(store: Store, wanted: Collection[str]) -> list[Event]:
+    """Every event about these answers, in order."""
+    found, kept = [], {digest: digest for digest in wanted}
+    same: dict[Any, Any] = {}
+    for _, event in store.events():
+        if event.answer in kept:
+            # A million events would hold the same few names and values a million times.
+            force_setattr(event, "answer", kept[event.answer])
+            force_setattr(event, "analyst", same.setdefault(event.analyst, event.analyst))
+            force_setattr(event, "values", same.setdefault(event.values, event.values))
+            found.append(event)
+    return found
+
+
+def _scores(events: Sequence[Event]) -> dict[str, Any]:
+    """The columns of the tidy table that scores fill."""
+    # A few hundred different values at most: looked up once, then only pointed to.
+    given = dict.fromkeys(event.values for event in events if event.values is not None)
+    place = {values: number for number, values in enumerate(given)}
+    table = np.array([[values[metric] for metric in METRICS] for values in given]).reshape(-1, len(METRICS))
+    values = table[[place[event.values] for event in events if event.values is not None]]
+    return {
+        "answer": [event.answer for event in events],
+        "analyst": [event.analyst for event in events],
+        "role": [event.kind for event in events],
+        "scorer": [event.scorer for event in events],
+        "independent": [_yes(event.independent) for event in events],
+        "rubric": [RUBRIC_DIGEST] * len(events),
+        **{metric: values[:, number] for number, metric in enumerate(METRICS)},
+    }
+
+
+class _Line(msgspec.Struct):
+    """As much of a record as the tidy table needs."""
+
+    key: str
+    status: Status
+    kind: Kind
+    system: str
+    document: str
+    initialization: str
+    wording: str
+    repetition: int
+    question: str
+    reply: str | None
+    seconds: float
+    model: str | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+    digest: str = ""
+
+
+class _Run:
+    """One run on its way into the tidy table."""
+
+    def __init__(self, workspace: Workspace, source: Source, gathered: Gathered) -> None:
+        self._source, self._gathered = source, gathered
+        self._inputs = Inputs(workspace, source.folder)
+        self._facts: dict[tuple[str, str], dict[str, Any]] = {}
+        self._claims: dict[str, bool] = {}
+        findings = audit_of(source.folder)
+        gathered.findings += [finding for finding in findings if finding not in gathered.findings]
+        self._excluded = excluded_answers(findings)
+        self._withheld = withheld(source.folder)
+        self._said_silent = frozenset(self._withheld.claims_silence)
+
+    def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
+        """Add the run's answers, failures, questions not asked, and published scores."""
+        for name in self._source.manifest.documents:
+            self._note(name)
+        latest: dict[str, dict[str, Any]] = {}
+        for _, line in journal.read(self._source.folder.path / ANSWERS, _Line):
+            if line.kind == "answer" and line.system in self._source.systems:
+                latest[line.key] = self._row(line)
+        for row in (*latest.values(), *self._missing(latest), *self._published()):
+            for name in _GATHERED:
+                rows[name].append(row.get(name))
+        self._gathered.problems += self._inputs.problems
+
+    def _note(self, name: str) -> None:
+        """Keep a document's statistics, and the questions that were asked about it in their order."""
+        asked = self._inputs.questions(name)
+        if asked is not None:
+            self._gathered.categories.update(asked.categories)
+            self._gathered.questions.update({question.id: question.text for question in asked.questions})
+        if name in self._withheld.statistics:
+            self._gathered.statistics.setdefault(name, self._withheld.statistics[name])
+        if name in self._gathered.statistics:
+            return
+        try:
+            self._gathered.statistics[name] = measure(self._inputs.document(name).text)
+        except GenaipaError as error:
+            self._gathered.problems.append(str(error))
+
+    def _row(self, line: _Line) -> dict[str, Any]:
+        usage = line.usage
+        return {
+            **self._about(line.document, line.question),
+            "unit": "answer",
+            "key": line.key,
+            "system": line.system,
+            "model": line.model or "",
+            "experiment": self._experiment(line.document, line.initialization, line.wording),
+            "initialization": line.initialization,
+            "wording": line.wording,
+            "repetition": line.repetition,
+            "status": line.status,
+            "claims_silence": self._claims_silence(line),
+            "answer": line.digest if line.status != "failed" else "",
+            "seconds": line.seconds,
+            "cost": line.cost,
+            "tokens_in": usage.input if usage else None,
+            "tokens_cached": usage.cached if usage else None,
+            "tokens_out": usage.output if usage else None,
+            "excluded": self._excluded[line.key].reason if line.key in self._excluded else "",
+        }
+
+    def _about(self, document: str, question: str) -> dict[str, Any]:
+        """What is the same for every answer to a question about a document."""
+        facts = self._facts.get((document, question))
+        if facts is None:
+            asked = self._inputs.question(document, question)
+            annotated, _ = self._inputs.annotated(document, question)
+            known = self._source.manifest.documents.get(document)
+            facts = self._facts[document, question] = {
+                "run": self._source.folder.name,
+                "document": document,
+                "kind": known.kind if known else "",
+                "question": question,
+                "category": asked.category if asked else "",
+                "source": asked.origin if asked else "",
+                "silent": _yes(annotated.silent) if annotated else "",
+            }
+        return facts
+
+    def _experiment(self, document: str, initialization: str, wording: str) -> str:
+        """The paper's name for what was tried, and one made in its manner for what it did not try."""
+        known = self._source.manifest.documents.get(document)
+        if known is not None and known.kind == "regulation":
+            return "regulation"
+        if wording != "original":
+            return "robustness" if initialization == "document" else f"{_EXPERIMENTS[initialization]}-paraphrased"
+        return _EXPERIMENTS[initialization]
+
+    def _claims_silence(self, line: _Line) -> str:
+        """Whether the reply says that the document is silent; each text is looked at once."""
+        if line.status == "failed" or not line.digest:
+            return ""
+        if line.reply is None:
+            return _yes(line.key in self._said_silent)
+        if line.digest not in self._claims:
+            self._claims[line.digest] = find_silence(line.reply, None).claimed
+        return _yes(self._claims[line.digest])
+
+    def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
+        """What was planned and has no record yet."""
+        manifest = self._source.manifest
+        for place, order in manifest.orders.items():
+            document, _, repetition = place.rpartition("|")
+            for system in self._source.systems:
+                for initialization in manifest.spec.initializations:
+                    for wording in manifest.spec.wordings:
+                        begun = f"{system}|{document}|{initialization}|{wording}|{repetition}"
+                        for question in order:
+                            if f"{begun}|{question}" not in seen:
+                                yield {
+                                    **self._about(document, question),
+                                    "unit": "answer",
+                                    "key": f"{begun}|{question}",
+                                    "system": system,
+                                    "experiment": self._experiment(document, initialization, wording),
+                                    "initialization": initialization,
+                                    "wording": wording,
+                                    "repetition": int(repetition),
+                                    "status": "missing",
+                                }
+
+    def _published(self) -> Iterable[dict[str, Any]]:
+        """The scores that a published study gives for these systems."""
+        any_document = next(iter(self._source.manifest.documents), "")
+        for score in published_scores(self._source.folder):
+            if score.system in self._source.systems:
+                about = self._about(score.document or any_document, score.question)
+                yield {
+                    **(about if score.document else {**about, "document": "", "silent": ""}),
+                    "unit": "table",
+                    "system": score.system,
+                    "experiment": score.experiment,
+                    "status": "",
+                    "analyst": "published",
+                    "role": "published",
+                    "scorer": "human",
+                    "rubric": RUBRIC_DIGEST,
+                    **{metric: score[metric] for metric in METRICS},
+                    "m_all": score.m_all,
+                    "averaged": score.averaged,
+                    "excluded": score.excluded,
+                }
+
+
+_GATHERED = tuple(name for name in tidy_table.COLUMNS if name not in ("counted", "m_all_positive", "m_all_negative"))
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"

@@ -1,0 +1,1 @@
+"""The tables of a report, one module per subject: each a function of the tidy table."""

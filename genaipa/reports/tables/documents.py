@@ -1,0 +1,60 @@
+"""How hard the documents are to read, and on how many questions they are silent (paper, section 6, table 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.tables.columns import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.policies.statistics import Statistics
+    from genaipa.reports.table import Table
+
+
+def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
+    """The statistics of the documents by name, and on how many of the questions asked about them they are silent."""
+    columns = [
+        "document",
+        "words",
+        "unique_words",
+        "reading_minutes",
+        "grade",
+        "connective_words",
+        "questions",
+        "silent",
+    ]
+    asked = frame.drop_duplicates(["document", "question"])
+    rows = []
+    for name in sorted(measured):
+        found = measured[name]
+        silent = asked.loc[asked["document"] == name, "silent"]
+        rows.append(
+            {
+                "document": name,
+                "words": found.words,
+                "unique_words": found.unique_words,
+                "reading_minutes": found.reading_time,
+                "grade": found.grade,
+                "connective_words": found.connective_words,
+                "questions": len(silent),
+                "silent": float((silent == "yes").sum()) if silent.isin(["yes", "no"]).any() else np.nan,
+            }
+        )
+    return table(
+        "documents",
+        "The documents",
+        'Unique words and connective words (the word "and") are shares of the words; the reading time takes '
+        "265 words of five characters a minute. The reading level is the Flesch-Kincaid grade, with syllables counted "
+        "from the spelling: compare it only with grades counted the same way, since those printed in the paper are "
+        "lower by 1.8 to 2.8, and it doesn't say how they were counted. The last columns are the questions asked, and "
+        "those of them on which the document is silent by its annotated answers (paper, section 6, table 1).",
+        pd.DataFrame(rows, columns=columns),
+        columns,
+        headings={"silent": "silent on"},
+        formats={"silent": ".0f"},
+    )

@@ -1,0 +1,105 @@
+"""Tidy tables made up for tests: whole studies of any size, with every value decided by a seed."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from genaipa.reports import frame as tidy_table
+from genaipa.reports.gather import RUBRIC_DIGEST
+from genaipa.scoring.rubric import METRICS, VALUES
+
+CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")
+QUESTIONS = tuple(f"{category}_{number}" for category in CATEGORIES for number in ("f1", "f2", "f3", "u1"))
+EXPERIMENTS = {
+    "quality": ("document", ("original",)),
+    "robustness": ("document", ("paraphrase-1", "paraphrase-2", "paraphrase-3")),
+    "recall": ("company-name", ("original",)),
+    "summary": ("summary-of-document", ("original",)),
+}
+
+
+def answer_rows(
+    *,
+    systems=("a/one", "b/two"),
+    documents=("uber", "spotify"),
+    experiments=("quality",),
+    questions=QUESTIONS,
+    repetitions=1,
+    silent=(),
+):
+    """One entry per answer, as `frame.tidy` takes them."""
+    rows = []
+    for system, document, experiment, question in itertools.product(systems, documents, experiments, questions):
+        initialization, wordings = EXPERIMENTS[experiment]
+        for wording, repetition in itertools.product(wordings, range(1, repetitions + 1)):
+            key = f"{system}|{document}|{initialization}|{wording}|{repetition}|{question}"
+            rows.append(
+                {
+                    "unit": "answer",
+                    "run": f"run-of-{system.partition('/')[2]}",
+                    "key": key,
+                    "system": system,
+                    "model": system,
+                    "experiment": experiment,
+                    "document": document,
+                    "kind": "policy",
+                    "initialization": initialization,
+                    "wording": wording,
+                    "repetition": repetition,
+                    "question": question,
+                    "category": question.partition("_")[0],
+                    "source": "user" if question.endswith("u1") else "faq",
+                    "silent": "yes" if question in silent else "no",
+                    "status": "answered",
+                    "claims_silence": "no",
+                    "answer": f"digest of {key}",
+                    "seconds": 1.0,
+                    "cost": 0.01,
+                }
+            )
+    return rows
+
+
+def score_rows(answers, *, analysts=("ada",), seed=0):
+    """Every analyst's score of every answer that has text, as `frame.tidy` takes them; better answers to `a/…`."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for answer in answers:
+        if answer["answer"]:
+            weights = (0.7, 0.2, 0.1) if answer["system"].startswith("a/") else (0.4, 0.3, 0.3)
+            for analyst in analysts:
+                values = random.choice(VALUES, size=len(METRICS), p=weights)
+                rows.append(
+                    {
+                        "answer": answer["answer"],
+                        "analyst": analyst,
+                        "role": "score",
+                        "scorer": "human",
+                        "independent": "yes",
+                        "rubric": RUBRIC_DIGEST,
+                        **dict(zip(METRICS, values.tolist(), strict=True)),
+                    }
+                )
+    return rows
+
+
+def columns(rows):
+    """Rows as columns; a name that a row lacks is None there."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def tidy_of(answers, scores=(), *, excluded=False):
+    """The tidy table of these rows."""
+    blank = dict.fromkeys(tidy_table.COLUMNS)
+    orders = {"question": QUESTIONS, "category": CATEGORIES}
+    given = columns([{"answer": "", **row} for row in scores]) or {"answer": []}
+    return tidy_table.tidy(columns([{**blank, **row} for row in answers]), given, excluded=excluded, orders=orders)
+
+
+def study(*, analysts=("ada",), seed=0, **shape):
+    """A whole study: its answers, and the scores of all of them."""
+    answers = answer_rows(**shape)
+    return tidy_of(answers, score_rows(answers, analysts=analysts, seed=seed))

@@ -1,0 +1,276 @@
+"""Two systems side by side: what is paired, what is found, and when a comparison is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from framing import CATEGORIES, QUESTIONS, answer_rows, score_rows, study, tidy_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genaipa.errors import UsageError
+from genaipa.reports import certainty
+from genaipa.reports.comparison import MEASURES, OVERALL, Side, compare
+from genaipa.reports.figures import differences
+from genaipa.reports.gather import RUBRIC_DIGEST
+from genaipa.reports.significance import holm, paired, unpaired
+from genaipa.scoring.rubric import METRICS
+
+DOCUMENTS = ("uber", "spotify")
+
+
+def side(frame, system, documents=DOCUMENTS, questions=QUESTIONS):
+    """A system's side: the whole of what it was asked about these documents."""
+    texts = {document: {f"text of {document}"} for document in documents}
+    asked = {(document, question, "original"): {question} for document in documents for question in questions}
+    return Side(system, frame[frame["system"] == system], texts, asked)
+
+
+def both(frame):
+    """The two sides of a study of `framing`."""
+    return side(frame, "a/one"), side(frame, "b/two")
+
+
+def row(found, measure=OVERALL, questions="all"):
+    """One row of a comparison's table."""
+    data = found.table.data
+    return data[(data["measure"] == measure) & (data["questions"] == questions)].iloc[0]
+
+
+def by_hand(frame, measure="m_all"):
+    """Question → the average of each system, over cells, in a study with one score per answer."""
+    return frame.pivot_table(index="question", columns="system", values=measure, observed=True)
+
+
+def published(system, experiment, question, document="", **values):
+    """A published score, as `frame.tidy` takes it."""
+    return {
+        "unit": "table",
+        "run": f"published-{system}",
+        "key": "",
+        "system": system,
+        "experiment": experiment,
+        "document": document,
+        "kind": "policy",
+        "question": question,
+        "category": question.partition("_")[0],
+        "source": "user" if question.endswith("u1") else "faq",
+        "silent": "",
+        "analyst": "published",
+        "role": "published",
+        "scorer": "human",
+        "rubric": RUBRIC_DIGEST,
+        "answer": "",
+        "excluded": "",
+        **values,
+    }
+
+
+def test_a_comparison_by_hand():
+    """Averages, differences, pairs, interval and test are those of the questions' averages."""
+    frame = study(experiments=("quality", "recall"))
+    found = compare(*both(frame))
+    expected = by_hand(frame) * 10
+    apart = expected["a/one"] - expected["b/two"]
+    first = row(found)
+    assert (first["n"], first["pairs"]) == (32, 32 * 2 * 2)
+    assert (first["mean_a"], first["mean_b"]) == pytest.approx(tuple(expected.mean()))
+    assert first["difference"] == pytest.approx(apart.mean())
+    sure = certainty.interval(apart.to_numpy(), apart.index)
+    assert (first["low"], first["high"]) == pytest.approx((sure.low, sure.high))
+    assert first["test"] == "Wilcoxon"
+    assert first["p"] == pytest.approx(paired(apart.to_numpy()).p)
+    assert first["meaning"] == "A higher"
+    metric = by_hand(frame, "reference")
+    users = metric[metric.index.astype("str").str.endswith("u1")]
+    assert row(found, "reference", "user")["difference"] == pytest.approx((users["a/one"] - users["b/two"]).mean())
+    assert found.table.name == "comparison"
+    assert found.differing == []
+
+
+def test_every_measure_and_group_has_a_row():
+    """M_all and each metric, for all questions, by source and by category; p is adjusted over the whole table."""
+    data = compare(*both(study())).table.data
+    groups = ["all", "faq", "user", *CATEGORIES]
+    assert list(zip(data["measure"], data["questions"], strict=True)) == [(m, g) for m in MEASURES for g in groups]
+    assert data["p_holm"].tolist() == pytest.approx(holm(data["p"].tolist()), nan_ok=True)
+    assert (data["p_holm"].dropna() >= data["p"].dropna()).all()
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.integers(0, 1000), st.integers(2, len(QUESTIONS)), st.booleans())
+def test_the_other_way_round_is_the_same_finding(seed, many, apart):
+    """B against A has the negated differences and effects, and the same p; with pairs and without."""
+    rows = answer_rows(questions=QUESTIONS[:many])
+    scores = score_rows(rows, seed=seed)
+    if apart:
+        ours, theirs = set(QUESTIONS[: many // 2]), set(QUESTIONS[many // 2 :])
+        scores = [s for s in scores if s["answer"].rpartition("|")[2] in (ours if "a/one" in s["answer"] else theirs)]
+    first, second = both(tidy_of(rows, scores))
+    found, turned = compare(first, second).table.data, compare(second, first).table.data
+    for name, other, sign in (
+        ("difference", "difference", -1),
+        ("low", "high", -1),
+        ("mean_a", "mean_b", 1),
+        ("effect", "effect", -1),
+        ("p", "p", 1),
+        ("p_holm", "p_holm", 1),
+        ("pairs", "pairs", 1),
+    ):
+        assert turned[name].tolist() == pytest.approx((sign * found[other]).tolist(), nan_ok=True, abs=1e-9)
+    swapped = found["meaning"].str.translate(str.maketrans("AB", "BA"))
+    assert turned["meaning"].tolist() == swapped.tolist()
+
+
+def test_a_mean_over_documents_is_paired_by_question():
+    """Where one side has published means only, the other's documents are averaged for each question, and it is said."""
+    rows = answer_rows(systems=("a/one",), experiments=("quality",))
+    means = [
+        published("b/two", "quality", question, m_all=4.0, **dict.fromkeys(METRICS, 0.25)) for question in QUESTIONS
+    ]
+    frame = tidy_of([*rows, *means], score_rows(rows))
+    found = compare(*both(frame))
+    first = row(found)
+    assert (first["n"], first["pairs"], first["mean_b"]) == (32, 32, 40)
+    assert first["mean_a"] == pytest.approx(10 * by_hand(frame)["a/one"].mean())
+    assert "a pair is a question" in " ".join(found.finding)
+
+
+def test_cells_are_paired_where_both_have_them():
+    """What the two share by document is compared by document, and a document that only one has scored is left out."""
+    rows = answer_rows()
+    scores = [s for s in score_rows(rows) if "b/two|spotify" not in s["answer"]]
+    frame = tidy_of(rows, scores)
+    shared = by_hand(frame[frame["document"] == "uber"]) * 10
+    first = row(compare(*both(frame)))
+    assert first["pairs"] == 32
+    assert first["difference"] == pytest.approx((shared["a/one"] - shared["b/two"]).mean())
+
+
+def test_without_a_pair_two_sets_are_compared():
+    """Systems that were scored on different questions are compared by Mann-Whitney, and it is said."""
+    rows = answer_rows(documents=("uber",))
+    ours = set(QUESTIONS[::2])
+    scores = [s for s in score_rows(rows) if (s["answer"].rpartition("|")[2] in ours) == ("a/one" in s["answer"])]
+    frame = tidy_of(rows, scores)
+    found = compare(*both(frame))
+    first, means = row(found), by_hand(frame)
+    sets = means["a/one"].dropna().to_numpy(), means["b/two"].dropna().to_numpy()
+    assert (first["test"], first["n"], first["pairs"]) == ("Mann-Whitney", 16, 0)
+    assert (first["p"], first["effect"]) == pytest.approx(unpaired(*sets)[1:])
+    assert first["low"] < first["difference"] < first["high"]
+    assert "no scored cell in common: 16 questions of A are compared with 16 of B" in found.finding[0]
+
+
+def test_no_difference_is_a_finding():
+    """Where both always score the same, p is 1, the interval 0 to 0, and the words say so."""
+    rows = answer_rows()
+    scores = [{**s, **dict.fromkeys(METRICS, 1.0)} for s in score_rows(rows)]
+    found = compare(*both(tidy_of(rows, scores)))
+    first = row(found)
+    assert (first["p"], first["effect"], first["low"], first["high"]) == (1, 0, 0, 0)
+    assert first["meaning"] == "no difference"
+    assert any("No difference holds" in said for said in found.finding)
+
+
+def test_one_question_is_told_to_be_too_few():
+    """A single scored question gives its difference, without an interval or a test, and says why."""
+    frame = study(questions=QUESTIONS[:1])
+    found = compare(side(frame, "a/one"), side(frame, "b/two"))
+    first = row(found)
+    assert len(found.table.data) == len(MEASURES)
+    assert (first["n"], first["test"], first["meaning"]) == (1, "none", "too few questions to test")
+    assert math.isnan(first["low"])
+    assert math.isnan(first["p_holm"])
+    assert any(said.startswith("Small n: 6 of 6") for said in found.finding)
+    assert differences.forest(found.table, "A", "B").drawn()
+
+
+def test_a_group_that_repeats_another_is_left_out():
+    """If all questions are from FAQs and of one category, they are compared once, and Holm counts them once."""
+    faq = tuple(question for question in QUESTIONS[:3])
+    assert set(compare(*both(study(questions=faq))).table.data["questions"]) == {"all"}
+
+
+def test_a_metric_that_nobody_scored_has_no_row():
+    """Published values of M_all alone are compared in M_all alone."""
+    scores = [
+        published(system, "quality", question, document="uber", m_all=value)
+        for system, value in (("a/one", 9.0), ("b/two", 7.0))
+        for question in QUESTIONS
+    ]
+    data = compare(*both(tidy_of(scores))).table.data
+    assert set(data["measure"]) == {OVERALL}
+    assert set(data["difference"]) == {20}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda s: replace(s, texts={**s.texts, "uber": {"another"}}), "the text of document uber is not the same"),
+        (lambda s: side(s.frame, s.name, ("uber",)), "only a/one has the document spotify"),
+        (lambda s: side(s.frame, s.name, questions=QUESTIONS[1:]), "only a/one has the question T_f1"),
+        (
+            lambda s: replace(s, asked={**s.asked, ("uber", "T_f1", "original"): {"What?"}}),
+            "the text of question T_f1 is not the same",
+        ),
+        (lambda s: replace(s, frame=s.frame.assign(rubric="other")), "the rubric is not the same"),
+    ],
+)
+def test_what_differs_is_named(change, named):
+    """A comparison is refused with what differs; with `anyway` the common part is compared, and the note says so."""
+    first, second = both(study())
+    second = change(second)
+    with pytest.raises(UsageError, match=named) as refused:
+        compare(first, second)
+    assert "--anyway" in str(refused.value)
+    found = compare(first, second, anyway=True)
+    assert any(named in said for said in found.differing)
+    assert named in found.table.note
+
+
+def test_only_what_is_common_is_compared_anyway():
+    """With another text of one document, only the others' scores count; with another question, only the same ones."""
+    frame = study()
+    first, second = both(frame)
+    changed = replace(second, texts={**second.texts, "uber": {"another"}})
+    common = by_hand(frame[frame["document"] == "spotify"]) * 10
+    found = row(compare(first, changed, anyway=True))
+    assert (found["n"], found["pairs"]) == (32, 32)
+    assert found["mean_b"] == pytest.approx(common["b/two"].mean())
+    fewer = side(frame, "b/two", questions=QUESTIONS[8:])
+    assert row(compare(first, fewer, anyway=True))["n"] == 24
+
+
+def test_a_mean_over_other_documents_is_not_compared():
+    """A published mean over documents counts only if the other side was asked about all of them."""
+    rows = answer_rows(systems=("a/one",), documents=("uber",))
+    means = [published("b/two", "quality", question, m_all=4.0) for question in QUESTIONS]
+    frame = tidy_of([*rows, *means], score_rows(rows))
+    ours = side(frame, "a/one", ("uber",))
+    assert row(compare(ours, side(frame, "b/two", ("uber",))))["n"] == 32
+    with pytest.raises(UsageError, match="no scored question in common"):
+        compare(ours, side(frame, "b/two"), anyway=True)
+
+
+def test_other_paraphrases_matter_only_to_who_was_asked_them():
+    """A wording that only one was asked makes no difference between them."""
+    first, second = both(study())
+    more = {**second.asked, **{(d, q, "paraphrase-1"): {"Else?"} for d, q, _ in second.asked}}
+    assert not compare(first, replace(second, asked=more)).differing
+
+
+def test_the_forest_plot_shows_every_row():
+    """The figure has a panel per measure with a mark per group, and the table's numbers beside it."""
+    found = compare(*both(study()))
+    figure = differences.forest(found.table, "a/one", "b/two")
+    drawn = figure.drawn()
+    assert [axes.get_title() for axes in drawn.axes] == list(MEASURES)
+    marks = [line.get_xdata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "d")]
+    data = found.table.data
+    assert marks == data.loc[data["measure"] == OVERALL, "difference"].tolist()
+    assert figure.table.data.equals(data)
+    assert differences.forest(replace(found.table, data=pd.DataFrame()), "a", "b") is None

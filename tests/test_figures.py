@@ -1,0 +1,456 @@
+"""Figures: the numbers drawn are those of the tables, whatever the names and the sizes, in the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.image import imread
+from matplotlib.patches import Polygon, Rectangle
+
+from genaipa.reports import frame as tidy_table
+from genaipa.reports.figures import agreement as agreement_figures
+from genaipa.reports.figures import boxes, figure, heatmap, style
+from genaipa.reports.figures import effort as effort_figures
+from genaipa.reports.figures import memory as memory_figures
+from genaipa.reports.figures import regulation as regulation_figures
+from genaipa.reports.figures import robustness as robustness_figures
+from genaipa.reports.table import Table
+from genaipa.reports.tables import effort, memory, metrics, regulation, robustness, scores
+from genaipa.scoring.overall import Bounds
+from genaipa.scoring.rubric import METRICS
+from tests.framing import EXPERIMENTS, answer_rows, score_rows, study, tidy_of
+
+HOSTILE = (
+    "openai-api/foo/" + "very-long-" * 20 + "model",
+    "openai-api/bar/" + "very-long-" * 20 + "model",
+    r"a/$\frac{1}{0}$ _x_ 100% <script>alert(1)</script>",
+    "_b/\u202eright\u2066\x00\x1b[31m\nto left \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "=HYPERLINK(1)",
+    "\u6f22\u5b57 \U0001f600 \U0010fffd",
+)
+MINUS = "\u2212"
+
+
+def everything(frame):
+    """Every figure of a tidy table, in which each experiment's are."""
+    points, five = scores.points(frame), scores.five_numbers(frame)
+    questions, categories = metrics.by_question(frame), metrics.by_category(frame)
+    found = [effort_figures.against(effort.by_system(frame), what) for what in ("cost", "seconds")]
+    found += [robustness_figures.drops(robustness.drops(frame)), memory_figures.by_question(memory.by_question(frame))]
+    found.append(regulation_figures.scores(regulation.scores(frame)))
+    for experiment in tidy_table.ORDERED["experiment"]:
+        found.append(boxes.by_document(points, five, experiment))
+        found.append(heatmap.by_question(questions, experiment))
+        found.append(heatmap.by_category(categories, experiment))
+    return [one for one in found if one is not None]
+
+
+def whole_study(**shape):
+    """All experiments of some systems, about some documents and two regulations."""
+    answers = answer_rows(experiments=tuple(EXPERIMENTS), **shape)
+    asked = [f"PR_{number}" for number in range(1, 7)]
+    about_law = answer_rows(**{**shape, "documents": ("gdpr", "ccpa"), "questions": asked})
+    for row in about_law:
+        row.update(kind="regulation", experiment="regulation")
+    for number, row in enumerate(answers):
+        row.update(cost=0.001 * number, seconds=1 + number % 50)
+    return tidy_of(answers + about_law, score_rows(answers + about_law))
+
+
+def alphas():
+    """A table of agreement, one metric of which has no alpha."""
+    values = [0.82, 0.7, 0.4, None, -0.1]
+    data = pd.DataFrame({"metric": METRICS, "alpha": values, "answers": [40, 41, 42, 43, 44], "analysts": 3})
+    data[["low", "high"]] = data[["alpha"]].to_numpy(dtype=float) + np.array([-0.1, 0.1])
+    return Table("agreement", "Agreement", "How far they agree.", data.astype({"alpha": "float64"}))
+
+
+def panels(of):
+    """The axes of a figure as it is drawn, by their titles."""
+    return {axes.get_title(): axes for axes in of.drawn().axes}
+
+
+def written(axes):
+    """What is written inside some axes."""
+    return [text.get_text() for text in axes.texts if text.get_text()]
+
+
+def lines(axes, **look):
+    """The x values of the lines that look so, in the order in which they were drawn."""
+    drawn = [line for line in axes.lines if all(getattr(line, f"get_{name}")() == look[name] for name in look)]
+    return [list(line.get_xdata()) for line in drawn]
+
+
+def plain_number(text):
+    """A number as it is written in a figure."""
+    return float(text.replace(MINUS, "-"))
+
+
+def test_boxes_and_points_are_those_of_the_tables() -> None:
+    """Each box has its median and quartiles at the table's, its n beside it, and every question's point over it."""
+    frame = study(documents=("uber", "spotify"))
+    points, five = scores.points(frame), scores.five_numbers(frame)
+    drawn = boxes.by_document(points, five, "quality")
+    assert drawn is not None
+    assert drawn.name == "quality-by-document"
+    for system, axes in panels(drawn).items():
+        rows = five.data[five.data["system"] == system]
+        assert lines(axes, linewidth=1.8) == [[median, median] for median in rows["median"]]
+        quartiles = [
+            sorted({x for x, _ in patch.get_path().vertices[:4]}) for patch in axes.patches if patch.get_zorder() == 2
+        ]
+        assert quartiles == rows[["q1", "q3"]].to_numpy().tolist()
+        assert [text for text in written(axes) if "=" in text] == [f"n={n}" for n in rows["n"]]
+        own = points.data[points.data["system"] == system]
+        for source, marker in (("faq", "o"), ("user", "D")):
+            seen = [*chain.from_iterable(lines(axes, marker=marker))]
+            assert sorted(seen) == sorted(own.loc[own["source"] == source, "m_all10"])
+
+
+def test_the_file_beside_has_every_number_drawn() -> None:
+    """The table of the box plots holds the boxes and the points, and no other experiment's."""
+    frame = study(experiments=("quality", "recall"))
+    points, five = scores.points(frame), scores.five_numbers(frame)
+    drawn = boxes.by_document(points, five, "recall")
+    assert drawn is not None
+    data = drawn.table.data
+    assert (
+        data[data["mark"] == "box"]["median"].tolist() == five.data.query("experiment == 'recall'")["median"].tolist()
+    )
+    assert (
+        data[data["mark"] == "point"]["m_all10"].tolist()
+        == points.data.query("experiment == 'recall'")["m_all10"].tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "draw", "key", "count"),
+    [
+        (metrics.by_question, heatmap.by_question, "question", "documents"),
+        (metrics.by_category, heatmap.by_category, "category", "questions"),
+    ],
+)
+def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
+    """Each cell holds its value to two digits, each row its n, each system its panel."""
+    found = table(study(documents=("uber", "spotify", "twitter")))
+    drawn = draw(found, "quality")
+    for system, axes in panels(drawn).items():
+        rows = found.data[found.data["system"] == system]
+        texts = written(axes)
+        values = rows[list(METRICS)].to_numpy().ravel()
+        assert [plain_number(text) for text in texts[: len(values)]] == pytest.approx(values, abs=0.00501)
+        assert texts[len(values) :] == [*(str(n) for n in rows[count]), "n"]
+    first = drawn.drawn().axes[0]
+    labels = [text.get_text().split()[0] for text in first.get_yticklabels()]
+    assert labels == list(dict.fromkeys(found.data[key]))
+
+
+def test_heat_maps_show_where_questions_come_from() -> None:
+    """A question of a user has another sign than one from an FAQ."""
+    drawn = heatmap.by_question(metrics.by_question(study()), "quality")
+    assert drawn is not None
+    labels = [text.get_text() for text in drawn.drawn().axes[0].get_yticklabels()]
+    assert labels[:4] == ["T_f1 \u25cf", "T_f2 \u25cf", "T_f3 \u25cf", "T_u1 \u25c6"]
+
+
+def by_question_of(values, **columns):
+    """A table of one system's metrics by question."""
+    data = pd.DataFrame(values, columns=list(METRICS)).assign(
+        system="a/one", experiment="quality", category="T", source="faq", documents=3
+    )
+    data["question"] = [f"T_f{number}" for number in range(1, len(data) + 1)]
+    return Table("metrics-by-question", "Metrics", "Note.", data.assign(**columns))
+
+
+def test_bands_change_exactly_at_their_bounds() -> None:
+    """A value on a bound belongs to the band above it; Yellow has an open corner and Red a filled one."""
+    values = [[0.5, 0.4999999, 0.0, -0.0000001, -1.0], [0.1 + 0.2 - 0.3, 0.3, 0.25, 0.25 - 1e-16, -0.25]]
+    for bounds, filled, opened in ((Bounds(), 3, 6), (Bounds(0.25, 0.25), 5, 0), (Bounds(1.0, -1.0), 0, 10)):
+        drawn = heatmap.by_question(by_question_of(values), "quality", bounds)
+        assert drawn is not None
+        axes = drawn.drawn().axes[0]
+        fills = [to_hex(patch.get_facecolor()) for patch in axes.patches if isinstance(patch, Polygon)]
+        assert (fills.count(style.INK), fills.count("#ffffff")) == (filled, opened)
+        colours = axes.collections[0].get_facecolors()
+        corners = {tuple(patch.get_xy()[0] // 1): patch for patch in axes.patches if isinstance(patch, Polygon)}
+        green = [colours[place] for place in range(10) if (place % 5, place // 5) not in corners]
+        assert all(colour[1] > colour[0] and colour[1] > colour[2] for colour in green)
+        assert bounds.in_words in drawn.note
+
+
+def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
+    """A metric that was never scored, and a question that one system was not asked, leave hatched cells."""
+    one = by_question_of([[1, 0.5, -1, None, None], [0, 0, 0, 0, None]])
+    other = by_question_of([[1, 1, 1, 1, None]], system="b/two", documents=0)
+    both = Table("m", "M", "", pd.concat([one.data, other.data], ignore_index=True))
+    drawn = heatmap.by_question(both, "quality")
+    assert drawn is not None
+    first, second = drawn.drawn().axes
+    hatched = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in (first, second)]
+    assert [len(patches) for patches in hatched] == [3, 6]
+    assert written(first) == ["1.00", "0.50", f"{MINUS}1.00", *["0.00"] * 4, "3", "3", "n"]
+    assert written(second) == [*["1.00"] * 4, "mean", "n"]
+
+
+def test_regulations_have_a_row_for_each_question() -> None:
+    """Questions stand under their regulation with their values and the number of answers."""
+    table = regulation.scores(whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",)))
+    drawn = regulation_figures.scores(table)
+    assert drawn is not None
+    axes = drawn.drawn().axes[0]
+    labels = [text.get_text().split() for text in axes.get_yticklabels()]
+    assert labels == table.data[["document", "question"]].to_numpy().tolist()
+    values = table.data[list(METRICS)].to_numpy().ravel()
+    assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
+
+
+def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
+    """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
+    table = robustness.drops(study(experiments=("quality", "robustness")))
+    drawn = robustness_figures.drops(table)
+    assert drawn is not None
+    for system, axes in panels(drawn).items():
+        rows = table.data[table.data["system"] == system]
+        assert [*chain.from_iterable(lines(axes, marker="o"))] == rows["original"].tolist()
+        assert [*chain.from_iterable(lines(axes, marker="s"))] == rows["paraphrased"].tolist()
+        said = [text for text in written(axes) if "[" in text][1:]
+        numbers = [[plain_number(part.strip("[],")) for part in text.split()] for text in said]
+        assert np.array(numbers) == pytest.approx(rows[["drop", "low", "high"]].to_numpy(), abs=0.0501)
+        assert [text for text in written(axes) if text.isdigit()] == [str(n) for n in rows["n"]]
+
+
+def test_memory_draws_the_difference_of_each_question() -> None:
+    """Each question's mark stands at its difference, with its n; a question without a pair is said to have none."""
+    table = memory.by_question(study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter")))
+    data = table.data.drop(index=0).reset_index(drop=True)
+    drawn = memory_figures.by_question(Table("memory", "Memory", "", data))
+    assert drawn is not None
+    for system, axes in panels(drawn).items():
+        rows = data[data["system"] == system]
+        marks = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in {"o", "D"}]
+        assert sorted(marks) == sorted(rows["difference"])
+        assert written(axes).count("3") == len(rows)
+        assert written(axes).count("no pair") == 32 - len(rows)
+
+
+def effort_of(efforts, **columns):
+    """A table of what systems took."""
+    systems = [f"s/{number}" for number in range(len(efforts))]
+    data = pd.DataFrame(
+        {"system": systems, "experiment": "quality", "answers": 10, "cost": efforts, "seconds": efforts}
+    )
+    found = data.assign(m_all10=70.0, low=60.0, high=80.0).assign(**columns)
+    return Table("effort", "Effort", "Note.", found)
+
+
+@pytest.mark.parametrize(
+    ("efforts", "scale"),
+    [
+        ([0.01], "linear"),
+        ([0.0], "linear"),
+        ([0.01, 0.02], "linear"),
+        ([0.001, 0.5], "log"),
+        ([0.0, 0.001, 0.5], "symlog"),
+    ],
+)
+def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
+    """Systems of very different cost share a logarithmic axis, on which what costs nothing still has a place."""
+    drawn = effort_figures.against(effort_of(efforts, m_all10=np.linspace(60, 80, len(efforts))), "cost")
+    assert drawn is not None
+    assert drawn.name == "effort-cost"
+    axes = drawn.drawn().axes[0]
+    drawn_at = [
+        line.get_xdata()[0] for line in axes.lines if line.get_markersize() == 5.5 and line.get_marker() != "None"
+    ]
+    assert drawn_at == efforts
+    assert axes.get_xscale() == scale
+    left, right = axes.get_xlim()
+    assert all(left <= value <= right for value in efforts)
+    assert written(axes).count("n=10") == len(efforts)
+
+
+def test_effort_leaves_out_what_is_not_known() -> None:
+    """A system without a score or a price has no point; nothing is drawn where there is none."""
+    drawn = effort_figures.against(effort_of([0.1, None, 0.2], m_all10=[70.0, 70.0, None]), "cost")
+    assert drawn is not None
+    assert drawn.table.data["system"].tolist() == ["s/0"]
+    assert effort_figures.against(effort_of([None, 1.0], m_all10=[50.0, None]), "seconds") is None
+
+
+def test_agreement_draws_alpha_with_its_interval() -> None:
+    """Each metric has its alpha, interval and n; one without alpha is said to have no value."""
+    table = alphas()
+    drawn = agreement_figures.alphas(table)
+    assert drawn is not None
+    axes = drawn.drawn().axes[0]
+    known = table.data.dropna(subset=["alpha"])
+    assert [*chain.from_iterable(lines(axes, marker="o"))] == known["alpha"].tolist()
+    assert [xs for xs in lines(axes, linewidth=1.2) if len(xs) == 2] == known[["low", "high"]].to_numpy().tolist()
+    assert [text for text in written(axes) if "=" in text] == [f"n={n}" for n in table.data["answers"]]
+    assert written(axes).count("no value") == 1
+    unknown = Table("agreement", "", "", table.data.assign(alpha=float("nan")))
+    assert agreement_figures.alphas(unknown) is None
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    """Tables without rows, an experiment that was not run, and a study that nobody scored give no figure."""
+    answers = answer_rows(experiments=tuple(EXPERIMENTS))
+    assert everything(tidy_table.empty()) == []
+    assert everything(tidy_of(answers)) == []
+    assert agreement_figures.alphas(Table("agreement", "", "", alphas().data.iloc[:0])) is None
+    assert boxes.by_document(*(table(study()) for table in (scores.points, scores.five_numbers)), "recall") is None
+
+
+def test_bounds_move_the_bands_of_every_axis() -> None:
+    """The bounds asked for are on the axes of M_all x 10 and in the note."""
+    frame = study(documents=("uber",))
+    drawn = boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality", Bounds(0.9, 0.5))
+    assert drawn is not None
+    ticks = [text.get_text() for text in drawn.drawn().axes[0].get_xticklabels()]
+    assert {"77.5", "95.5"} <= set(ticks)
+    assert "Green from 95.5" in drawn.note
+    assert "Red below 77.5" in drawn.note
+
+
+@pytest.mark.parametrize(
+    ("systems", "documents", "questions"), [(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))]
+)
+def test_every_size_is_drawn(systems, documents, questions) -> None:
+    """From one point to many panels, every figure of a study is drawn, and without a warning."""
+    frame = whole_study(
+        systems=tuple(f"system/{number}" for number in range(systems)),
+        documents=tuple(f"document-{number}" for number in range(documents)),
+        questions=questions,
+    )
+    found = everything(frame)
+    assert len(found) == 4 * 3 + 5
+    for one in found:
+        assert len(figure.as_png(one, dpi=40)) > 1000
+
+
+def test_values_that_are_all_equal_are_drawn() -> None:
+    """Boxes without a width, differences of nothing and drops of nothing are no error."""
+    answers = answer_rows(experiments=tuple(EXPERIMENTS), systems=("a/one",))
+    given = [{**row, **dict.fromkeys(METRICS, 1.0)} for row in score_rows(answers)]
+    for one in everything(tidy_of(answers, given)):
+        assert figure.as_png(one, dpi=40)
+
+
+def test_hostile_names_are_drawn_as_text() -> None:
+    """Mathematics, markup, control characters, other scripts and endless names harm no figure and no page."""
+    frame = whole_study(systems=HOSTILE, documents=("$x$ " * 30, "<b>_u"), questions=("T_f1", "T_u1"))
+    found = everything(frame)
+    assert len(found) == 4 * 3 + 5
+    for one in found:
+        page = figure.as_svg(one)
+        ET.fromstring(page)
+        assert "<script" not in page
+        assert "\x1b" not in page
+        assert HOSTILE[0] in one.note
+        assert "\x00" not in one.note
+
+
+def test_shortened_names_stay_apart() -> None:
+    """Two names that shorten to the same have two labels, which the note explains."""
+    drawn = style.labels(HOSTILE[:2], 24)
+    assert len(set(drawn.values())) == 2
+    assert all(len(label) <= 24 for label in drawn.values())
+    assert all(f"{label} is {name}" in style.in_full(drawn) for name, label in drawn.items())
+    assert style.short("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
+
+
+def test_files_are_written_beside_their_numbers(tmp_path) -> None:
+    """PNG, SVG, PDF and CSV of a figure; no cell of the CSV is a formula."""
+    frame = study(systems=("=1+1",), documents=("uber",))
+    drawn = heatmap.by_question(metrics.by_question(frame), "quality")
+    assert drawn is not None
+    paths = figure.save(drawn, tmp_path / "new" / "folder")
+    assert [path.name for path in paths] == [f"quality-metrics.{end}" for end in ("png", "svg", "pdf", "csv")]
+    assert imread(paths[0]).shape[1] == pytest.approx(figure.PNG_DPI * drawn.drawn().get_figwidth(), abs=1)
+    assert "<text" not in paths[1].read_text(encoding="utf-8")
+    assert b"/FontFile2" in paths[2].read_bytes()
+    csv = pd.read_csv(paths[3])
+    assert set(csv["system"]) == {"'=1+1"}
+    assert csv["relevance"].tolist() == pytest.approx(drawn.table.data["relevance"].tolist())
+    assert [path.suffix for path in figure.save(drawn, tmp_path, ["svg"])] == [".svg", ".csv"]
+
+
+def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
+    """An experiment may be called anything; its files stay in their folder."""
+    table = by_question_of([[1.0] * 5], experiment="../../etc/x y")
+    drawn = heatmap.by_question(table, "../../etc/x y")
+    assert drawn is not None
+    assert drawn.name == "etc-x-y-metrics"
+    assert {path.parent for path in figure.save(drawn, tmp_path)} == {tmp_path}
+
+
+def test_figures_stand_on_one_page_without_disturbing_each_other() -> None:
+    """The ids of two figures in one HTML page are all different, and every reference finds its own."""
+    frame = study(documents=("uber",))
+    both = [
+        heatmap.by_question(metrics.by_question(frame), "quality"),
+        boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality"),
+    ]
+    ids = []
+    for one in both:
+        root = ET.fromstring(figure.as_svg(one))
+        own = [element.get("id") for element in root.iter() if element.get("id")]
+        wanted = [element.get("{http://www.w3.org/1999/xlink}href", "#")[1:] for element in root.iter()]
+        assert {target for target in wanted if target} <= set(own)
+        ids += own
+    assert len(ids) == len(set(ids))
+
+
+_PROBE = """
+import sys
+from pathlib import Path
+from genaipa.reports.figures import figure
+from tests.test_figures import everything, whole_study, alphas, agreement_figures
+found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))
+for one in [agreement_figures.alphas(alphas()), *found[:6], found[-1]]:
+    figure.save(one, Path(sys.argv[1]))
+"""
+
+
+def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
+    """Another process on another day, with other hashes and a configuration of its own, writes the same files."""
+    root = Path(__file__).parents[1]
+    digests = []
+    for number in ("1", "2"):
+        folder = tmp_path / number
+        home = tmp_path / f"home{number}"
+        home.mkdir()
+        (home / "matplotlibrc").write_text(f"lines.linewidth: {number}5\nfont.size: {number}4\n")
+        given = {"PYTHONHASHSEED": number, "SOURCE_DATE_EPOCH": f"{number}000000", "MATPLOTLIBRC": str(home)}
+        environment = {**os.environ, **given, "PYTHONPATH": str(root)}
+        done = subprocess.run([sys.executable, "-c", _PROBE, str(folder)], cwd=root, env=environment, check=False)
+        assert done.returncode == 0
+        digests.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()})
+    assert len(digests[0]) == 8 * 4
+    assert digests[0] == digests[1]
+    assert not any(
+        b"20" in line for line in (tmp_path / "1" / "memory.pdf").read_bytes().split(b"\n") if b"Date" in line
+    )
+
+
+def test_threads_draw_without_disturbing_each_other() -> None:
+    """Threads that draw at once draw what one alone does; matplotlib's settings are left as they were."""
+    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[:6]
+    before = dict(mpl.rcParams)
+    alone = [figure.as_bytes(one, "svg") for one in found]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda one: figure.as_bytes(one, "svg"), found))
+    assert together == alone
+    assert dict(mpl.rcParams) == before

@@ -1,0 +1,157 @@
+"""What a report is about: runs by name or system, their answers, scores, gaps and exclusions."""
+
+from __future__ import annotations
+
+import pytest
+from analysts import make_answers
+from running import answers, carry_out, make_workspace, spec, write
+from stores import GOOD, POOR, opened, score, undo
+
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.reports.gather import everything, gather, select
+from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
+from genaipa.workspace import find_workspace
+
+SILENT = """
+  Q1: {silent: false, answer: It says so., sections: ["1"]}
+  Q2: {silent: true, answer: It does not say.}
+"""
+REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.")
+
+
+def gathered(*names: str, events=(), **options):
+    """What a report about these runs has to work with, after these events in the store."""
+    here = find_workspace()
+    with opened("sqlite:///scores.db") as store:
+        store.append(events)
+        return gather(here, select(here, names or ("latest",)), store, **options)
+
+
+def test_each_answer_comes_with_what_is_known_of_it():
+    """Document, question, experiment, silence of the document and of the reply, time and status are in its row."""
+    folder = make_answers(*REPLIES, annotations=SILENT)
+    frame = gathered().frame.set_index("question")
+    assert frame["silent"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": ""}
+    assert frame["claims_silence"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "no"}
+    assert set(frame["experiment"]) == {"quality"}
+    assert set(frame["run"]) == {folder.name}
+    assert set(frame["source"]) == {"faq"}
+    assert frame["answer"].to_dict() == {record.question: record.digest for record in answers(folder)}
+    assert (frame["seconds"] >= 0).all()
+
+
+def test_scores_are_joined_to_the_answers_they_are_for():
+    """A correction replaces the score before it, an undone one is gone, others stay unscored."""
+    folder = make_answers(*REPLIES)
+    digest = {record.question: record.digest for record in answers(folder)}
+    wrong = score("ada", digest["Q2"], POOR)
+    found = gathered(
+        events=[
+            score("ada", digest["Q1"], POOR),
+            score("ada", digest["Q1"], GOOD),
+            score("bo", digest["Q1"], POOR),
+            wrong,
+            undo(wrong),
+            score("ada", "0" * 64, GOOD),
+        ]
+    )
+    counted = found.frame[found.frame["counted"]]
+    assert sorted(zip(counted["question"], counted["analyst"], counted["relevance"], strict=True)) == [
+        ("Q1", "ada", 1.0),
+        ("Q1", "bo", -1.0),
+    ]
+    assert len(found.frame) == 4
+    assert len(found.events) == 5
+
+
+def test_failures_and_questions_not_asked_are_rows():
+    """What failed has its status, and what a run that stopped has not asked is missing, one row for each."""
+    make_workspace(questions=3)
+    rules = "- {match: Question 1 on, reply: Yes.}\n- {match: Question 2 on, fail: permanent}\n"
+    write("say.yaml", f"rules:\n{rules}")
+    carry_out(spec(systems=("scripted/say.yaml",), conversation="independent", wordings=("original",)))
+    frame = gathered().frame.set_index("question")
+    assert frame.loc["Q2", "status"] == "failed"
+    assert frame.loc["Q2", "answer"] == ""
+    assert not frame["counted"].any()
+    assert set(frame.index) == {"Q1", "Q2", "Q3"}
+
+
+def test_what_a_plan_still_lacks_is_missing():
+    """A question without any record is there as missing, with all that its plan says of it."""
+    folder = make_answers(*REPLIES)
+    path = folder.path / "answers.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if b'"question":"Q3"' not in line]
+    path.write_bytes(b"".join(kept))
+    frame = gathered().frame.set_index("question")
+    assert frame["status"].to_dict() == {"Q1": "answered", "Q2": "answered", "Q3": "missing"}
+    assert frame.loc["Q3", "key"].endswith("|Q3")
+
+
+def test_a_system_stands_for_all_of_its_runs():
+    """Runs are chosen by system too, and of a run with several systems only the one that was named is taken."""
+    make_workspace(questions=2)
+    write("other.yaml", "default: No.\n")
+    write("say.yaml", "default: Yes.\n")
+    carry_out(spec(systems=("scripted/say.yaml", "scripted/other.yaml")))
+    carry_out(spec(systems=("scripted/say.yaml",), seed=7))
+    frame = gathered("scripted/say.yaml").frame
+    assert set(frame["system"]) == {"scripted/say.yaml"}
+    assert len(set(frame["run"])) == 2
+    assert len(everything(find_workspace())) == 2
+
+
+def test_what_an_audit_excludes_is_marked():
+    """The answer of a finding carries its reason, and its score counts only with exclusions included."""
+    folder = make_answers(*REPLIES)
+    first = next(record for record in answers(folder) if record.question == "Q1")
+    finding = Finding("other-company", "a.xlsx", "uber", "C5", "is about Facebook", key=first.key, excludes="answer")
+    folder.write_file(AUDIT, write_audit([finding]))
+    given = [score("ada", first.digest, GOOD)]
+    found = gathered(events=given)
+    assert found.frame.set_index("question").loc["Q1", "excluded"] == "is about Facebook"
+    assert not found.frame["counted"].any()
+    assert found.findings == [finding]
+    assert gathered(excluded=True).frame["counted"].sum() == 1
+
+
+def test_published_scores_are_rows_of_their_own():
+    """A published cell has its question's category and source; a mean over documents has no document."""
+    folder = make_answers(*REPLIES, annotations=SILENT)
+    system = "scripted/say.yaml"
+    folder.write_file(
+        PUBLISHED_SCORES,
+        write_published(
+            [
+                PublishedScore(system, "quality", "acme", "Q2", 7.75, averaged=1),
+                PublishedScore(system, "quality", "", "Q2", None, 1.0, 1.0, 1.0, 1.0, -1.0, averaged=5),
+                PublishedScore("another", "quality", "acme", "Q2", 1.0),
+            ]
+        ),
+    )
+    frame = gathered().frame
+    table = frame[frame["unit"] == "table"].set_index("document")
+    assert table["m_all"].to_dict() == {"acme": 7.75, "": pytest.approx(8.2)}
+    assert table["silent"].to_dict() == {"acme": "yes", "": ""}
+    assert set(table["category"]) == {"T"}
+    assert len(frame) == 5
+
+
+def test_names_that_mean_nothing_are_errors():
+    """An unknown run is named with those there are; no run at all says how to make one."""
+    make_workspace()
+    here = find_workspace()
+    with pytest.raises(UsageError, match="genaipa run"):
+        gather(here, [], None)
+    make_answers(*REPLIES)
+    with pytest.raises(GenaipaError, match="nothing-like-it"):
+        select(here, ["nothing-like-it"])
+
+
+def test_without_a_store_everything_is_unscored():
+    """A report can be made before anyone scored."""
+    make_answers(*REPLIES)
+    here = find_workspace()
+    assert not gather(here, select(here, ["latest"]), None).frame["counted"].any()

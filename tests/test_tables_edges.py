@@ -1,0 +1,182 @@
+"""Every table of every frame at the edges: there or empty, never an exception, a warning or a number from nowhere."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from tabling import at_the_edges
+
+if TYPE_CHECKING:
+    from genaipa.reports.table import Table
+
+from genaipa.reports.tables import (
+    agreement,
+    conduct,
+    documents,
+    effort,
+    leaderboard,
+    memory,
+    metrics,
+    regulation,
+    robustness,
+    scores,
+)
+
+FRAMES = at_the_edges()
+TABLES = {
+    "scores-by-question": scores.points,
+    "five-numbers": scores.five_numbers,
+    "faq-against-user": scores.by_source,
+    "easiest-and-hardest": scores.easiest_and_hardest,
+    "documents-ranked": scores.documents_ranked,
+    "documents": lambda frame: documents.statistics({}, frame),
+    "metrics-by-question": metrics.by_question,
+    "metrics-by-category": metrics.by_category,
+    "regulation": regulation.scores,
+    "robustness": robustness.drops,
+    "robustness-by-question": robustness.by_question,
+    "consistency": robustness.consistency,
+    "memory": memory.by_question,
+    "memory-summary": memory.summary,
+    "effort": effort.by_system,
+    "answers": conduct.statuses,
+    "silent-questions": conduct.silent_questions,
+    "agreement": lambda _: agreement.alphas([]),
+    "leaderboard": leaderboard.board,
+}
+NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
+
+
+@functools.cache
+def made(name: str, frame: str) -> Table:
+    """A table of a frame, made once for all tests."""
+    return TABLES[name](FRAMES[frame])
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_plain_and_complete_whatever_it_is_made_of(name: str, frame: str) -> None:
+    """Each has its name, its columns in their order, no categories, and a text for every cell."""
+    table = made(name, frame)
+    assert table.name == name
+    assert table.title
+    assert table.note.endswith(".")
+    assert "  " not in table.note
+    assert table.data.columns.tolist()[: len(_COLUMNS[name])] == _COLUMNS[name]
+    assert table.data.index.equals(pd.RangeIndex(len(table.data)))
+    assert not any(isinstance(kind, pd.CategoricalDtype) for kind in table.data.dtypes)
+    assert set(table.headings) | set(table.formats) <= set(table.data.columns)
+    for column in table.data.columns:
+        for value in table.data[column]:
+            written = table.written(column, value)
+            assert "nan" not in written.lower()
+            assert written not in ("-0.0", "-0.00", "+-0.0")
+
+
+_COLUMNS = {
+    "scores-by-question": "system experiment document question category source silent m_all10 answers scores",
+    "five-numbers": "system experiment document questions n minimum q1 median q3 maximum mean low high",
+    "faq-against-user": "system questions n mean low high",
+    "easiest-and-hardest": "end rank question mean low high n silent",
+    "documents-ranked": "rank document n mean low high",
+    "documents": "document words unique_words reading_minutes grade connective_words questions silent",
+    "metrics-by-question": "system experiment question category source relevance accuracy clarity completeness "
+    "reference m_all documents",
+    "metrics-by-category": "system experiment category relevance accuracy clarity completeness reference m_all",
+    "regulation": "system document question relevance accuracy clarity completeness reference m_all answers",
+    "robustness": "system questions n original paraphrased drop low high",
+    "robustness-by-question": "system question original paraphrased drop n",
+    "consistency": "system experiment repeated spread",
+    "memory": "system question category document_shown name_only difference n",
+    "memory-summary": "system n mean low high",
+    "effort": "system experiment answers m_all10 low high seconds cost cost_total",
+    "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
+    "silent-questions": "system experiment silent_n asserts asserts_share silent_m_all10",
+    "agreement": "metric alpha low high",
+    "leaderboard": "rank system m_all10 low high quality robustness recall summary",
+}
+_COLUMNS = {name: columns.split() for name, columns in _COLUMNS.items()}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("name", TABLES)
+def test_numbers_stay_on_their_scales(name: str, frame: str) -> None:
+    """Averages lie within 1 to 10, 10 to 100 or -1 to 1, shares within 0 to 1, and an interval about its average."""
+    data = made(name, frame).data
+    tens = name not in ("easiest-and-hardest", "metrics-by-category", "memory-summary")
+    for column in ("m_all10", "minimum", "q1", "median", "q3", "maximum", "original", "paraphrased"):
+        assert _values(data, column).between(10, 100).all()
+    if tens:
+        assert _values(data, "mean").between(10, 100).all()
+    assert _values(data, "m_all").between(1, 10).all()
+    for column in ("relevance", "accuracy", "clarity", "completeness", "reference"):
+        assert _values(data, column).between(-1, 1).all()
+    for column in ("asserts_share", "claims_share", "same"):
+        assert _values(data, column).between(0, 1).all()
+    for column in ("mean", "m_all10", "drop", "spread", "m_all"):
+        if {column, "low"} <= set(data):
+            known = data.dropna(subset="low")
+            assert (known["low"] <= known[column] + 1e-9).all()
+            assert (known[column] <= known["high"] + 1e-9).all()
+
+
+def _values(data: pd.DataFrame, column: str) -> pd.Series:
+    return data[column].dropna().astype("float64") if column in data else pd.Series(dtype="float64")
+
+
+@pytest.mark.parametrize("frame", NO_SCORE)
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("answers", "effort", "silent-questions")])
+def test_without_a_score_that_counts_there_is_no_average(name: str, frame: str) -> None:
+    """Nothing is averaged from answers that nobody scored, that only a machine scored, or that an audit left out."""
+    assert not made(name, frame)
+
+
+@pytest.mark.parametrize("frame", NO_SCORE)
+def test_effort_and_silence_are_told_without_scores_but_no_quality(frame: str) -> None:
+    """What answers took and claimed is known before anybody scores them; their quality is blank."""
+    assert effort.by_system(FRAMES[frame]).data["m_all10"].isna().all()
+    told = conduct.silent_questions(FRAMES[frame]).data
+    assert told["silent_m_all10"].isna().all()
+    assert told["other_m_all10"].isna().all()
+
+
+def test_one_answer_has_a_score_and_no_interval() -> None:
+    """Of one answer there is its score, its one question is easy rather than hard, and the note says how few it is."""
+    frame = FRAMES["one answer"]
+    five = scores.five_numbers(frame)
+    assert five.data["n"].tolist() == [1, 1]
+    assert five.data["median"].tolist() == [100, 100]
+    assert five.data["low"].isna().all()
+    assert "n = 1 of the questions: too few for an interval" in five.note
+    assert scores.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
+    assert leaderboard.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
+
+
+def test_equal_values_have_an_interval_without_width() -> None:
+    """Where every score is the same, the average and both ends of its interval are that score."""
+    frame = FRAMES["all equal"]
+    board = leaderboard.board(frame).data
+    assert board[["rank", "m_all10", "low", "high"]].values.tolist() == [[1, 77.5, 77.5, 77.5]] * 2
+    drops = robustness.drops(frame).data
+    assert drops.loc[drops["n"] > 1, ["drop", "low", "high"]].eq(0).all(axis=None)
+    assert metrics.by_category(frame).data["m_all"].tolist() == [7.75] * 16
+
+
+def test_a_metric_that_was_never_scored_is_blank() -> None:
+    """A study that published M_all only has no metrics, and its M_all all the same."""
+    data = metrics.by_question(FRAMES["M_all only"]).data
+    assert data["m_all"].tolist() == [7.3] * 3
+    assert np.isnan(data[["relevance", "reference"]]).all(axis=None)
+    assert np.isnan(metrics.by_category(FRAMES["M_all only"]).data["clarity"]).all()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_same_frame_gives_the_same_table(name: str) -> None:
+    """Nothing is left to chance: intervals, order and notes come out the same from an equal frame."""
+    again = TABLES[name](FRAMES["two systems"].copy())
+    pd.testing.assert_frame_equal(again.data, made(name, "two systems").data)
+    assert again.note == made(name, "two systems").note

@@ -1,0 +1,236 @@
+"""Tables that set two ways of asking, or two things known of an answer, side by side: worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from framing import answer_rows, tidy_of
+from tabling import FEW, published, scored
+
+from genaipa.policies.statistics import measure
+from genaipa.reports.tables import agreement, conduct, documents, effort, memory, robustness
+from genaipa.scoring.events import Event
+from genaipa.scoring.rubric import METRICS, Values
+
+ONE = {"systems": ("a/one",), "documents": ("uber",)}
+
+
+def test_a_drop_is_paired_by_document_and_question() -> None:
+    """Paraphrases at 100, 10 and 10 are 40, a drop of 60 from 100; a document without the original has no part."""
+    answers = answer_rows(systems=("a/one",), questions=("T_f1",), experiments=("quality", "robustness"))
+
+    def value(answer):
+        if answer["document"] == "spotify":
+            return 0.5 if answer["experiment"] == "robustness" else None
+        return 1 if answer["wording"] in ("original", "paraphrase-1") else -1
+
+    frame = tidy_of(answers, scored(answers, value))
+    data = robustness.drops(frame).data
+    assert data["questions"].tolist() == ["all", "faq", "T"]
+    assert data[["n", "original", "paraphrased", "drop"]].values.tolist() == [pytest.approx([1, 100, 40, 60])] * 3
+    by_question = robustness.by_question(frame).data.values.tolist()
+    assert by_question == [["a/one", "T_f1", 100, pytest.approx(40), pytest.approx(60), 1]]
+
+
+def test_a_drop_counts_every_question_alike() -> None:
+    """A question about two documents (drops 0 and 90) weighs as much as one about one (drop 0): 22.5, not 30."""
+    answers = answer_rows(systems=("a/one",), questions=FEW[:2], experiments=("quality", "robustness"))
+
+    def value(answer):
+        if answer["question"] == "T_u1" and answer["document"] == "uber":
+            return None
+        lost = answer["experiment"] == "robustness" and answer["question"] == "T_f1" and answer["document"] == "uber"
+        return -1 if lost else 1
+
+    data = robustness.drops(tidy_of(answers, scored(answers, value))).data
+    assert data[["questions", "n", "drop"]].values.tolist()[0] == ["all", 2, 22.5]
+
+
+def test_a_drop_of_published_means_where_there_is_no_document() -> None:
+    """The original as a mean only (100) is compared with the paraphrases' own mean (77.5), and n says 0 documents."""
+    rows = [
+        published("p/bard", "quality", "uber", "T_f1", m_all=1.0, excluded="A duplicate."),
+        published("p/bard", "quality", "", "T_f1", metrics=1.0),
+        published("p/bard", "robustness", "uber", "T_f1", m_all=1.0),
+        published("p/bard", "robustness", "", "T_f1", metrics=0.5),
+    ]
+    assert robustness.by_question(tidy_of(rows)).data.values.tolist() == [["p/bard", "T_f1", 100, 77.5, 22.5, 0]]
+    without = robustness.by_question(tidy_of(rows[:3])).data
+    assert without["paraphrased"].tolist() == [10]
+    assert robustness.by_question(tidy_of(rows, excluded=True)).data[["drop", "n"]].values.tolist() == [[0, 1]]
+
+
+def test_consistency_of_repetitions() -> None:
+    """100 and 10 deviate by 63.6, 77.5 twice by 0: 31.8 on average, half of them the same."""
+    answers = answer_rows(**ONE, questions=FEW, repetitions=2)
+    values = {"T_f1": (1, -1), "T_u1": (0.5, 0.5), "UC_f1": (1, None)}
+    frame = tidy_of(answers, scored(answers, lambda row: values[row["question"]][row["repetition"] - 1]))
+    data = robustness.consistency(frame).data
+    assert data[["repeated", "spread", "same"]].values.tolist() == [[2, pytest.approx(90 / math.sqrt(2) / 2), 0.5]]
+    assert data[["low", "high"]].values.tolist() == [[0, pytest.approx(90 / math.sqrt(2))]]
+
+
+def test_paraphrases_are_no_repetitions() -> None:
+    """Three wordings of a question, each answered once, say nothing about consistency."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("robustness",))
+    assert not robustness.consistency(tidy_of(answers, scored(answers, lambda _: 1)))
+
+
+def test_published_scores_are_no_repetitions() -> None:
+    """The same question published by two runs is not an answer that was given twice."""
+    score = published("p/bard", "quality", "uber", "T_f1", m_all=7.3)
+    assert not robustness.consistency(tidy_of([score, {**score, "run": "another", "m_all": 1.0}]))
+
+
+def test_memory_is_what_showing_the_document_adds() -> None:
+    """100 shown and 77.5 by name is 22.5; with 10 and 100 for another question, -33.75 on average."""
+    answers = answer_rows(**ONE, questions=FEW[:2], experiments=("quality", "recall"))
+    values = {("T_f1", "quality"): 1, ("T_f1", "recall"): 0.5, ("T_u1", "quality"): -1, ("T_u1", "recall"): 1}
+    frame = tidy_of(answers, scored(answers, lambda row: values[row["question"], row["experiment"]]))
+    assert memory.by_question(frame).data.values.tolist() == [
+        ["a/one", "T_f1", "T", 100, 77.5, 22.5, 1],
+        ["a/one", "T_u1", "T", 10, 100, -90, 1],
+    ]
+    summary = memory.summary(frame)
+    assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 22.5]]
+    assert summary.written("mean", -33.75) == "-33.8"
+    assert "n = 2 questions only" in summary.note
+
+
+def test_effort_counts_answers_and_not_their_analysts() -> None:
+    """Seconds 1, 3 and 100 have the median 3; $0.01 and $0.02 the mean 0.015; two analysts change nothing."""
+    answers = answer_rows(**ONE, questions=FEW)
+    for answer, seconds, cost in zip(answers, (1.0, 3.0, 100.0), (0.01, 0.02, None), strict=True):
+        answer |= {"seconds": seconds, "cost": cost}
+    given = scored(answers[:1], lambda _: 1) + scored(answers[:1], lambda _: 0.5, analyst="bo")
+    data = effort.by_system(tidy_of(answers, given)).data
+    assert data[["answers", "m_all10", "seconds"]].values.tolist() == [[3, 88.75, 3]]
+    assert data[["cost", "cost_total"]].values.tolist() == [pytest.approx([0.015, 0.03])]
+
+
+def test_what_was_imported_took_no_effort_of_ours() -> None:
+    """Answers without a price, in no time, are in no average of time and money; a question not asked costs nothing."""
+    answers = answer_rows(**ONE, questions=FEW)
+    imported = [{**row, "seconds": 0.0, "cost": None} for row in answers]
+    assert not effort.by_system(tidy_of(imported))
+    missing = {**answers[0], "status": "missing", "answer": "", "seconds": None, "cost": None}
+    data = effort.by_system(tidy_of([missing, *answers[1:]])).data
+    assert data[["answers", "cost_total"]].values.tolist() == [[2, 0.02]]
+
+
+def test_an_answer_that_came_at_once_is_an_answer() -> None:
+    """Where some answers took time, one that took none counts: 0, 0 and 2 seconds have the median 0."""
+    answers = answer_rows(**ONE, questions=FEW)
+    for answer, seconds in zip(answers, (0.0, 0.0, 2.0), strict=True):
+        answer |= {"seconds": seconds, "cost": None}
+    assert effort.by_system(tidy_of(answers)).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
+
+
+def test_every_planned_question_is_counted_once() -> None:
+    """Failures, refusals and questions not asked are counted and have no score; an excluded answer is not unscored."""
+    answers = answer_rows(**ONE, questions=(*FEW, "UC_u1", "DM_f1", "DM_u1"), repetitions=1)
+    statuses = ("answered", "answered", "truncated", "refused", "failed", "missing")
+    for answer, status in zip(answers, statuses, strict=True):
+        answer["status"] = status
+        if status in ("failed", "missing"):
+            answer["answer"] = ""
+    answers[1]["excluded"] = "It is about another company."
+    given = scored(answers[:1], lambda _: 1) + scored(answers[:2], lambda _: 1, analyst="bo")
+    row = conduct.statuses(tidy_of(answers, given)).data.iloc[0]
+    assert row.drop(["system", "experiment"]).to_dict() == {
+        "planned": 6,
+        "answered": 2,
+        "truncated": 1,
+        "refused": 1,
+        "failed": 1,
+        "missing": 1,
+        "excluded": 1,
+        "scored": 1,
+        "unscored": 2,
+        "published": 0,
+    }
+    included = conduct.statuses(tidy_of(answers, given, excluded=True)).data.iloc[0]
+    assert included[["excluded", "scored", "unscored"]].tolist() == [1, 2, 2]
+
+
+def test_answers_under_a_published_score_are_not_called_unscored() -> None:
+    """A published score of the question stands for its answers; it is counted as what it is."""
+    answers = answer_rows(**ONE, questions=FEW)
+    rows = [
+        published("a/one", "quality", "uber", "T_f1", m_all=7.3),
+        published("a/one", "quality", "", "T_u1", metrics=1.0),
+    ]
+    data = conduct.statuses(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=7.3)])).data
+    assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
+        ["quality", 3, 0, 1, 2],
+        ["recall", 0, 0, 0, 1],
+    ]
+
+
+def test_silent_questions_apart() -> None:
+    """One of two answers where the document is silent asserts something; one of four others claims silence."""
+    answers = answer_rows(
+        **ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1", "UC_f1", "UC_f2", "UC_f3"), silent=("T_f1", "T_f2")
+    )
+    for answer, claims in zip(answers, ("yes", "no", "yes", "no", "no", "no", "yes"), strict=True):
+        answer["claims_silence"] = claims
+    answers[-1]["excluded"] = "It is about another company."
+    values = {"T_f1": 1, "T_f2": -1, "T_f3": 0.5}
+    frame = tidy_of(answers, scored(answers, lambda row: values.get(row["question"])))
+    row = conduct.silent_questions(frame).data.iloc[0]
+    assert row[["silent_n", "asserts", "asserts_share", "silent_m_all10"]].tolist() == [2, 1, 0.5, 55]
+    assert row[["silent_low", "silent_high"]].tolist() == [10, 100]
+    assert row[["other_n", "claims", "claims_share", "other_m_all10"]].tolist() == [4, 1, 0.25, 77.5]
+
+
+def test_experiments_come_in_the_papers_order() -> None:
+    """Quality, robustness, recall, summary: not the order of the alphabet."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("summary", "recall", "robustness", "quality"))
+    frame = tidy_of(answers, scored(answers, lambda _: 1))
+    for table in (conduct.silent_questions(frame), conduct.statuses(frame), effort.by_system(frame)):
+        assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]
+
+
+def test_statistics_of_documents() -> None:
+    """Table 1: the measures of the text, and on how many of the questions asked about it the document is silent."""
+    text = "We keep data. We keep data and share data."
+    answers = answer_rows(systems=("a/one", "b/two"), documents=("uber",), questions=FEW, silent=("T_f1",))
+    unknown = [{**row, "document": "blank", "silent": "", "answer": "", "key": row["key"] + "blank"} for row in answers]
+    table = documents.statistics(
+        dict.fromkeys(("uber", "blank", "unasked"), measure(text)), tidy_of([*answers, *unknown])
+    )
+    data = table.data.set_index("document")
+    assert data.index.tolist() == ["blank", "uber", "unasked"]
+    assert data.loc["uber", ["words", "reading_minutes", "questions", "silent"]].tolist() == [9, 1, 3, 1]
+    assert data.loc["uber", ["unique_words", "connective_words"]].tolist() == pytest.approx([5 / 9, 1 / 9])
+    assert [table.written("silent", value) for value in table.data["silent"]] == ["", "1", ""]
+    assert data["questions"].tolist() == [3, 3, 0]
+
+
+def _event(number, analyst, answer, value, **also):
+    values = Values(**dict.fromkeys(METRICS, value))
+    return Event(f"{number}", f"2024-01-01T00:00:{number:02}Z", "score", analyst, answer, values=values, **also)
+
+
+def test_agreement_of_independent_people() -> None:
+    """Two people who always agree have an alpha of 1; who saw the other's score, and a machine, have no part in it."""
+    pairs = [("ada", 1.0), ("ada", -1.0), ("ada", 0.5), ("bo", 1.0), ("bo", -1.0), ("bo", 0.5)]
+    events = [_event(place, who, f"answer {place % 3}", value) for place, (who, value) in enumerate(pairs)]
+    events += [
+        _event(10, "cy", "answer 0", -1.0, independent=False),
+        _event(11, "bot", "answer 0", -1.0, scorer="machine"),
+    ]
+    table = agreement.alphas(events)
+    assert table.data["metric"].tolist() == list(METRICS)
+    columns = ["alpha", "agreement", "apart", "answers", "analysts"]
+    assert table.data[columns].values.tolist() == [[1, 1, 0, 3, 2]] * 5
+
+
+def test_agreement_that_is_not_defined_says_why() -> None:
+    """Where every value is the same alpha is blank with its reason; one analyst alone gives no table."""
+    events = [_event(place, who, "one", 1.0) for place, who in enumerate(("ada", "bo"))]
+    table = agreement.alphas(events)
+    assert table.data["alpha"].isna().all()
+    assert table.data["reason"].str.contains("nothing varies").all()
+    assert not agreement.alphas(events[:1])

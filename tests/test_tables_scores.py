@@ -1,0 +1,240 @@
+"""Tables of M_all: small studies whose averages, quartiles and ranks are worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from framing import answer_rows, tidy_of
+from tabling import FEW, published, scored
+
+from genaipa.reports.certainty import interval
+from genaipa.reports.tables import averages, leaderboard, metrics, regulation, scores
+
+ONE = {"systems": ("a/one",), "documents": ("uber",)}
+
+
+def by(**values):
+    """What gives an answer its value: by question."""
+    return lambda answer: values.get(answer["question"])
+
+
+def test_a_point_averages_scores_within_answers_and_then_answers() -> None:
+    """An answer with two analysts weighs as much as one with one: (55 + 100) / 2, not (100 + 10 + 100) / 3."""
+    answers = answer_rows(**ONE, questions=("T_f1",), repetitions=2, silent=("T_f1",))
+    given = scored(answers, lambda _: 1) + scored(answers[:1], lambda _: -1, analyst="bo")
+    points = scores.points(tidy_of(answers, given))
+    assert points.data.to_dict("records") == [
+        {
+            "system": "a/one",
+            "experiment": "quality",
+            "document": "uber",
+            "question": "T_f1",
+            "category": "T",
+            "source": "faq",
+            "silent": "yes",
+            "m_all10": 77.5,
+            "answers": 2,
+            "scores": 3,
+        }
+    ]
+
+
+def test_an_adjudication_takes_the_place_of_the_scores() -> None:
+    """Where analysts disagreed and it was settled, the settled value alone is the answer's."""
+    answers = answer_rows(**ONE, questions=("T_f1",))
+    given = scored(answers, lambda _: 1) + scored(answers, lambda _: -1, analyst="bo")
+    given += scored(answers, lambda _: 0.5, analyst="cy", role="adjudication")
+    points = scores.points(tidy_of(answers, given)).data
+    assert points[["m_all10", "answers", "scores"]].values.tolist() == [[77.5, 1, 1]]
+
+
+def test_five_numbers_have_linear_quartiles() -> None:
+    """Of 10, 77.5, 100 and 100 they are 10, 60.625, 88.75, 100 and 100; questions of users stand apart."""
+    answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
+    frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=0.5, T_f3=-1, T_u1=1)))
+    table = scores.five_numbers(frame)
+    numbers = table.data.set_index("questions")[["n", "minimum", "q1", "median", "q3", "maximum", "mean"]]
+    assert numbers.loc["all"].tolist() == [4, 10, 60.625, 88.75, 100, 100, 71.875]
+    assert numbers.loc["faq"].tolist() == [3, 10, 43.75, 77.5, 88.75, 100, 62.5]
+    assert numbers.loc["user"].tolist() == [1, 100, 100, 100, 100, 100, 100]
+    assert table.written("median", 88.75) == "88.75"
+
+
+def test_sources_are_compared_over_experiments_of_equal_weight() -> None:
+    """FAQs: quality (100 + 77.5) / 2 and recall 10 are 49.375, although recall has one question only."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
+
+    def value(answer):
+        if answer["experiment"] == "quality":
+            return {"T_f1": 1, "UC_f1": 0.5, "T_u1": 1}[answer["question"]]
+        return -1 if answer["question"] == "T_f1" else None
+
+    table = scores.by_source(tidy_of(answers, scored(answers, value)))
+    assert table.data[["questions", "n", "mean"]].values.tolist() == [["faq", 2, 49.375], ["user", 1, 100]]
+    assert "quality, recall" in table.note
+
+
+def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
+    """Where every experiment has every question, it is the interval of the questions' means over experiments."""
+    answers = answer_rows(systems=("a/one",), experiments=("quality", "recall"))
+    values = {answer["key"]: (1, 0.5, -1)[place % 3] for place, answer in enumerate(answers)}
+    frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
+    rows = averages.policy_questions(frame)
+    expected = interval(rows["m_all10"], rows["question"])
+    found = averages.over_experiments(rows)
+    assert found == pytest.approx(
+        {"n": 32, "mean": expected.mean, "low": expected.low, "high": expected.high}, abs=1e-9
+    )
+    assert found["low"] < found["mean"] < found["high"]
+
+
+def test_easiest_and_hardest_over_systems_and_wordings() -> None:
+    """T_f1: 10 twice from one system and a published mean of 5.5 for every document are 8.5; recall has no part."""
+    answers = answer_rows(
+        systems=("a/one",), questions=FEW, experiments=("quality", "robustness", "recall"), silent=("UC_f1",)
+    )
+    for answer in answers:
+        answer["silent"] = "yes" if answer["question"] == "T_f1" and answer["document"] == "uber" else answer["silent"]
+    values = by(T_f1=1, T_u1=0.5, UC_f1=-1)
+    given = scored(answers, lambda answer: -1 if answer["experiment"] == "recall" else values(answer))
+    frame = tidy_of([*answers, published("p/bard", "quality", "", "T_f1", metrics=0.0)], given)
+    data = scores.easiest_and_hardest(frame).data
+    assert data[["end", "rank", "question", "mean", "n", "silent"]].values.tolist() == [
+        ["easiest", 1, "T_f1", 8.5, 2, "uber"],
+        ["easiest", 2, "T_u1", 7.75, 2, "none"],
+        ["hardest", 1, "UC_f1", 1, 2, "all"],
+    ]
+    assert data["low"].tolist() == data["high"].tolist() == data["mean"].tolist()
+    assert scores.easiest_and_hardest(frame, most=1).data["question"].tolist() == ["T_f1", "UC_f1"]
+
+
+def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
+    """With nothing but published means there is a rank and a score, and neither n nor interval."""
+    rows = [published("p/bard", "quality", "", question, metrics=0.5) for question in FEW]
+    data = scores.easiest_and_hardest(tidy_of(rows)).data
+    assert data["n"].tolist() == [0, 0, 0]
+    assert data["mean"].tolist() == [7.75] * 3
+    assert data["low"].isna().all()
+
+
+def test_documents_are_ranked_and_equals_share_a_place() -> None:
+    """100, 100 and 10 are the first, the first and the third; a note says where documents were not asked alike."""
+    answers = answer_rows(systems=("a/one",), documents=("ant", "bee", "cat"), questions=FEW)
+    frame = tidy_of(answers, scored(answers, lambda answer: -1 if answer["document"] == "cat" else 1))
+    table = scores.documents_ranked(frame)
+    assert table.data[["rank", "document", "n", "mean"]].values.tolist() == [
+        [1, "ant", 3, 100],
+        [1, "bee", 3, 100],
+        [3, "cat", 3, 10],
+    ]
+    assert "may be due to" not in table.note
+    fewer = tidy_of(answers, scored(answers[1:], lambda _: 1))
+    assert "may be due to" in scores.documents_ranked(fewer).note
+
+
+def test_metrics_of_a_question_are_means_over_documents() -> None:
+    """A document at 1 and one at -1 are 0 in each metric and 5.5 in M_all."""
+    answers = answer_rows(systems=("a/one",), questions=("T_f1",))
+    frame = tidy_of(answers, scored(answers, lambda answer: 1 if answer["document"] == "uber" else -1, clarity=0.5))
+    data = metrics.by_question(frame).data
+    assert data[["relevance", "clarity", "m_all", "documents"]].values.tolist() == [[0, 0.5, 5.95, 2]] or (
+        data[["relevance", "clarity", "documents"]].values.tolist() == [[0, 0.5, 2]]
+        and data["m_all"].tolist() == pytest.approx([5.95])
+    )
+
+
+def test_published_metrics_stand_where_documents_have_only_m_all() -> None:
+    """M_all comes from the documents' own scores, the metrics from the published mean over documents."""
+    rows = [
+        published("p/bard", "quality", "uber", "T_f1", m_all=7.3),
+        published("p/bard", "quality", "", "T_f1", metrics=1),
+    ]
+    data = metrics.by_question(tidy_of(rows)).data
+    assert data[["relevance", "m_all", "documents"]].values.tolist() == [[1, 7.3, 1]]
+
+
+def test_what_an_audit_left_out_leaves_the_published_mean() -> None:
+    """With its score by document excluded a question has the published mean over documents, of 0 documents."""
+    rows = [
+        published("p/bard", "quality", "uber", "T_f1", m_all=7.3, excluded="A duplicate."),
+        published("p/bard", "quality", "", "T_f1", metrics=1.0),
+    ]
+    data = metrics.by_question(tidy_of(rows)).data
+    assert data[["m_all", "documents"]].values.tolist() == [[10, 0]]
+    assert not scores.five_numbers(tidy_of(rows))
+    assert scores.five_numbers(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
+
+
+def test_metrics_of_a_category_are_means_over_its_questions() -> None:
+    """T has two questions at 1 and 0.5, UC one: each category by its own."""
+    answers = answer_rows(**ONE, questions=FEW)
+    data = metrics.by_category(tidy_of(answers, scored(answers, by(T_f1=1, T_u1=0.5, UC_f1=-1)))).data
+    assert data[["category", "relevance", "m_all", "questions"]].values.tolist() == [
+        ["T", 0.75, 8.875, 2],
+        ["UC", -1, 1, 1],
+    ]
+
+
+def test_regulations_stand_apart() -> None:
+    """Questions about regulations are in their own table, and in no other average."""
+    answers = answer_rows(**ONE, questions=("T_f1",))
+    law = {**answers[0], "key": "law", "answer": "law", "document": "gdpr", "kind": "regulation"}
+    law |= {"experiment": "regulation", "question": "PR_1"}
+    rows = [*answers, law, published("p/bard", "regulation", "ccpa", "PR_1", metrics=0.5, kind="regulation")]
+    frame = tidy_of(rows, scored([*answers, law], lambda answer: -1 if answer is law else 1))
+    table = regulation.scores(frame)
+    assert table.data[["system", "document", "question", "accuracy", "m_all", "answers"]].values.tolist() == [
+        ["a/one", "gdpr", "PR_1", -1, 1, 1],
+        ["p/bard", "ccpa", "PR_1", 0.5, 7.75, 1],
+    ]
+    assert scores.points(frame).data["document"].tolist() == ["uber"]
+    assert leaderboard.board(frame).data[["system", "m_all10"]].values.tolist() == [["a/one", 100]]
+
+
+def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
+    """Quality 100 and recall 10 are 55; a system with 77.5 in both is before it; experiments not tried are blank."""
+    answers = answer_rows(questions=FEW, documents=("uber",), experiments=("quality", "recall"))
+    values = {"quality": 1, "recall": -1}
+    given = scored(answers, lambda row: values[row["experiment"]] if row["system"] == "a/one" else 0.5)
+    given += scored(answers[:2], lambda _: 1, analyst="bo")
+    table = leaderboard.board(tidy_of(answers, given))
+    assert table.data[["rank", "system", "m_all10", "quality", "recall", "answers", "scored_by"]].values.tolist() == [
+        [1, "b/two", 77.5, 77.5, 77.5, 6, "1 analyst"],
+        [2, "a/one", 55, 100, 10, 6, "2 analysts"],
+    ]
+    assert table.data[["robustness", "summary"]].isna().all(axis=None)
+    assert "like with like" not in table.note
+
+
+def test_the_leaderboard_says_where_systems_were_scored_on_different_things() -> None:
+    """A published system with means only stands beside one that was scored by document, and the note says so."""
+    answers = answer_rows(**ONE, questions=FEW)
+    rows = [*answers, *(published("p/bard", "quality", "", question, metrics=0.5) for question in FEW)]
+    table = leaderboard.board(tidy_of(rows, scored(answers, lambda _: 1)))
+    assert table.data[["system", "answers", "scored_by"]].values.tolist() == [
+        ["a/one", 3, "1 analyst"],
+        ["p/bard", 3, "published"],
+    ]
+    assert "a/one quality 3 (3), about uber; p/bard quality 3 (0), published as means over documents." in table.note
+
+
+def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
+    """An average over all questions of one experiment and a single one of another is told as what it is."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
+    table = leaderboard.board(tidy_of(answers, scored(answers[:4], lambda _: 1)))
+    assert "like with like" in table.note
+    assert "a/one quality 3 (3), recall 1 (1), about uber." in table.note
+
+
+def test_questions_of_one_mean_share_their_rank() -> None:
+    """Two easiest questions at 10 are both the first, and two hardest at 1 as well."""
+    answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
+    frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=-1, T_f3=1, T_u1=-1)))
+    data = scores.easiest_and_hardest(frame).data
+    assert data[["rank", "question"]].values.tolist() == [[1, "T_f1"], [1, "T_f3"], [1, "T_f2"], [1, "T_u1"]]
+
+
+def test_other_experiments_have_their_own_column_on_the_leaderboard() -> None:
+    """What a study tried beyond the paper's four counts, and can be seen."""
+    answers = [{**row, "experiment": "summary-by-name"} for row in answer_rows(**ONE, questions=FEW)]
+    data = leaderboard.board(tidy_of(answers, scored(answers, lambda _: 0.5))).data
+    assert data[["m_all10", "summary-by-name"]].values.tolist() == [[77.5, 77.5]]
