@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING
 
 from genaipa.cli import (
     collect,
+    compare,
     demo,
     doctor,
+    importing,
     init,
+    leaderboard,
+    pack,
     policies,
     prompts,
     pull,
     questions,
+    report,
     run,
     runs,
     score,
     scores,
     show,
     systems,
+    unpack,
     validate,
 )
 
@@ -34,11 +40,17 @@ def register(app: typer.Typer) -> None:
     app.command("show")(show.show)
     app.command("score")(score.score)
     app.add_typer(scores.app, name="scores")
+    app.command("report")(report.report)
+    app.command("compare")(compare.compare)
+    app.command("leaderboard")(leaderboard.leaderboard)
+    app.command("pack")(pack.pack)
+    app.command("unpack")(unpack.unpack)
     app.command("demo")(demo.demo)
     app.add_typer(policies.app, name="policies")
     app.command("questions")(questions.questions)
     app.command("prompts")(prompts.prompts)
     app.command("pull")(pull.pull)
+    app.command("import")(importing.import_)
     app.command("systems")(systems.systems)
     app.command("init")(init.init)
     app.command("validate")(validate.validate)

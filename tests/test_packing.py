@@ -1,0 +1,156 @@
+"""A study in one archive: what goes along, what stays, and the same tables from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysts import make_answers
+from running import TEXT, answers, write
+from stores import GOOD, POOR, opened, score
+
+from genaipa.errors import DataError, UsageError
+from genaipa.packing import PACK, may_be_passed_on, read_pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Finished
+
+    Cli = Callable[..., Finished]
+
+REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.")
+SENTENCE = "We never sell what we know about you."
+ANNOTATED = """
+  Q1: {silent: false, answer: A sentence that is nobody else's., sections: ["1"]}
+  Q2: {silent: true, answer: It does not say.}
+"""
+
+
+def done(finished: Finished) -> str:
+    """What a command that worked has printed."""
+    assert finished.code == 0, finished.err
+    return finished.out
+
+
+def make_study(license_: str) -> None:
+    """A scored run in the working folder, about a document under this license."""
+    assert SENTENCE in TEXT
+    write("policies/acme.yaml", f"company: ACME\nlicense: {license_}\n")
+    digests = [record.digest for record in answers(make_answers(*REPLIES, annotations=ANNOTATED))]
+    with opened("sqlite:///scores.db") as store:
+        store.append([score("ada", digests[0], GOOD), score("ada", digests[1], POOR), score("bo", digests[0], POOR)])
+
+
+def texts(file: str) -> str:
+    """Everything in an archive as one text."""
+    with zipfile.ZipFile(file) as archive:
+        return "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
+
+
+def repacked(file: Path, name: str, content: bytes) -> Path:
+    """A copy of an archive in which one file is another, or is added."""
+    copy = file.with_name("copy.zip")
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w") as new:
+        for known in old.namelist():
+            if known != name:
+                new.writestr(known, old.read(known))
+        new.writestr(name, content)
+    return copy
+
+
+def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> None:
+    """A pack leaves out what may not be passed on; unpacked elsewhere, every table comes out byte for byte."""
+    make_study("not stated; not redistributable")
+    packed = genaipa("pack", "latest", "-o", "study.zip")
+    assert "3 events of scoring" in done(packed)
+    assert "left out: the text of acme (not stated; not redistributable)" in packed.err
+    assert SENTENCE not in texts("study.zip")
+    assert "See section 1." in texts("study.zip")
+    said = done(genaipa("unpack", "study.zip", "check"))
+    assert "each the same as packed" in said
+    assert len(list(Path("check/reports/again/tables").glob("*.csv"))) > 5
+    again = done(genaipa("report", "-o", "mine", "--workspace", "check"))
+    assert "mine/index.html" in again
+    for path in Path("check/report/tables").iterdir():
+        assert (Path("mine/tables") / path.name).read_bytes() == path.read_bytes()
+    assert "test" in done(genaipa("runs", "--workspace", "check"))
+
+
+def test_the_same_study_gives_the_same_archive(genaipa: Cli) -> None:
+    """Two packs of one study are equal byte for byte; with texts that may go along, the document is in it."""
+    make_study("CC-BY-4.0")
+    done(genaipa("pack", "latest", "-o", "one.zip"))
+    done(genaipa("pack", "latest", "-o", "two.zip"))
+    assert Path("one.zip").read_bytes() == Path("two.zip").read_bytes()
+    assert SENTENCE in texts("one.zip")
+
+
+def test_texts_go_along_only_where_they_are_asked_for(genaipa: Cli) -> None:
+    """`--with-texts` puts in what would be left out."""
+    make_study("not stated")
+    done(genaipa("pack", "latest", "-o", "study.zip", "--with-texts"))
+    assert SENTENCE in texts("study.zip")
+
+
+def test_a_table_that_comes_out_differently_is_named(genaipa: Cli) -> None:
+    """Where a packed table is not what its scores give, unpack says which one, and ends with an error."""
+    make_study("CC0")
+    done(genaipa("pack", "latest", "-o", "study.zip"))
+    with zipfile.ZipFile("study.zip") as archive:
+        pack = json.loads(archive.read(PACK))
+        table = archive.read("report/tables/answers.csv").replace(b"3", b"4")
+    pack["files"]["report/tables/answers.csv"] = hashlib.sha256(table).hexdigest()
+    changed = repacked(Path("study.zip"), "report/tables/answers.csv", table)
+    finished = genaipa("unpack", repacked(changed.rename("changed.zip"), PACK, json.dumps(pack).encode()), "check")
+    assert finished.code == 1
+    assert "tables/answers.csv" in finished.err
+
+
+def test_a_changed_file_is_refused(genaipa: Cli) -> None:
+    """A file that is not as it was packed is named, and nothing is unpacked."""
+    make_study("CC0")
+    done(genaipa("pack", "latest", "-o", "study.zip"))
+    changed = repacked(Path("study.zip"), "scores.jsonl", b"")
+    with pytest.raises(DataError, match=r"scores\.jsonl.*not as it was packed"):
+        unpack(changed, Path("check"))
+    assert not Path("check").exists()
+    with pytest.raises(DataError, match="outside of itself"):
+        unpack(repacked(Path("study.zip"), "../evil.txt", b"x"), Path("check"))
+    assert not Path("../evil.txt").exists()
+
+
+def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    """Another file, another archive, a pack from the future, a folder that is in use: each has its sentence."""
+    plain = tmp_path / "plain.zip"
+    plain.write_text("no archive")
+    with pytest.raises(DataError, match="is not a pack"):
+        read_pack(plain)
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("a.txt", "a")
+    with pytest.raises(DataError, match="no pack of genaipa"):
+        read_pack(tmp_path / "other.zip")
+    with pytest.raises(DataError, match="can't be read"):
+        read_pack(tmp_path / "absent.zip")
+    about = {"format": 99, "genaipa": "9", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
+    with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
+        archive.writestr(PACK, json.dumps({**about, "versions": {}, "files": {}}))
+    with pytest.raises(DataError, match="newer genaipa"):
+        read_pack(tmp_path / "new.zip")
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
+        archive.writestr(PACK, json.dumps({**about, "format": 1, "versions": {}, "files": {}}))
+    with pytest.raises(UsageError, match="not an empty folder"):
+        unpack(tmp_path / "empty.zip", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("license_", "may"),
+    [("CC-BY-4.0", True), ("Apache-2.0", True), ("", False), (" ", False), ("not stated; not redistributable", False)],
+)
+def test_only_a_stated_license_lets_a_text_be_passed_on(license_: str, may: bool) -> None:
+    """Silence is no permission."""
+    assert may_be_passed_on(license_) is may
