@@ -89,8 +89,8 @@ def test_memory_is_what_showing_the_document_adds() -> None:
     values = {("T_f1", "quality"): 1, ("T_f1", "recall"): 0.5, ("T_u1", "quality"): -1, ("T_u1", "recall"): 1}
     frame = tidy_of(answers, scored(answers, lambda row: values[row["question"], row["experiment"]]))
     assert memory.by_question(frame).data.values.tolist() == [
-        ["a/one", "T_f1", "T", 100, 77.5, 22.5, 1],
-        ["a/one", "T_u1", "T", 10, 100, -90, 1],
+        ["a/one", "T_f1", "T", "faq", 100, 77.5, 22.5, 1],
+        ["a/one", "T_u1", "T", "user", 10, 100, -90, 1],
     ]
     summary = memory.summary(frame)
     assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 22.5]]

@@ -33,4 +33,8 @@ class Table:
         """A cell as people read it."""
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
             return ""
-        return format(value, self.formats[column]) if column in self.formats else str(value)
+        if column not in self.formats:
+            return str(value)
+        # What rounds to nothing has no sign: "0.0", never "-0.0" or "+0.0".
+        written = format(value, self.formats[column])
+        return written.lstrip("+-") if not written.strip("+-0.%") else written

@@ -102,6 +102,8 @@ def average(scores: Sequence[Values]) -> Averages:
 
 def band(value: float, bounds: Bounds) -> Band:
     """The band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
+    # The mean of means may miss a bound by its last binary digit.
+    value = round(value, 9)
     if value >= bounds.green:
         return "Green"
     return "Red" if value < bounds.red else "Yellow"

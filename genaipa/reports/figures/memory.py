@@ -81,7 +81,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reac
         if pd.isna(row["difference"]):
             axes.text(reach * 0.04, place, "no pair", va="center", **style.ABSENT)
             continue
-        look = style.SOURCE_POINTS.get(sources.get(question, ""), {"marker": "o", "color": style.INK})
+        look = style.SOURCE_POINTS.get(sources[question], {"marker": "o", "color": style.INK})
         axes.plot([0, row["difference"]], [place, place], color=look["color"], linewidth=1.2, zorder=2)
         axes.plot([row["difference"]], [place], **look, linestyle="none", markersize=3.6, zorder=3)
         axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)

@@ -154,7 +154,7 @@ def questions(data: pd.DataFrame) -> tuple[dict[Any, Any], dict[Any, str]]:
     order = sorted(ordered(data["question"]), key=lambda question: place[known["category"][question]])
     return (
         {question: known["category"][question] for question in order},
-        {question: str(known["source"][question]) for question in order if "source" in known},
+        {question: str(known["source"][question]) for question in order},
     )
 
 

@@ -26,7 +26,7 @@ def by_question(frame: pd.DataFrame) -> Table:
         "only the published mean over documents is known); the difference is what showing the document adds (paper, "
         "section 6.3).",
         data.rename(columns={"quality": "document_shown", "recall": "name_only"}),
-        ("system", "question", "category", "document_shown", "name_only", "difference", "n"),
+        ("system", "question", "category", "source", "document_shown", "name_only", "difference", "n"),
     )
 
 
