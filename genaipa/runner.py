@@ -8,6 +8,7 @@ of its conversation is asked.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -267,9 +268,12 @@ class Runner:
         """Ask, keep what came of it, and give the reply; _ConversationEndsError after a failure."""
         if asked.limits.breaker.open or asked.capped:
             raise _ConversationEndsError
+        key = conversation.key(question)
+        if kind != "acknowledgement":
+            messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
         estimate = await self._set_aside(asked, messages)
         record = Record(
-            key=conversation.key(question),
+            key=key,
             status="failed",
             conversation=conversation.holding(question),
             kind=kind,

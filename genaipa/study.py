@@ -50,19 +50,7 @@ def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
         updated=now(),
         spec=spec,
         digests=material.digests,
-        documents={
-            key: DocumentFacts(
-                digest=d.digest,
-                company=d.company,
-                kind=d.kind,
-                title=d.about.title,
-                source=d.about.source,
-                date=d.about.date,
-                license=d.about.license,
-                layer=d.layer,
-            )
-            for key, d in material.documents.items()
-        },
+        documents={name: DocumentFacts.of(document) for name, document in material.documents.items()},
         systems={},
         orders=orders(spec, material.questions),
         versions=provenance.versions(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -64,13 +65,14 @@ def kept() -> set[str]:
 
 
 def test_the_pinned_tree_has_every_published_file() -> None:
-    """The list that ships names all 111 files of the pinned commit, 86 of them in the folders that are pulled now."""
+    """The list that ships names all 111 files of the pinned commit: 86 to be found, 25 of the study itself."""
     tree = published()
     assert tree.commit == PINNED
     assert len(tree.blobs) == 111
     assert all(len(blob) == 40 and int(blob, 16) for blob in tree.blobs.values())
     folders = Counter(path.partition("/")[0] for path in tree.wanted)
     assert folders == {"Privacy Documents": 20 + 49 + 7, "Annotated Answers": 7, "Questions": 3}
+    assert Counter(path.partition("/")[0] for path in tree.study) == {"Generated Answers": 7, "Results": 18}
 
 
 def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
@@ -283,3 +285,51 @@ def test_would_provide_what_is_not_here_yet(shared: Path) -> None:
     assert not would_provide("brindlecart")
     pull(origin=str(shared / "data" / "genaipabench"))
     assert not would_provide("uber")
+
+
+# The study's own answers and scores
+
+ANSWERS = {
+    "Generated Answers/Bing/Bing_FAQ.xlsx": b"what it said",
+    "Results/Results_Bing/Results_robust.csv": b"scores",
+}
+WITH_STUDY = tree_of(FILES | ANSWERS)
+
+
+def test_what_a_source_lacks_of_the_study_is_a_note(tmp_path: Path) -> None:
+    """A folder and a server without the study's files are sources all the same; one note names what they lack."""
+    with TreeServer(FILES) as server:
+        from_server = pull(origin=server.url, tree=WITH_STUDY)
+        again = pull(origin=str(checkout(tmp_path / "checkout")), tree=WITH_STUDY)
+    named = "2 of the 2 files .*: Generated Answers/Bing \\(1\\), Results/Results_Bing \\(1\\)"
+    for result, fetched in ((from_server, len(FILES)), (again, 0)):
+        assert len([note for note in result.notes if re.search(named, note)]) == 1
+        assert result.fetched == fetched
+    assert available(WITH_STUDY)
+
+
+def test_a_later_pull_brings_the_study(tmp_path: Path) -> None:
+    """Only what was missing is asked for, and nothing is noted any more."""
+    pull(origin=str(checkout(tmp_path / "checkout")), tree=WITH_STUDY)
+    with TreeServer(FILES | ANSWERS) as server:
+        result = pull(origin=server.url, tree=WITH_STUDY)
+    assert set(server.asked) == set(ANSWERS)
+    assert (result.fetched, result.kept) == (len(ANSWERS), len(FILES))
+    assert not any("source did not give" in note for note in result.notes)
+
+
+def test_the_study_may_be_missing_offline_and_without_a_server(tmp_path: Path) -> None:
+    """What nobody can fetch now doesn't stand in the way of what is here."""
+    pull(origin=str(checkout(tmp_path / "checkout")), tree=WITH_STUDY)
+    assert pull(offline=True, tree=WITH_STUDY).kept == len(FILES)
+    with TreeServer(FILES) as server:
+        gone = server.url
+    assert pull(origin=gone, tree=WITH_STUDY).kept == len(FILES)
+
+
+def test_a_damaged_file_of_the_study_is_refused(tmp_path: Path) -> None:
+    """A file that is there and is not the published one is an error, as any other."""
+    folder = checkout(tmp_path / "checkout", FILES | ANSWERS)
+    (folder / "Results/Results_Bing/Results_robust.csv").write_bytes(b"other scores")
+    with pytest.raises(DataError, match=r"Results_robust\.csv: is not the published file"):
+        pull(origin=str(folder), tree=WITH_STUDY)

@@ -192,6 +192,7 @@ def _server(variable: str, address: str) -> Row:
 def _data(workspace: Workspace) -> Iterator[Row]:
     """Where names are looked up, and what was pulled."""
     from genaipa.importers.genaipabench.pull import available
+    from genaipa.systems.published import NAMES, PULL, is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
     own = dict(workspace.layers).get("workspace")
@@ -209,6 +210,9 @@ def _data(workspace: Workspace) -> Iterator[Row]:
         yield "GenAIPABench", "ok", "pulled", ""
     else:
         yield "GenAIPABench", "missing", "the published documents are not here", "genaipa pull genaipabench"
+    recorded = [name for name in NAMES if is_recorded(name)]
+    lacking = "" if len(recorded) == len(NAMES) else PULL
+    yield "  its systems", "ok" if recorded else "off", ", ".join(recorded) or "no recorded answers", lacking
 
 
 def _machine(workspace: Workspace) -> Iterator[Row]:

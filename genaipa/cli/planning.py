@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UnknownNameError, UsageError
@@ -104,6 +104,7 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     _known("kind of conversation", (wanted.conversation,), ("shared", "independent"))
     _known("policy", wanted.documents, {**document_names(workspace), **DOCUMENTS}, _hint(wanted.documents))
     pull_missing(workspace, wanted.documents, offline=offline)
+    wanted = _as_recorded(wanted)
     experiment = EXPERIMENTS[wanted.experiment or DEFAULT_EXPERIMENT]
     initializations = tuple(i for i in INITIALIZATIONS if i in (wanted.initializations or experiment.initializations))
     chosen = WORDINGS if "all" in wanted.wordings else wanted.wordings or experiment.wordings
@@ -121,6 +122,26 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
         experiment=(wanted.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
         **wanted.options,
     )
+
+
+def _as_recorded(wanted: Wanted) -> Wanted:
+    """Where nothing else is named, a system of a published study is asked what it was asked then; says so."""
+    from genaipa.cli.screen import say
+    from genaipa.importers.genaipabench.questions import POLICY_SET, REGULATION_SET
+    from genaipa.systems.published import PROVIDER, is_recorded, read_recording
+
+    recorded = [name for name in wanted.systems if name.startswith(f"{PROVIDER}/") and is_recorded(name)]
+    if not recorded:
+        return wanted
+    if not wanted.questions:
+        say(f"{recorded[0]}: asking the questions of the published study ({POLICY_SET})")
+        wanted = replace(wanted, questions=(POLICY_SET, REGULATION_SET))
+    if not wanted.initializations and wanted.experiment is None:
+        ways = [set(read_recording(name).initializations) for name in recorded]
+        known = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
+        say(f"{recorded[0]}: introduced as it was recorded, in {len(known)} ways ({', '.join(known)})")
+        wanted = replace(wanted, initializations=known)
+    return wanted
 
 
 def _known(kind: str, names: tuple[str, ...], known: Any, hint: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +27,7 @@ def pull(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Fetch published documents, answers and questions.
+    """Fetch published documents, questions and annotated answers, and what the study's systems said and scored.
 
     Each file is checked against its published hash, and fetched only once.
     """
@@ -54,15 +55,24 @@ def pull(
     for note in result.notes:
         say(f"note: {note}")
     if source and not result.fetched:
-        say(f"everything was here already: {source} was not needed")
+        say(f"nothing was fetched from {source}: what it has was here already")
     show(f"GenAIPABench: {result.fetched} files fetched, {result.kept} already here, all as published.")
     show(f"They state no license that lets them be passed on: keep them to yourself ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
     show("Next: genaipa run --system extractive --policy uber")
+    show(f"The published study as runs and scores: genaipa import {DATASET}")
 
 
 def pull_published(*, origin: str | None, offline: bool) -> PullResult:
-    """Pull the published GenAIPABench data, saying how far it is on stderr."""
+    """Pull the published GenAIPABench data, and make its systems' recordings; says how far it is on stderr."""
+    from genaipa.importers.genaipabench.files import published
+    from genaipa.importers.genaipabench.replay import convert_study
+
+    result = _fetch(origin=origin, offline=offline)
+    return replace(result, notes=(*result.notes, *convert_study(published())))
+
+
+def _fetch(*, origin: str | None, offline: bool) -> PullResult:
     from genaipa.cli.screen import err, say
     from genaipa.importers.genaipabench.pull import pull as fetch
 

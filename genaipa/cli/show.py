@@ -79,10 +79,12 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
     manifest, tally = folder.state()
     spec = manifest.spec
-    screen.show(f"{folder.name}: {manifest.status}, begun {manifest.created}, genaipa {manifest.versions['genaipa']}")
+    begun = f"begun {manifest.created}" if manifest.created else "imported"
+    screen.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
     for name, facts in manifest.systems.items():
         served = f", served as {', '.join(facts.served)}" if facts.served else ""
-        screen.show(f"system {name}: {facts.model}{served}; tokens by {facts.counter}")
+        counted = f"; tokens by {facts.counter}" if facts.counter else ""
+        screen.show(f"system {name}: {facts.model}{served}{counted}")
     for name, document in manifest.documents.items():
         screen.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
     screen.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")

@@ -22,6 +22,7 @@ _MILLION = 1_000_000
 _FORMS = (
     ("extractive", "a baseline that quotes the document; needs nothing"),
     ("scripted[/FILE]", "says what a file tells it to; needs nothing"),
+    ("published/NAME", "repeats what the published study recorded; needs: genaipa pull genaipabench"),
     ("manual/NAME", "a web chat that you drive by hand"),
     ("openai/MODEL  anthropic/MODEL  google/MODEL", "any model of theirs"),
     ("openai-api/NAME/MODEL", "any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY"),
@@ -38,14 +39,14 @@ def systems(
 ) -> None:
     """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
     from genaipa.errors import UsageError
-    from genaipa.systems.catalog import KEYLESS, load_catalog, resolve
+    from genaipa.systems.catalog import NAMED_KEYLESS, load_catalog, resolve
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
     chosen = several(names)
     if check and not chosen:
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
-    resolved = [resolve(name, here) for name in chosen or (*KEYLESS, *load_catalog(here))]
+    resolved = [resolve(name, here) for name in chosen or (*NAMED_KEYLESS, *load_catalog(here))]
     if check:
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]

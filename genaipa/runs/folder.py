@@ -194,8 +194,7 @@ class RunFolder:
 
     def keep_introduction(self, messages: Sequence[Message]) -> str:
         """Store the messages before the first question; their digest."""
-        stored = [_StoredMessage.of(message) for message in messages]
-        content = msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n"
+        content = stored_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()
         if not (self.path / "introductions" / f"{digest}.json").exists():
             self.write_file(f"introductions/{digest}.json", content)
@@ -244,14 +243,21 @@ class RunFolder:
         return [message.message() for message in stored]
 
 
+def stored_introduction(messages: Sequence[Message]) -> bytes:
+    """The messages before the first question as `introductions/` holds them, under the SHA-256 of this content."""
+    stored = [_StoredMessage.of(message) for message in messages]
+    return msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n"
+
+
 def now() -> str:
     """This moment in UTC, to the millisecond, ISO 8601."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def list_runs(workspace: Workspace) -> list[RunFolder]:
-    """The runs of a workspace, oldest first."""
-    return [RunFolder(p.parent) for p in sorted(workspace.runs.glob(f"*/{MANIFEST}"))]
+    """The runs of a workspace, oldest first; those that were imported, whose names tell no time, before all others."""
+    folders = [path.parent for path in workspace.runs.glob(f"*/{MANIFEST}")]
+    return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:

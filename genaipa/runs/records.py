@@ -6,12 +6,15 @@ Everything here is plain data, and stands in the run folder as JSON under the sa
 from __future__ import annotations
 
 import hashlib
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import msgspec
 
 from genaipa.questions import Wording
 from genaipa.systems.base import Usage
+
+if TYPE_CHECKING:
+    from genaipa.policies.document import Document
 
 Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
 INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
@@ -136,6 +139,21 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     date: str = ""
     license: str = ""
     layer: str = ""
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        """What a run notes of a document."""
+        about = document.about
+        return cls(
+            digest=document.digest,
+            company=document.company,
+            kind=document.kind,
+            title=about.title,
+            source=about.source,
+            date=about.date,
+            license=about.license,
+            layer=document.layer,
+        )
 
 
 class Digests(msgspec.Struct, frozen=True):

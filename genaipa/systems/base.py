@@ -29,7 +29,9 @@ class Message:
     `purpose` is its place in the protocol, and `carries` the text of the document, part or summary inside it without
     the words around: a baseline or a retrieval assistant can work from them, a chat model sees `content` alone.
     `breakpoint` marks the end of a prefix that many requests share (the document's end): a provider that wants to be
-    told what to cache is told here.
+    told what to cache is told here. `key` names, for a question or a request for a summary, the record that the reply
+    will stand in (system, document, initialization, wording, repetition and question, with `|` between them): a system
+    that repeats a recording finds its place by it.
     """
 
     role: Role
@@ -37,6 +39,7 @@ class Message:
     purpose: Purpose = "question"
     carries: str = ""
     breakpoint: bool = False
+    key: str = ""
 
     @cached_property
     def content_json(self) -> bytes:

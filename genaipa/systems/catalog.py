@@ -1,6 +1,7 @@
 """From a name on the command line to a system: `provider/model`, a short name, or a user's own `module:Class`.
 
     extractive, scripted[/FILE]        nothing needed
+    published/NAME                     a system of a published study, from its recording
     manual/NAME                        a web chat driven by hand
     openai/M  anthropic/M  google/M    the provider's SDK
     openai-api/NAME/M                  any compatible endpoint: NAME_BASE_URL, NAME_API_KEY
@@ -26,6 +27,7 @@ import msgspec
 
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.systems import published
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
 from genaipa.systems.redaction import redact
 
@@ -46,8 +48,11 @@ ADAPTERS: dict[str, str] = {
     "google": "genaipa.systems.google:GoogleSystem",
     "extractive": "genaipa.systems.extractive:ExtractiveSystem",
     "scripted": "genaipa.systems.scripted:ScriptedSystem",
+    published.PROVIDER: "genaipa.systems.published:PublishedSystem",
 }
-KEYLESS = ("extractive", "scripted")
+KEYLESS = ("extractive", "scripted", published.PROVIDER)
+NAMED_KEYLESS = ("extractive", "scripted", *published.NAMES)
+"""The keyless systems by the names under which they can be asked."""
 MANUAL = "manual"
 HOSTED = ("openai", "anthropic", "google")
 
@@ -149,9 +154,11 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     if ":" in full and "/" not in full.partition(":")[0]:
         return Resolved(name, full, full, full, entry)
     provider, _, model = full.partition("/")
+    if provider == published.PROVIDER and full not in published.NAMES and not published.is_recorded(full):
+        raise UnknownNameError("published system", name, published.NAMES)
     if provider in KEYLESS:
         return Resolved(name, full, provider, full, entry)
-    known = [*catalog, *KEYLESS, *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
+    known = [*catalog, *NAMED_KEYLESS, *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
     if provider not in (*ADAPTERS, MANUAL):
         raise UnknownNameError("system", name, known, "See: genaipa systems")
     if provider == "openai-api":
@@ -178,9 +185,11 @@ def _load(target: str) -> Any:
 
 
 def _source_file(provider: str, name: str) -> Path | None:
-    """The file that a user's own class or a script of replies is read from."""
+    """The file that a user's own class, a script of replies or a recording is read from."""
     if provider == "scripted" and "/" in name:
         return Path(name.partition("/")[2])
+    if provider == published.PROVIDER:
+        return published.recording_path(name)
     if ":" not in provider:
         return None
     _look_here()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import NotReadyError, UsageError
+from genaipa.systems import published
 from genaipa.systems.endpoint import is_loopback, read_address, read_variable, read_words
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def lacking(resolved: Resolved) -> list[str]:
     if ":" in resolved.provider:
         module = resolved.provider.partition(":")[0]
         return [] if importable(module) else [f"put the module '{module}' here or install it"]
+    if resolved.provider == published.PROVIDER:
+        return [] if published.is_recorded(resolved.name) else [published.PULL]
     needed = requirements(resolved.name)
     if needed is None:
         return []

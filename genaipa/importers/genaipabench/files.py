@@ -25,7 +25,9 @@ COMMIT = "0a5fffcb00b92ba5a604e6b1b5127b1199e52919"
 LICENSE = "not stated; not redistributable"
 
 PULLED = ("Privacy Documents/", "Annotated Answers/", "Questions/")
-"""The folders of the repository that a pull takes."""
+"""The folders of the repository without which nothing can be asked."""
+STUDY = ("Generated Answers/", "Results/")
+"""The folders with what the study's systems said and scored; a source may lack some of it."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,13 @@ class Tree:
 
     @property
     def wanted(self) -> list[str]:
-        """The files that a pull takes."""
+        """The files that a pull has to find."""
         return [path for path in self.blobs if path.startswith(PULLED)]
+
+    @property
+    def study(self) -> list[str]:
+        """The files of the published study that a pull takes where the source has them."""
+        return [path for path in self.blobs if path.startswith(STUDY)]
 
     def holds(self, path: str) -> bool:
         """Whether the file is kept here and is the published one."""

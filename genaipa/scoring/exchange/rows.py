@@ -6,8 +6,8 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+from genaipa.cells import number
 from genaipa.scoring.events import Event, Scorer, new_id, now
-from genaipa.scoring.exchange.cells import number
 from genaipa.scoring.overall import m_all
 from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values, shown
 

@@ -11,9 +11,9 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from genaipa.cells import harmless, plain
 from genaipa.datafiles import read_text
 from genaipa.errors import DataError, UsageError
-from genaipa.scoring.exchange.cells import harmless, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -1,0 +1,75 @@
+"""`genaipa import`: a published study as runs of this workspace, with an audit of what is wrong with its data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.options import JsonOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from genaipa.importers.genaipabench.study import Imported
+
+DATASET = "genaipabench"
+
+
+def import_(
+    dataset: Annotated[str, typer.Argument(help=f"Which study: {DATASET}.")],
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Turn a published study into runs and scores, and list what is wrong with its data.
+
+    Pull it first. What is imported already is left alone.
+    """
+    from genaipa.cli.screen import print_json
+    from genaipa.errors import UnknownNameError
+    from genaipa.importers.genaipabench.files import published
+    from genaipa.importers.genaipabench.study import import_study
+    from genaipa.workspace import find_workspace
+
+    if dataset != DATASET:
+        raise UnknownNameError("study to import", dataset, [DATASET])
+    done = import_study(published(), find_workspace(workspace))
+    if json:
+        print_json(_facts(done))
+    else:
+        _print(done)
+
+
+def _facts(done: Imported) -> dict[str, object]:
+    return {
+        "systems": {
+            system: {"runs": done.runs[system], "answers": done.answers[system], "scores": done.scores[system]}
+            for system in done.runs
+        },
+        "audit": {"file": str(done.audit), "findings": dict(_kinds(done))},
+        "changed": done.changed,
+    }
+
+
+def _kinds(done: Imported) -> list[tuple[str, int]]:
+    """Kind of finding → how often, the most frequent first."""
+    return Counter(finding.kind for finding in done.findings).most_common()
+
+
+def _print(done: Imported) -> None:
+    from genaipa.cli.screen import show
+
+    width = max(map(len, done.runs), default=0)
+    for system, runs in done.runs.items():
+        show(
+            f"{system:{width}}  {len(runs)} runs, {done.answers[system]:,} answers, "
+            f"{done.scores[system]:,} published scores"
+        )
+    excluding = Counter(finding.kind for finding in done.findings if finding.excludes)
+    show(f"The audit found {len(done.findings)} things in the published data:")
+    for kind, count in _kinds(done):
+        left_out = "  left out of analyses, unless they are told to include it" if excluding[kind] else ""
+        show(f"  {count:4}  {kind:22}{left_out}".rstrip())
+    show(f"Each with its file, cell and reason: {done.audit}")
+    if not done.changed:
+        show("Everything was here already: nothing was changed.")
+    show(f"Next: genaipa report {' '.join(done.runs)}")

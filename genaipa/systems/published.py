@@ -1,0 +1,130 @@
+"""Systems of a published study, asked again: they say what the study recorded, for ever and for nothing.
+
+`published/chatgpt-4` reads `published/chatgpt-4.json` among the pulled data. What the study did not record is
+refused: a question in another text, a document in another text under the same name, a further repetition, a summary
+without the document. The study kept no summaries, so that a summary of the document is a sentence that says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import NotReadyError, PermanentError
+from genaipa.systems.base import Readiness, Reply
+from genaipa.workspace import pulled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from genaipa.systems.base import Message, Settings
+
+PROVIDER = "published"
+NAMES = ("published/chatgpt-4", "published/bard", "published/bingai")
+"""The systems of the GenAIPABench study, in the order in which the paper names them."""
+NO_SUMMARY = "(the published study did not keep this summary)"
+PULL = "genaipa pull genaipabench"
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """One recorded answer: what stands behind the system's name in the key of its record, the question, the reply."""
+
+    key: str
+    asked: str
+    reply: str
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """What a study recorded of one system.
+
+    `documents` holds for each document the digest of the text that the study showed (`text_digest`), `source` says
+    where the recording comes from.
+    """
+
+    system: str
+    source: str
+    initializations: tuple[str, ...]
+    documents: dict[str, str]
+    answers: tuple[Recorded, ...]
+
+
+def recording_path(system: str) -> Path:
+    """Where the recording of a system is kept."""
+    return pulled() / f"{system}.json"
+
+
+def is_recorded(system: str) -> bool:
+    """Whether the recording is here."""
+    return recording_path(system).is_file()
+
+
+def read_recording(system: str) -> Recording:
+    """What was recorded of this system; a NotReadyError if it isn't here or is damaged."""
+    path = recording_path(system)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Recording)
+    except OSError:
+        raise NotReadyError(
+            f"the answers of {system} are not here; fetch the published study with: {PULL}", kind="not-pulled"
+        ) from None
+    except msgspec.DecodeError as error:
+        raise NotReadyError(f"{path} is damaged ({error}); delete it and run: {PULL}", kind="damaged") from None
+
+
+def text_digest(text: str) -> str:
+    """The same for texts that differ in white space only, which is what cutting a document into parts changes."""
+    return hashlib.sha256("".join(text.split()).encode()).hexdigest()
+
+
+class PublishedSystem:
+    """A recording as a system under test."""
+
+    def __init__(self, *, name: str) -> None:
+        self.name = name
+        self._recording: Recording | None = None
+        self._answers: dict[str, Recorded] = {}
+
+    async def start(self) -> Readiness:
+        """Read the recording."""
+        self._recording = read_recording(self.name)
+        self._answers = {answer.key: answer for answer in self._recording.answers}
+        return Readiness(notes=(f"{self.name} repeats what {self._recording.source} recorded.",))
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+        """What was recorded for the last message; a PermanentError if nothing was."""
+        last = messages[-1]
+        key = last.key.partition("|")[2]
+        document, _, rest = key.partition("|")
+        self._check_document(messages, document)
+        if last.purpose == "summary-request" and rest.startswith("summary-of-document|"):
+            return Reply(NO_SUMMARY, model=self.name)
+        if last.purpose == "summary-request":
+            raise self._unrecorded("a summary of a document that was not shown")
+        if last.purpose != "question":
+            raise self._unrecorded("how the system acknowledged an introduction")
+        answer = self._answers.get(key)
+        if answer is None:
+            raise self._unrecorded(f"an answer to {key.replace('|', ', ')}")
+        if answer.asked != last.carries:
+            raise self._unrecorded(f"an answer to {key.replace('|', ', ')} in these words")
+        return Reply(answer.reply, model=self.name)
+
+    def _check_document(self, messages: Sequence[Message], document: str) -> None:
+        """A PermanentError where the messages show another text than the study did."""
+        shown = "".join(message.carries for message in messages if message.purpose == "part")
+        known = self._recording.documents.get(document) if self._recording else None
+        if shown and text_digest(shown) != known:
+            raise self._unrecorded(f"answers about this text of {document}")
+
+    def _unrecorded(self, what: str) -> PermanentError:
+        return PermanentError(f"the published study did not record {what}.", kind="not-recorded")
+
+    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
+        """It has no tokens."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing is held."""

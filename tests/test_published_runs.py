@@ -1,0 +1,301 @@
+"""The published study as runs of a workspace, and its systems asked again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from genaipabench_tree import IDS, repository, tree_of
+from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
+
+from genaipa.errors import UsageError
+from genaipa.importers.genaipabench.pull import pull
+from genaipa.importers.genaipabench.replay import convert_study
+from genaipa.importers.genaipabench.study import AUDIT_FILE, import_study
+from genaipa.runs.audit import audit_of, excluded_answers, read_audit
+from genaipa.runs.folder import RunFolder, find_run, list_runs
+from genaipa.runs.records import answer_digest
+from genaipa.scoring.published import published_scores
+from genaipa.systems.published import NO_SUMMARY, read_recording
+from genaipa.workspace import Workspace, find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Finished
+
+    from genaipa.importers.genaipabench.files import Tree
+
+    Cli = Callable[..., Finished]
+
+EXPERIMENTS = ("quality", "robustness", "recall", "summary")
+NAMES = {
+    *(f"published-{s}-{e}-{o}" for s in ("chatgpt-4", "bard") for e in EXPERIMENTS for o in ("faq", "user")),
+    *("published-chatgpt-4-regulation", "published-bard-regulation"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def here() -> Workspace:
+    """The working folder as a workspace."""
+    Path("genaipa.toml").touch()
+    return find_workspace()
+
+
+def faulty() -> dict[str, bytes]:
+    """The study with one answer missing, and one run about another company."""
+    sheets = {name: user_sheet(name) for name in POLICIES}
+    del sheets["uber"][5, 4]
+    for row in range(77, 93, 2):
+        for column in (3, 4, 5):
+            sheets["facebook"][row, column] = reply("uber", "x", str(row), 1, column)
+    return study() | {USER: workbook(sheets)}
+
+
+def pulled_tree(files: dict[str, bytes]) -> Tree:
+    """A tree of these files and the small repository, pulled from a folder."""
+    whole = repository() | files
+    for path, content in whole.items():
+        (Path("origin") / path).parent.mkdir(parents=True, exist_ok=True)
+        (Path("origin") / path).write_bytes(content)
+    tree = tree_of(whole)
+    pull(origin="origin", tree=tree)
+    return tree
+
+
+# Import
+
+
+def test_runs_of_the_study(here: Workspace) -> None:
+    """Nine runs for each system, with fixed names, that read like any other run."""
+    done = import_study(pulled_tree(faulty()), here)
+    assert {folder.name for folder in list_runs(here)} == NAMES
+    assert done.answers == {"published/bard": 1200, "published/chatgpt-4": 1199}
+    assert done.scores == {"published/bard": 780, "published/chatgpt-4": 780}
+    folder = find_run(here, "published-chatgpt-4-robustness-user")
+    manifest, tally = folder.state()
+    assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)
+    assert (manifest.spec.experiment, manifest.spec.repetitions) == ("robustness", 3)
+    assert manifest.spec.wordings == ("paraphrase-1", "paraphrase-2", "paraphrase-3")
+    record = next(r for r in folder.records() if r.key.endswith("uber|document|paraphrase-2|3|CA_u1"))
+    assert record.reply == reply("uber", "Robustness Analysis", "CA_u1", 2, 3)
+    assert record.digest == answer_digest(manifest.digests.documents["uber"], record.asked, record.reply)
+    scores = published_scores(folder)
+    assert {(score.experiment, score.question) for score in scores} == {
+        ("robustness", question) for question in IDS if question.endswith("u1")
+    }
+    assert len(scores) == 8 * (len(COLUMNS) + 1)
+
+
+def test_a_missing_answer_is_a_failure(here: Workspace) -> None:
+    """It is in the run as one that was not had, with the cell in which it should stand."""
+    import_study(pulled_tree(faulty()), here)
+    manifest, tally = find_run(here, "published-chatgpt-4-quality-user").state()
+    assert (manifest.status, tally.totals().failed, tally.totals().answered) == ("partial", 1, 119)
+    failed = [r for r in find_run(here, "published-chatgpt-4-quality-user").records() if r.reply is None]
+    assert failed[0].error is not None
+    assert failed[0].error.message.endswith("ChatGPT-4_user-generated.xlsx, sheet 'uber', D5).")
+
+
+def test_the_audit_lies_beside_what_it_is_about(here: Workspace) -> None:
+    """Each run has the findings that concern it, the workspace has all; keys are those of the records."""
+    import_study(pulled_tree(faulty()), here)
+    whole = read_audit(here.home / AUDIT_FILE)
+    assert {finding.kind for finding in whole} == {"missing-answer", "other-company"}
+    about = {name: audit_of(RunFolder(here.runs / name)) for name in NAMES}
+    assert sorted(name for name, found in about.items() if found) == [
+        "published-chatgpt-4-quality-user",
+        "published-chatgpt-4-summary-user",
+    ]
+    out = excluded_answers(about["published-chatgpt-4-summary-user"])
+    keys = {record.key for record in find_run(here, "published-chatgpt-4-summary-user").records()}
+    assert len(out) == 24
+    assert out.keys() <= keys
+
+
+def test_scores_without_a_right_answer_are_left_out(here: Workspace) -> None:
+    """Where every answer behind a score is about another company, the score says so."""
+    import_study(pulled_tree(faulty()), here)
+    out = [s for s in published_scores(find_run(here, "published-chatgpt-4-summary-user")) if s.excluded]
+    assert {(score.document, score.excluded.partition(":")[0]) for score in out} == {("facebook", "other-company")}
+    assert len(out) == 8
+
+
+def test_importing_twice_changes_nothing(here: Workspace) -> None:
+    """Every file stays as it is, byte for byte and to the minute; one that was lost comes back."""
+    tree = pulled_tree(study())
+    assert len(import_study(tree, here).changed) == len(NAMES) + 1
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in here.runs.rglob("*") if path.is_file()}
+    assert import_study(tree, here).changed == []
+    after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in here.runs.rglob("*") if path.is_file()}
+    assert after == before
+    (here.runs / "published-bard-regulation" / "published-scores.csv").unlink()
+    assert import_study(tree, here).changed == ["published-bard-regulation"]
+
+
+def test_the_parts_that_were_shown_are_known(here: Workspace) -> None:
+    """Answers cite parts: the conversations begin with those that the study showed the system."""
+    import_study(pulled_tree(study()), here)
+    folder = find_run(here, "published-bard-quality-faq")
+    begun = next(c for c in folder.conversations() if c.document == "uber")
+    shown = folder.introduction(begun.introduction)
+    assert [message.content[:7] for message in shown] == ["Part 1:", "Part 2:"]
+    assert list(find_run(here, "published-bard-recall-faq").conversations()) == []
+
+
+def test_an_imported_run_is_not_the_latest(here: Workspace) -> None:
+    """`latest` is the newest run that was asked, where there is one."""
+    import_study(pulled_tree(study()), here)
+    asked = here.runs / "20200101-000000-mine"
+    asked.mkdir()
+    (asked / "manifest.json").write_bytes((here.runs / "published-bard-regulation" / "manifest.json").read_bytes())
+    assert find_run(here, "latest").name == asked.name
+
+
+def test_what_was_not_pulled_can_not_be_imported(here: Workspace) -> None:
+    """The sentence names the command that fetches it; documents alone are no study."""
+    with pytest.raises(UsageError, match="genaipa pull genaipabench"):
+        import_study(tree_of(study()), here)
+    with pytest.raises(UsageError, match="genaipa pull genaipabench"):
+        import_study(pulled_tree({}), here)
+
+
+def test_import_command(genaipa: Cli) -> None:
+    """Another dataset, and the study before it was pulled, are refused in a sentence."""
+    unknown = genaipa("import", "genaipabnch")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "did you mean 'genaipabench'?" in unknown.err
+    missing = genaipa("import", "genaipabench")
+    assert (missing.code, missing.out) == (2, "")
+    assert "fetch it with: genaipa pull genaipabench" in missing.err
+
+
+def test_pull_then_import_then_ask_again(genaipa: Cli, shared: Path) -> None:
+    """The whole way with the published files: what is imported, what the audit holds, and a complete replay."""
+    assert genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench").code == 0
+    first = json.loads(genaipa("import", "genaipabench", "--json").out)
+    assert {name: (len(s["runs"]), s["answers"], s["scores"]) for name, s in first["systems"].items()} == {
+        "published/bard": (9, 1150, 780),
+        "published/chatgpt-4": (9, 1199, 780),
+    }
+    assert first["audit"]["findings"] == {
+        "other-company": 72, "missing-answer": 51, "tables-contradict": 45, "lost-first-letter": 8,
+        "annotation-wrong-part": 6, "other-question": 4, "duplicate-scores": 4, "unreachable-score": 2,
+        "note-not-answer": 1, "duplicate-file": 1, "duplicate-table": 1, "annotation-copied": 1,
+    }
+    assert Path(first["audit"]["file"]).is_file()
+    again = genaipa("import", "genaipabench")
+    assert "nothing was changed" in again.out
+    assert "genaipa report published/bard published/chatgpt-4" in again.out
+    run = genaipa("run", "--system", "published/chatgpt-4,published/bard", "--policy", "uber,airbnb", "--json")
+    assert run.code == 0, run.err
+
+
+# Systems
+
+
+def asked_again(genaipa: Cli, *more: str) -> tuple[Finished, list[dict[str, object]]]:
+    """A run of published/chatgpt-4 on uber with these flags, and its records."""
+    finished = genaipa("run", "--system", "published/chatgpt-4", "--policy", "uber", *more)
+    runs = sorted(Path("runs").glob("2*"))
+    lines = (runs[-1] / "answers.jsonl").read_text(encoding="utf-8").splitlines() if runs else []
+    return finished, [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def _recorded() -> None:
+    convert_study(pulled_tree(faulty()))
+    Path("genaipa.toml").touch()
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_the_plain_command_ends_complete(genaipa: Cli) -> None:
+    """It asks the study's questions in the three ways that were recorded, says so, and every answer is the recorded."""
+    finished, records = asked_again(genaipa)
+    assert finished.code == 0, finished.err
+    assert "asking the questions of the published study (genaipabench)" in finished.err
+    assert "in 3 ways (company-name, document, summary-of-document)" in finished.err
+    answers = [record for record in records if record.get("kind") == "answer"]
+    assert len(answers) == 96
+    headings = {"document": "Original", "company-name": "Adapt", "summary-of-document": "Summary Analysis"}
+    for record in answers:
+        heading, question = headings[str(record["initialization"])], str(record["question"])
+        if heading == "Adapt":
+            heading = "Adaptive Analysis" if question.endswith("u1") else "Adaptability Analysis"
+        assert record["reply"] == reply("uber", heading, question)
+    assert [record["reply"] for record in records if record.get("kind") == "summary"] == [NO_SUMMARY]
+
+
+@pytest.mark.usefixtures("_recorded")
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("-i", "summary-by-name"), "did not record a summary of a document that was not shown"),
+        (("-q", "policy", "-i", "document"), "in these words"),
+        (("-i", "document", "-r", "2", "--conversation", "independent"), "an answer to uber, document, original, 2, "),
+        (("-e", "robustness", "--conversation", "independent"), "an answer to uber, document, paraphrase-"),
+        (("-i", "document", "--acknowledge"), "did not record how the system acknowledged an introduction"),
+    ],
+)
+def test_what_was_not_recorded_is_refused(genaipa: Cli, flags: tuple[str, ...], said: str) -> None:
+    """It is a failure with its reason in the run, never an answer from somewhere else."""
+    finished, records = asked_again(genaipa, *flags)
+    assert finished.code == 3
+    failed = [record for record in records if record["status"] == "failed"]
+    assert failed
+    assert all(said in str(record["error"]) for record in failed)
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_another_text_under_the_same_name_is_refused(genaipa: Cli) -> None:
+    """The recording is about the text that the study showed."""
+    Path("policies").mkdir()
+    Path("policies/uber.txt").write_text("Uber. Another text altogether.")
+    Path("policies/uber.yaml").write_text("company: Uber\n")
+    finished, records = asked_again(genaipa, "-i", "document")
+    assert finished.code == 3
+    assert "did not record answers about this text of uber" in str(records[0]["error"])
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_published_systems_are_listed(genaipa: Cli) -> None:
+    """Those whose recording is here are ready and free; the other one says what to fetch."""
+    rows = {row["name"]: row for row in json.loads(genaipa("systems", "--json").out)}
+    assert rows["published/bard"]["ready"]
+    assert rows["published/bard"]["price"] == {"input": 0.0, "output": 0.0}
+    assert rows["published/bingai"]["missing"] == ["genaipa pull genaipabench"]
+    doctor = json.loads(genaipa("doctor", "--json").out)
+    row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
+    assert (row["state"], row["found"]) == ("ok", "published/chatgpt-4, published/bard")
+    refused = genaipa("run", "--system", "published/brad", "--policy", "uber")
+    assert (refused.code, refused.out) == (2, "")
+    assert "did you mean 'published/bard'?" in refused.err
+    unpulled = genaipa("run", "--system", "published/bingai", "--policy", "uber")
+    assert (unpulled.code, unpulled.out) == (1, "")
+    assert "genaipa pull genaipabench" in unpulled.err
+
+
+def test_recordings_are_made_once_and_again_when_lost() -> None:
+    """The recording holds every answer that is there, and is written anew only where it is missing or the data new."""
+    tree = pulled_tree(faulty())
+    assert convert_study(tree) == []
+    made = read_recording("published/chatgpt-4")
+    assert len(made.answers) == 1199
+    path = Path(str(tree.folder.parent.parent)) / "data" / "published" / "chatgpt-4.json"
+    written = path.stat().st_mtime_ns
+    convert_study(tree)
+    assert path.stat().st_mtime_ns == written
+    path.unlink()
+    convert_study(tree)
+    assert read_recording("published/chatgpt-4") == made
+    other = pulled_tree(study() | {USER: workbook({"uber": user_sheet("uber") | {(1, 9): "odd"}})})
+    convert_study(other)
+    assert len(read_recording("published/chatgpt-4").answers) == 480 + 144
+    assert faq_sheet("uber")[5, 3] in {answer.reply for answer in read_recording("published/chatgpt-4").answers}

@@ -1,0 +1,264 @@
+"""The published score tables: what is read, what contradicts itself, and what is left out of analyses for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from genaipabench_tree import IDS, tree_of
+from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
+
+from genaipa.importers.genaipabench.audit_scores import audit_scores, with_exclusions
+from genaipa.importers.genaipabench.files import Tree, published
+from genaipa.importers.genaipabench.pull import pull
+from genaipa.importers.genaipabench.results import read_scores
+from genaipa.importers.genaipabench.study import Study, read_study
+from genaipa.runs.audit import Finding
+from genaipa.scoring.published import PublishedScore, read_published, write_published
+
+BARD = results("Bard", "orig")
+FOLDER = "Results/Results_Bard"
+FAQ = [question for question in sorted(IDS) if "_f" in question]
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+
+
+def kept(files: dict[str, bytes]) -> Tree:
+    """A tree of these files, which are here."""
+    tree = tree_of(files)
+    for path, content in files.items():
+        (tree.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree.folder / path).write_bytes(content)
+    return tree
+
+
+def audited(**changed: dict[str, list[float]]) -> tuple[list[PublishedScore], list[Finding]]:
+    """Bard's scores with some tables changed, and what is found; the metrics stay as they were."""
+    names = {"original": "orig"}
+    files = {f"{FOLDER}/Results_{names.get(name, name)}.csv": results_csv(table) for name, table in changed.items()}
+    read, unplaced = read_scores(kept(BARD | files))
+    found = audit_scores(read)
+    return with_exclusions(read, [*unplaced, *found], []), [*unplaced, *found]
+
+
+def excluded(marked: list[PublishedScore]) -> set[tuple[str, str, str]]:
+    """(experiment, document, question) of the scores that are left out."""
+    return {(score.experiment, score.document, score.question) for score in marked if score.excluded}
+
+
+def test_tables_without_faults() -> None:
+    """160 scores and 32 means for each experiment, 12 rows about regulations, nothing to say about them."""
+    read, found = audited()
+    assert found == []
+    assert Counter((score.experiment, bool(score.document)) for score in read) == {
+        **{
+            (name, kind): 160 if kind else 32
+            for name in ("quality", "robustness", "recall", "summary")
+            for kind in (0, 1)
+        },
+        ("regulation", True): 12,
+    }
+    assert excluded(read) == set()
+
+
+def test_a_score_knows_where_it_stands() -> None:
+    """File, cell, value and how many scores it is the mean of; columns are found by their names."""
+    read, _ = audited()
+    where = {(s.experiment, s.document, s.question): s for s in read}
+    one = where["robustness", "uber", "T_u1"]
+    assert (one.cell, one.averaged, one.m_all) == (f"C{sorted(IDS).index('T_u1') + 2}", 3, scores("robust")["T_u1"][1])
+    assert where["quality", "airbnb", "T_f1"].averaged == 1
+    means = where["recall", "", "UC_f2"]
+    assert (means.m_all, means.averaged, means.sheet) == (None, 5, "adaptive")
+    law = where["regulation", "ccpa", "PR_1"]
+    assert (law.m_all, law.completeness, law.reference) == (7.75, 1.0, -1.0)
+
+
+def test_names_with_subscripts() -> None:
+    """The metrics of one experiment are labelled with subscripts for the three levels."""
+    sheet = metrics_sheet(scores("adaptive"))
+    for row in sheet[1:]:
+        category, _, level = str(row[0]).partition("_")
+        row[0] = category + {"f1": "ₑ", "f2": "ₘ", "f3": "ₕ"}[level] if level != "u1" else row[0]
+    files = {f"{FOLDER}/Bard_metrics.xlsx": workbook({"adaptive": sheet})}
+    read, found = read_scores(kept(files))
+    assert found == []
+    assert {score.question for score in read} == set(IDS)
+
+
+def test_a_table_that_stands_twice() -> None:
+    """The metrics tell which of two equal tables is the copy; each of its scores is left out."""
+    read, found = audited(original=scores("robust"))
+    (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
+    assert (twice.experiment, twice.excludes) == ("quality", "score")
+    assert "equal those of robustness" in twice.reason
+    assert {experiment for experiment, _, _ in excluded(read)} == {"quality"}
+    assert len(excluded(read)) == 160
+    assert not [finding for finding in found if finding.kind == "duplicate-scores"]
+
+
+def test_a_column_that_stands_twice() -> None:
+    """Equal FAQ scores about one document in two experiments: where the metrics fit both, both are left out."""
+    recall, summary = scores("adaptive"), scores("summary")
+    for question in FAQ:
+        summary[question][0] = recall[question][0]
+    tables = {name: scores(name) for name in TABLES} | {"summary": summary}
+    metrics = {f"{FOLDER}/Bard_metrics.xlsx": workbook({name: metrics_sheet(t) for name, t in tables.items()})}
+    read, _ = read_scores(kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)}))
+    found = audit_scores(read)
+    assert [(f.kind, f.experiment, f.document) for f in found] == [
+        ("duplicate-scores", "recall", "spotify"),
+        ("duplicate-scores", "summary", "spotify"),
+    ]
+    out = excluded(with_exclusions(read, found, []))
+    assert out == {(experiment, "spotify", question) for experiment in ("recall", "summary") for question in FAQ}
+
+
+def test_a_row_that_stands_twice() -> None:
+    """A row that was copied from another experiment is left out where the metrics contradict it."""
+    summary = scores("summary") | {"T_f2": scores("adaptive")["T_f2"]}
+    read, found = audited(summary=summary)
+    assert [(f.kind, f.experiment, f.question) for f in found] == [
+        ("duplicate-scores", "summary", "T_f2"),
+        ("tables-contradict", "summary", "T_f2"),
+    ]
+    assert excluded(read) == {
+        ("summary", name, "T_f2") for name in ("spotify", "uber", "twitter", "facebook", "airbnb")
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "value", "possible"),
+    [
+        ("original", "T_f1", 9.7, False),
+        ("original", "T_f1", 9.55, True),
+        ("original", "T_u1", 9.7, True),
+        ("robust", "T_u1", 9.7, True),
+        ("robust", "CA_u1", 8.82, False),
+        ("summary", "T_u1", 9.75, False),
+        ("adaptive", "T_f1", 11.0, False),
+    ],
+)
+def test_values_that_no_score_has(table: str, question: str, value: float, possible: bool) -> None:
+    """18 values for one score, and the means of three for a user's question."""
+    changed = scores(table)
+    changed[question][2] = value
+    read, found = audited(**{table: changed})
+    impossible = [(f.question, f.document) for f in found if f.kind == "unreachable-score"]
+    assert impossible == ([] if possible else [(question, "twitter")])
+    assert len(excluded(read)) == (0 if possible else 1)
+
+
+def test_tables_that_contradict_each_other() -> None:
+    """A row whose mean isn't what the metrics imply is named with both values, and both stay in."""
+    changed = scores("robust")
+    changed["UC_f3"][0] = SINGLE[(SINGLE.index(changed["UC_f3"][0]) + 1) % 18]
+    read, found = audited(robust=changed)
+    assert [(f.kind, f.experiment, f.question, f.excludes) for f in found] == [
+        ("tables-contradict", "robustness", "UC_f3", "")
+    ]
+    assert f"average {sum(changed['UC_f3']) / 5:.2f}" in found[0].reason
+    assert f"imply {sum(scores('robust')['UC_f3']) / 5:.2f}" in found[0].reason
+    assert excluded(read) == set()
+
+
+def test_what_cannot_be_placed_is_named() -> None:
+    """Unknown columns and ids, rows twice and empty cells; everything else is read."""
+    rows = results_csv(scores("robust"), ("Spotify", "Ubr", "Twitter", "Facebook", "Remarks")).decode()
+    rows = rows.replace("T_f1,", "T_f9,").replace("T_f2,", "T_f3,", 1)
+    first = rows.splitlines()[1].split(",")
+    rows = rows.replace(",".join(first), ",".join([first[0], "", *first[2:]]))
+    law = regulations().decode().replace("PR_3,GDPR,1", "PR_3,GDPR,7")
+    files = {f"{FOLDER}/Results_robust.csv": rows.encode(), f"{FOLDER}/Results_regulations.csv": law.encode()}
+    files[f"{FOLDER}/Bard_metrics.xlsx"] = workbook(
+        {"robust": [["Questions", "Relevance"], ["T_f1", 1]], "new": [["a"]], "empty": []}
+    )
+    read, found = read_scores(kept(files))
+    kinds = Counter((f.kind, f.file.rpartition("/")[2]) for f in found)
+    assert kinds == {
+        ("unplaced", "Results_robust.csv"): 3,
+        ("missing-score", "Results_robust.csv"): 1,
+        ("unplaced", "Results_regulations.csv"): 1,
+        ("missing-score", "Bard_metrics.xlsx"): 1,
+        ("unplaced", "Bard_metrics.xlsx"): 2,
+    }
+    assert {score.document for score in read} == {"spotify", "uber", "twitter", "facebook", "gdpr", "ccpa"}
+
+
+def test_scores_survive_their_file(tmp_path: Path) -> None:
+    """What is written is read again, and a text that a spreadsheet would run is harmless in between."""
+    read, _ = audited()
+    odd = PublishedScore("=1+1", "recall", "", "T_f1", None, relevance=-0.1, excluded="-x; =y\n+z")
+    path = tmp_path / "published-scores.csv"
+    path.write_bytes(write_published([*read, odd]))
+    assert read_published(path) == [*read, odd]
+    assert "'=1+1" in path.read_text()
+
+
+# The published files
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The published study as far as it is here."""
+    shared = Path(__file__).parents[1].parent / "shared"
+    if not shared.is_dir():
+        pytest.skip("needs the published data in ../shared")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GENAIPA_CACHE", str(tmp_path_factory.mktemp("cache")))
+        pull(origin=str(shared / "data" / "genaipabench"))
+        return read_study(published())
+
+
+def test_published_scores_are_counted(real: Study) -> None:
+    """Of two systems: 4 tables of 160 scores, 4 of 32 means, and 12 rows about regulations each."""
+    assert Counter((s.system, bool(s.document)) for s in real.scores) == {
+        (f"published/{name}", kind): count
+        for name in ("bard", "chatgpt-4")
+        for kind, count in ((True, 652), (False, 128))
+    }
+
+
+def test_published_findings_about_scores(real: Study) -> None:
+    """Everything that is known to be wrong with the tables, and nothing more; 45 rows contradict the metrics."""
+    found = Counter(
+        (f.kind, f.system, f.experiment, f.document, f.question)
+        for f in real.findings
+        if f.kind in ("duplicate-table", "duplicate-scores", "unreachable-score")
+    )
+    bard, chatgpt = "published/bard", "published/chatgpt-4"
+    assert found == {
+        ("duplicate-table", bard, "quality", "", ""): 1,
+        ("duplicate-scores", bard, "recall", "spotify", ""): 1,
+        ("duplicate-scores", bard, "summary", "spotify", ""): 1,
+        ("duplicate-scores", chatgpt, "summary", "", "T_u1"): 1,
+        ("duplicate-scores", chatgpt, "summary", "", "UC_u1"): 1,
+        ("unreachable-score", chatgpt, "quality", "uber", "T_u1"): 1,
+        ("unreachable-score", chatgpt, "robustness", "twitter", "CA_u1"): 1,
+    }
+    assert Counter((f.system, f.experiment) for f in real.findings if f.kind == "tables-contradict") == {
+        (bard, "quality"): 32,
+        (chatgpt, "quality"): 6,
+        (chatgpt, "robustness"): 3,
+        (chatgpt, "summary"): 4,
+    }
+
+
+def test_published_scores_that_are_left_out(real: Study) -> None:
+    """Those in copied or impossible places, and those whose answers are all about something else."""
+    out = Counter((s.system, s.experiment, s.excluded.partition(":")[0]) for s in real.scores if s.excluded)
+    bard, chatgpt = "published/bard", "published/chatgpt-4"
+    assert out == {
+        (bard, "quality", "duplicate-table"): 160,
+        (bard, "recall", "duplicate-scores"): 24,
+        (bard, "summary", "duplicate-scores"): 24,
+        (chatgpt, "recall", "other-company"): 32,
+        (chatgpt, "summary", "duplicate-scores"): 10,
+        (chatgpt, "quality", "other-question"): 1,
+        (chatgpt, "quality", "unreachable-score"): 1,
+        (chatgpt, "robustness", "unreachable-score"): 1,
+    }
