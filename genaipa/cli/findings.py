@@ -1,0 +1,59 @@
+"""What the commands that report scores begin with: the runs that are meant, with their scores from the store."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.reports.gather import Gathered, Source
+    from genaipa.scoring.store import Store
+    from genaipa.workspace import Workspace
+
+NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "sqlalchemy")
+
+
+def check_extra() -> None:
+    """A UsageError naming the extra where a package that reports need is not installed."""
+    for name in NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f"reports need the package '{name}': pip install 'genaipa[reports]'")
+
+
+def gathered(workspace: Workspace, names: Sequence[str], *, excluded: bool = False) -> Gathered:
+    """Everything about these runs and systems; about all runs of the workspace if none is named.
+
+    `excluded` counts what audits left out as well. A UsageError where packages are missing or there is no run.
+    """
+    check_extra()
+    from genaipa.reports.gather import everything, select
+
+    return gathered_from(workspace, select(workspace, names) if names else everything(workspace), excluded=excluded)
+
+
+def gathered_from(workspace: Workspace, sources: Sequence[Source], *, excluded: bool = False) -> Gathered:
+    """Everything about runs that were selected already."""
+    from genaipa.reports.gather import gather
+
+    with existing_store(workspace) as store:
+        return gather(workspace, sources, store, excluded=excluded)
+
+
+@contextlib.contextmanager
+def existing_store(workspace: Workspace) -> Iterator[Store | None]:
+    """The workspace's scores; None, and no file is made, where there are none yet."""
+    from genaipa.scoring.store import Store, database_url
+
+    url = database_url(workspace)
+    file = url.removeprefix("sqlite:///")
+    if file != url and not Path(file).expanduser().exists():
+        yield None
+        return
+    with contextlib.closing(Store.open(url)) as store:
+        yield store

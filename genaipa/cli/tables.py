@@ -1,0 +1,18 @@
+"""Tables of a report on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from genaipa.reports.table import Table
+
+
+def show_table(table: Table) -> None:
+    """The table with its title above and its note below, on stdout."""
+    from genaipa.cli import screen
+    from genaipa.reports import render
+
+    screen.show(screen.printable(table.title))
+    screen.table(render.headings(table), render.rows(table), right=render.numeric(table))
+    screen.show(screen.printable(table.note))

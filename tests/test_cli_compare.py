@@ -1,0 +1,118 @@
+"""`genaipa compare` as a person uses it, on real runs and a real store of scores."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import lines_of, write
+from stores import GOOD, POOR, score
+
+from genaipa.scoring.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Finished
+
+    Cli = Callable[..., Finished]
+
+ASKED = ("--experiment", "quality", "--limit", "8", "--name", "both")
+
+
+def done(finished: Finished) -> str:
+    """What a command that worked has printed."""
+    assert finished.code == 0, finished.err
+    return finished.out
+
+
+def refused(finished: Finished) -> str:
+    """What a command said that could not do it, in a sentence."""
+    assert finished.code == 2, finished.out
+    assert "Traceback" not in finished.err
+    return " ".join(finished.err.split())
+
+
+@pytest.fixture
+def run(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A run of two systems about the shipped policy, nothing scored yet; its name."""
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("genaipa.toml").touch()
+    done(genaipa("run", "-s", "extractive,scripted", "-p", "brindlecart", *ASKED))
+    return next(Path("runs").iterdir()).name
+
+
+def give_scores(run: str) -> None:
+    """Score every answer of a run: good ones to the extractive baseline, poor ones to all others."""
+    records = [record for record in lines_of(Path("runs") / run / "answers.jsonl") if record["kind"] == "answer"]
+    with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
+        store.append(
+            [score("ada", r["digest"], GOOD if r["system"] == "extractive" else POOR) for r in records if r["digest"]]
+        )
+
+
+def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
+    """The table, the finding in words, the same as JSON, by system and by RUN:SYSTEM; small n is said."""
+    give_scores(run)
+    out = done(genaipa("compare", "extractive", "scripted"))
+    assert "extractive against scripted" in out
+    assert "Compared are 8 questions, each about the same documents: 8 pairs in quality." in out
+    assert "After Holm's correction" in out
+    assert "extractive is higher in M_all*10 (all" in out
+    assert "Small n:" in out
+    found = json.loads(done(genaipa("compare", f"{run}:scripted", "latest:extractive", "--json")))
+    first = found["rows"][0]
+    assert (first["measure"], first["questions"], first["n"], first["pairs"]) == ("M_all*10", "all", 8, 8)
+    assert (first["mean_a"], first["mean_b"]) == pytest.approx((23.5, 100))
+    assert first["difference"] == first["low"] == first["high"] == pytest.approx(-76.5)
+    assert first["p"] == pytest.approx(2 / 2**8)
+    assert first["meaning"] == "B higher; few questions"
+    assert found["differing"] == []
+
+
+def test_files_are_written(genaipa: Cli, run: str) -> None:
+    """A file in the form that its name says; in a folder all forms, with the figure, the same bytes each time."""
+    give_scores(run)
+    done(genaipa("compare", "extractive", "scripted", "-o", "one/table.csv"))
+    rows = list(csv.DictReader(Path("one/table.csv").read_text(encoding="utf-8").splitlines()))
+    assert (rows[0]["measure"], rows[0]["n"]) == ("M_all*10", "8")
+    for folder in ("two", "three"):
+        done(genaipa("compare", "extractive", "scripted", "-o", folder))
+    names = {path.name for path in Path("two").iterdir()}
+    forms = {f"comparison.{form}" for form in ("csv", "tex", "html", "json")}
+    assert names == forms | {f"differences.{form}" for form in ("csv", "png", "svg", "pdf")}
+    for name in names:
+        assert (Path("two") / name).read_bytes() == (Path("three") / name).read_bytes()
+    assert "\\toprule" in Path("two/comparison.tex").read_text(encoding="utf-8")
+    assert "<table>" in Path("two/comparison.html").read_text(encoding="utf-8")
+    assert "forms of a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
+
+
+def test_what_cannot_be_compared_is_said(genaipa: Cli, run: str) -> None:
+    """Nothing scored, two systems in one name, the same twice, an unknown system or experiment: a sentence each."""
+    assert "'extractive' has no score to compare yet" in refused(genaipa("compare", "extractive", "scripted"))
+    assert not Path("scores.db").exists()
+    give_scores(run)
+    said = refused(genaipa("compare", run, "scripted"))
+    assert f"has 2 systems; write which one is meant: {run}:extractive, {run}:scripted" in said
+    assert "are the same" in refused(genaipa("compare", "extractive", f"{run}:extractive"))
+    assert "did you mean 'scripted'?" in refused(genaipa("compare", "extractive", f"{run}:scriptde"))
+    assert "did you mean 'quality'?" in refused(genaipa("compare", "extractive", "scripted", "-e", "qualty"))
+    assert "has no score in recall" in refused(genaipa("compare", "extractive", "scripted", "-e", "recall"))
+
+
+def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
+    """Runs about different texts of one document are refused by name, --anyway finds nothing in common."""
+    give_scores(run)
+    write("policies/brindlecart.md", "# Brindlecart Privacy Policy\n\nWe collect nothing, and sell nothing.\n")
+    done(genaipa("run", "-s", "extractive", "-p", "brindlecart", *ASKED[:-1], "changed"))
+    changed = next(path.name for path in Path("runs").iterdir() if path.name.endswith("changed"))
+    give_scores(changed)
+    said = refused(genaipa("compare", f"{run}:scripted", changed))
+    assert "the text of document brindlecart is not the same" in said
+    assert "--anyway" in said
+    assert "no scored question in common" in refused(genaipa("compare", f"{run}:scripted", changed, "--anyway"))
