@@ -7,31 +7,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import pytest
-from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo
+from stores import GOOD, POOR, kept, opened, score, skip, undo
 
 from genaipa.scoring.events import LASTING, Event, independent, new_id, now, standing
 from genaipa.scoring.ledger import Ledger
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from genaipa.scoring.store import Store
-
-
-@pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, of each kind in turn."""
-    return empty_database(request.param, tmp_path, request.config)
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """A store in an empty database."""
-    with opened(url) as store:
-        yield store
 
 
 def adjudication(analyst: str, answer: str, values: Values = GOOD) -> Event:

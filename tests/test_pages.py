@@ -116,7 +116,7 @@ def decide(page: Shown, what: str, typed: str = ".....", note: str = "") -> None
     """What the browser tells when the adjudicator does something."""
     data = page.components()["verdict"]
     said = {"what": what, "id": data["id"], "answer": data["answer"], "typed": typed, "note": note}
-    page.tell("verdict", "did", said | {"seconds": 12.5, "dirty": typed != "....." or bool(note)})
+    page.tell("verdict", "did", said | {"seconds": 12.5})
 
 
 def test_both_scores_are_side_by_side(disputed):
@@ -141,15 +141,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     stale = page.components()["verdict"]
     decide(page, "save", "12111", note=" Section 2 says so. ")
     assert page.components()["verdict"]["answer"] == second
-    said = {
-        "what": "save",
-        "id": stale["id"],
-        "answer": first,
-        "typed": "33333",
-        "note": "",
-        "seconds": 1,
-        "dirty": True,
-    }
+    said = {"what": "save", "id": stale["id"], "answer": first, "typed": "33333", "note": "", "seconds": 1}
     page.tell("verdict", "did", said)
     events = disputed.store.events_of(first)
     assert [(event.kind, event.analyst) for event in events] == [

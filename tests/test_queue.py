@@ -24,8 +24,6 @@ from genaipa.ui.queue import Pace
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from genaipa.runs.folder import RunFolder
 
 
@@ -36,11 +34,9 @@ def run() -> RunFolder:
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    """A store in a file of its own."""
-    store = Store.open("sqlite:///scores.db")
-    yield store
-    store.close()
+def url() -> str:
+    """The store is a file of its own."""
+    return "sqlite:///scores.db"
 
 
 # -- order --

@@ -9,12 +9,9 @@ from queues import make_run, open_queue, save, work
 from stores import GOOD, POOR, kept, score, undo
 
 from genaipa.scoring.events import new_id
-from genaipa.scoring.store import Store
 from genaipa.ui.coverage import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from genaipa.runs.folder import RunFolder
     from genaipa.ui.queue import Queue
 
@@ -26,11 +23,9 @@ def run() -> RunFolder:
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    """A store in a file of its own."""
-    store = Store.open("sqlite:///scores.db")
-    yield store
-    store.close()
+def url() -> str:
+    """The store is a file of its own."""
+    return "sqlite:///scores.db"
 
 
 # -- who could be asked --

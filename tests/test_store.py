@@ -11,31 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from stores import GOOD, KINDS, POOR, empty_database, kept, opened, score, skip, undo, until_the_next_moment
+from stores import GOOD, POOR, kept, opened, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import DataError
 from genaipa.scoring.events import VALUED, Draft, Event, new_id, now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from genaipa.scoring.store import Store
 
 THREADS = 20
-
-
-@pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, of each kind in turn."""
-    return empty_database(request.param, tmp_path, request.config)
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """A store in an empty database."""
-    with opened(url) as store:
-        yield store
 
 
 # --- The log ---------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import postgres
 import pytest
-from stores import KINDS, empty_database, kept, opened, score
+from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.scoring import schema
@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 THREADS = 20
-
-
-@pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, of each kind in turn."""
-    return empty_database(request.param, tmp_path, request.config)
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """A store in an empty database."""
-    with opened(url) as store:
-        yield store
 
 
 # --- Making and bringing forward -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from genaipa.scoring.evidence.examine import annotated_targets, examine
-from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE
+from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,15 +97,16 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
         "first": _first(rests_on, evidence),
         "suggestion": {metric: _key(value) for metric, value in evidence.suggestion.items()} if suggestions else {},
         "reason": evidence.reason if suggestions else "",
-        "rubric": [
-            {
-                "metric": metric,
-                "lines": [[key, f"{value:+g}", RUBRIC[metric][value]] for key, value in KEYS.items()],
-            }
-            for metric in METRICS
+        "metrics": [
+            {"metric": metric, "lines": [in_words(metric, value) for value in KEYS.values()]} for metric in METRICS
         ],
     }
     return Prepared(shown, evidence)
+
+
+def in_words(metric: Metric, value: float) -> dict[str, str]:
+    """A value of a metric: the key that gives it, the value as people write it, and the rubric's words."""
+    return {"key": _key(value), "value": shown(value), "words": RUBRIC[metric][value]}
 
 
 def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, A
 
 
 def _worded(metric: Metric, value: float) -> str:
-    return f"{value:+g} {RUBRIC[metric][value]}"
+    return f"{shown(value)} {RUBRIC[metric][value]}"
 
 
 def _key(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The desk's own parts of a page, each a JavaScript file with its style beside it.
+"""The desk's own parts of a page, each a JavaScript file with its style beside it, after what it shares with others.
 
 They put every text that comes from a model, a document or an analyst on screen as text: no HTML, script, image, link
 or Markdown of theirs is ever live.
@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
+_SHARED = {"pad": ("values",), "rows": ("table",), "verdict": ("values", "table")}
+
 
 @cache
 def component(name: str) -> ComponentRenderer:
     """The component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
-    def text(file: str) -> str:
-        found = files(__package__) / file
+    def text(part: str, ending: str) -> str:
+        found = files(__package__) / f"{part}.{ending}"
         return found.read_text(encoding="utf-8") if found.is_file() else ""
 
-    script = text("elements.js") + text(f"{name}.js")
-    return v2.component(f"genaipa_{name}", html=text(f"{name}.html"), css=text(f"{name}.css"), js=script)
+    parts = ("elements", *_SHARED.get(name, ()), name)
+    script, style = ("".join(text(part, ending) for part in parts) for ending in ("js", "css"))
+    return v2.component(f"genaipa_{name}", html=text(name, "html"), css=style, js=script)

@@ -3,10 +3,6 @@
 // Python sends what to show (`view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
 // it grows, and `act`, what the analyst decided (save, skip, undo, back, …). Every text is put on screen as text.
 
-const METRICS = 5;
-const DRAFT_PAUSE = 250; // ms between two drafts that are sent; what is typed in between is kept in the browser
-const SILENCE = 4000; // ms after which a score that was not confirmed says so
-
 function fill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child != null));
 }
@@ -22,30 +18,12 @@ function texts(pieces) {
   );
 }
 
-class Pad {
+class Pad extends Values {
   constructor(root) {
-    this.root = root;
-    this.data = null;
-    this.typed = [];
-    this.current = 0;
+    super(root);
     this.revision = 0;
     this.sent = 0;
-    this.waiting = null;
     this.build();
-    this.onKey = (event) => this.key(event);
-    this.onVisible = () => this.countTime();
-    this.onLeave = () => this.sendDraft();
-    document.addEventListener("keydown", this.onKey);
-    document.addEventListener("visibilitychange", this.onVisible);
-    window.addEventListener("pagehide", this.onLeave);
-  }
-
-  close() {
-    document.removeEventListener("keydown", this.onKey);
-    document.removeEventListener("visibilitychange", this.onVisible);
-    window.removeEventListener("pagehide", this.onLeave);
-    clearTimeout(this.draftTimer);
-    clearTimeout(this.silenceTimer);
   }
 
   // --- what is on screen ---
@@ -99,18 +77,14 @@ class Pad {
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
-      this.buttonsAndMetrics();
+      this.draw();
       return;
     }
-    this.settle();
-    clearTimeout(this.draftTimer);
-    this.draftTimer = null;
     if (before && data.settled === before.id) this.forget(before);
     this.restore(data);
-    this.current = Math.max(0, this.typed.indexOf("."));
     this.texts(before);
     this.say(data.message || "");
-    this.buttonsAndMetrics();
+    this.draw();
     this.compare(data.comparison);
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
     if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
@@ -129,11 +103,7 @@ class Pad {
       // A browser that keeps nothing loses nothing that the server has.
     }
     this.revision = draft.revision;
-    this.typed = [...draft.typed];
-    this.note.value = draft.note;
-    this.seconds = draft.seconds;
-    this.since = document.visibilityState === "visible" ? performance.now() : null;
-    this.dirty = false;
+    this.begin(draft);
   }
 
   keep() {
@@ -197,21 +167,14 @@ class Pad {
     );
   }
 
-  buttonsAndMetrics() {
+  draw() {
     const { data } = this;
-    fill(this.metrics, ...data.rubric.map((entry, n) => this.metric(entry, n)));
-    const button = (name, key, act, can = true) =>
-      make("button", { type: "button", disabled: !can, onclick: act, title: `Key: ${key}` }, `${name} `, make("kbd", {}, key));
-    const adjudicating = data.mode === "adjudication";
+    fill(this.metrics, ...data.metrics.map((entry, n) => this.metric(entry, n)));
+    const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
     fill(
       this.buttons,
-      make(
-        "button",
-        { type: "button", class: "save", disabled: this.typed.includes(".") || Boolean(this.waiting), onclick: () => this.save() },
-        data.mode === "correction" ? "Save the correction " : "Save ",
-        make("kbd", {}, "Enter"),
-      ),
-      adjudicating ? null : button("Back", "b", () => this.act("back"), data.can.back),
+      this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
+      button("Back", "b", () => this.act("back"), data.can.back),
       button("Skip", "s", () => this.act("skip"), data.can.skip),
       button("Undo", "u", () => this.act("undo"), data.can.undo),
       button("Note", "n", () => this.note.focus()),
@@ -230,30 +193,12 @@ class Pad {
           )
         : null,
     );
-    for (const node of this.buttons.querySelectorAll("button")) node.addEventListener("mousedown", (e) => e.preventDefault());
   }
 
   metric({ metric, lines }, n) {
-    const chosen = this.typed[n];
     const suggested = this.data.suggestion[metric];
-    const choices = lines.map(([key, value, words]) =>
-      make(
-        "button",
-        {
-          type: "button",
-          class: `choice key${key}${chosen === key ? " chosen" : ""}`,
-          "aria-pressed": String(chosen === key),
-          onmousedown: (event) => event.preventDefault(),
-          onclick: (event) => {
-            event.stopPropagation();
-            this.choose(n, key);
-          },
-        },
-        make("kbd", {}, key),
-        make("b", {}, value),
-        make("span", {}, words),
-        suggested === key ? make("small", { title: this.data.reason }, "suggested") : null,
-      ),
+    const choices = lines.map((line) =>
+      this.choice(n, line, suggested === line.key ? make("small", { title: this.data.reason }, "suggested") : null),
     );
     const evidence = (this.data.evidence[metric] || []).map(({ tone, text, mark }) =>
       make(
@@ -313,143 +258,37 @@ class Pad {
     this.tell("compared");
   }
 
-  say(text, tone = "") {
-    this.message.textContent = text;
-    this.message.className = `message ${tone}`;
-  }
-
   // --- keys ---
 
-  key(event) {
-    if (!this.root.isConnected) {
-      this.close();
-      return;
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !this.data) return;
-    const target = event.composedPath()[0];
-    const typing = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-    if (typing && target.type !== "checkbox") {
-      if (event.key === "Escape" && this.root.contains(target)) target.blur();
-      return;
-    }
-    if (this.compared) {
-      if (event.key === "Enter" || event.key === "Escape") this.take(event, () => this.goOn());
-      return;
-    }
-    const acts = {
-      1: () => this.choose(this.current, "1"),
-      2: () => this.choose(this.current, "2"),
-      3: () => this.choose(this.current, "3"),
-      Backspace: () => this.takeBack(),
+  keys() {
+    if (this.compared) return { Enter: () => this.goOn(), Escape: () => this.goOn() };
+    return {
+      ...super.keys(),
       ArrowLeft: () => this.focusMetric(this.current - 1),
       ArrowRight: () => this.focusMetric(this.current + 1),
-      b: () => this.act("back"),
-      s: () => this.act("skip"),
-      u: () => this.act("undo"),
-      n: () => this.note.focus(),
       "/": () => this.search.focus(),
       h: () => this.nextHighlight(),
     };
-    // A key that is held down is meant once, but for moving about.
-    if (event.repeat && !event.key.startsWith("Arrow")) return;
-    const key = pressed(event);
-    if (key === "Enter" && !takesEnter(target)) this.take(event, () => this.save());
-    else if (Object.hasOwn(acts, key)) this.take(event, acts[key]);
-  }
-
-  take(event, act) {
-    event.preventDefault();
-    event.stopPropagation();
-    act();
-  }
-
-  choose(n, key) {
-    if (n >= METRICS || this.waiting) return;
-    this.typed[n] = key;
-    this.current = n + 1;
-    this.changed();
-  }
-
-  takeBack() {
-    if (this.waiting) return;
-    const n = this.current < METRICS && this.typed[this.current] !== "." ? this.current : Math.min(this.current, METRICS) - 1;
-    if (n < 0) return;
-    this.typed[n] = ".";
-    this.current = n;
-    this.changed();
-  }
-
-  focusMetric(n) {
-    this.current = Math.min(Math.max(n, 0), METRICS - 1);
-    this.buttonsAndMetrics();
   }
 
   // --- drafts and decisions ---
 
-  countTime() {
-    const now = performance.now();
-    if (this.since !== null) this.seconds += (now - this.since) / 1000;
-    this.since = document.visibilityState === "visible" ? now : null;
-  }
-
   draft() {
-    this.countTime();
-    return {
-      id: this.data.id,
-      answer: this.data.answer,
-      typed: this.typed.join(""),
-      note: this.note.value,
-      seconds: Math.round(this.seconds * 10) / 10,
-      turn: this.data.id,
-      revision: this.revision,
-    };
+    return { ...this.typing(), turn: this.data.id, revision: this.revision };
   }
 
   changed() {
-    this.dirty = true;
     this.revision += 1;
-    this.say("");
-    this.buttonsAndMetrics();
     this.keep();
-    if (!this.draftTimer) this.sendDraft();
+    super.changed();
   }
 
-  // The first change goes out at once, those that follow quickly go out together.
-  sendDraft() {
-    if (!this.dirty || this.waiting) return;
-    this.dirty = false;
+  tellDraft() {
     this.component.setStateValue("draft", this.draft());
-    this.draftTimer = setTimeout(() => {
-      this.draftTimer = null;
-      this.sendDraft();
-    }, DRAFT_PAUSE);
   }
 
-  save() {
-    if (this.typed.includes(".")) {
-      this.focusMetric(this.typed.indexOf("."));
-      this.say(`${this.data.rubric[this.current].metric} has no value yet.`, "bad");
-      return;
-    }
-    this.act("save");
-  }
-
-  // A decision about this answer. Until the desk has answered there is no other: of two that are under way at once the
-  // page would see the later one alone. A second Enter sends the same score under the same id, which is kept once.
-  act(name) {
-    if (this.data.can[name] === false || (this.waiting && this.waiting !== name)) return;
-    clearTimeout(this.draftTimer);
-    this.draftTimer = null;
-    this.waiting = name;
+  tellAct(name) {
     this.tell(name, this.draft());
-    this.buttonsAndMetrics();
-    clearTimeout(this.silenceTimer);
-    this.silenceTimer = setTimeout(() => {
-      this.settle();
-      this.dirty = true;
-      this.changed();
-      this.say("The desk has not answered yet. What you typed is kept: press the key again.", "bad");
-    }, SILENCE);
   }
 
   tell(name, more = {}) {
@@ -457,9 +296,9 @@ class Pad {
     this.component.setTriggerValue("act", { act: name, id: this.data.id, number: this.sent, ...more });
   }
 
-  settle() {
-    clearTimeout(this.silenceTimer);
-    this.waiting = null;
+  // What was typed goes out once more.
+  unanswered() {
+    this.changed();
   }
 
   // --- the document ---
@@ -551,22 +390,6 @@ class Pad {
   }
 }
 
-const pads = new WeakMap();
-
 export default function (component) {
-  const root = component.parentElement;
-  let pad = pads.get(root);
-  if (!pad) {
-    pad = new Pad(root.querySelector(".pad"));
-    pads.set(root, pad);
-  }
-  pad.show(component);
-  // A page that is put together twice may clean up after the first time once the second is there: that pad stays.
-  pad.mount = (pad.mount || 0) + 1;
-  const { mount } = pad;
-  return () => {
-    if (pad.mount !== mount) return;
-    pad.close();
-    pads.delete(root);
-  };
+  return mount(component, (root) => new Pad(root.querySelector(".pad")));
 }

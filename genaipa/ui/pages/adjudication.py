@@ -11,9 +11,10 @@ from msgspec import structs
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft, Event, new_id, now
 from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE, Metric, Values, shown
+from genaipa.scoring.rubric import KEYS, METRICS, SILENT_RULE, Metric, Values
 from genaipa.ui.components import component
 from genaipa.ui.plain import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
+from genaipa.ui.view import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 LEAST = (0.5, 1.5, 2.0)
 """By how much two values of the rubric can differ."""
-PLACE = "adjudication place"
-"""Where the session keeps what is on screen."""
-FILTERS = "adjudication filters"
-"""Where the session keeps by what the answers were chosen."""
 _STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
 
 
@@ -50,6 +47,23 @@ class Place:
     def id(self) -> str:
         """Under which the browser knows it: another one takes the browser out of its waiting."""
         return f"{self.event} {self.failures}"
+
+
+@dataclass
+class Sitting:
+    """What one session settles: the answer on screen, and by what the answers were chosen.
+
+    Streamlit may break off a callback wherever that reaches into the session's state, if the browser has sent something
+    else meanwhile. So a callback reaches there once, before it does anything.
+    """
+
+    place: Place | None = None
+    filters: tuple[str, ...] = ()
+
+
+def _sitting() -> Sitting:
+    sitting: Sitting = st.session_state.setdefault("adjudication sitting", Sitting())
+    return sitting
 
 
 def page(desk: Desk, visitor: Visitor) -> None:
@@ -132,11 +146,11 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
 
 def _place(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> Place | None:
     """What stays on screen, or was gone to; else the first answer that the filters leave."""
-    session = st.session_state
-    filters = tuple(session[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
-    same_filters = session.get(FILTERS) == filters
-    session[FILTERS] = filters
-    place: Place | None = session.get(PLACE)
+    sitting = _sitting()
+    filters = tuple(st.session_state[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
+    same_filters = sitting.filters == filters
+    sitting.filters = filters
+    place = sitting.place
     stays = (
         place is not None
         and place.visitor == visitor.name
@@ -145,7 +159,7 @@ def _place(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen
         and (same_filters or place.answer in chosen)
     )
     if not stays:
-        place = session[PLACE] = _at(desk, visitor, disputes[chosen[0]]) if chosen else None
+        place = sitting.place = _at(desk, visitor, disputes[chosen[0]]) if chosen else None
     return place
 
 
@@ -223,15 +237,10 @@ def _about(event: Event) -> str:
 
 
 def _metric(metric: Metric, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
-    digits = {value: key for key, value in KEYS.items()}
-
-    def line(value: float) -> dict[str, str]:
-        return {"key": digits[value], "value": shown(value), "words": RUBRIC[metric][value]}
-
     return {
         "metric": metric,
-        "lines": [line(value) for value in KEYS.values()],
-        "given": [line(event.values[metric]) for event in columns if event.values is not None],
+        "lines": [in_words(metric, value) for value in KEYS.values()],
+        "given": [in_words(metric, event.values[metric]) for event in columns if event.values is not None],
         "differs": dispute.differences[metric] > 0,
     }
 
@@ -241,25 +250,24 @@ def _metric(metric: Metric, dispute: Dispute, columns: list[Event]) -> dict[str,
 
 def _take(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
     """Carry out what the adjudicator did, once: what belongs to an answer no longer on screen was carried out."""
-    session = st.session_state
-    sent = session["verdict"].get("did")
-    place: Place | None = session.get(PLACE)
+    sitting, sent = _sitting(), st.session_state["verdict"].get("did")
+    place = sitting.place
     if not sent or place is None or sent["id"] != place.id:
         return
-    place.draft = _drafted(place.draft, sent)
+    before, place.draft = place.draft, _drafted(place.draft, sent)
     try:
         if sent["what"] == "save":
-            session[PLACE] = _save(desk, visitor, place, disputes, chosen)
+            sitting.place = _save(desk, visitor, place, disputes, chosen)
             return
-        if sent["dirty"]:
+        if (place.draft.typed, place.draft.note) != (before.typed, before.note):
             desk.store.save_draft(place.draft)
         if sent["what"] == "undo":
-            session[PLACE] = _undo(desk, visitor, place, disputes)
+            sitting.place = _undo(desk, visitor, place, disputes)
         elif sent["what"] in ("skip", "back"):
             beside = _beside(place.answer, chosen, 1 if sent["what"] == "skip" else -1)
-            session[PLACE] = _at(desk, visitor, disputes[beside])
+            sitting.place = _at(desk, visitor, disputes[beside])
     except (GenaipaError, ValueError) as error:
-        session[PLACE] = replace(place, message=f"Not saved: {error}", failures=place.failures + 1)
+        sitting.place = replace(place, message=f"Not saved: {error}", failures=place.failures + 1)
 
 
 def _drafted(draft: Draft, sent: Mapping[str, Any]) -> Draft:

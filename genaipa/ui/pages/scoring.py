@@ -32,22 +32,44 @@ class Turn:
     trouble: str = ""
 
 
+@dataclass
+class Sitting:
+    """What one session at the desk is about.
+
+    It changes as a whole: Streamlit may break off a callback wherever that reaches into the session's state, if the
+    browser has sent something else meanwhile. So a callback reaches there once, before it does anything.
+    """
+
+    turn: Turn | None = None
+    settled: str = ""
+    """The turn that was dealt with last."""
+    answered: int = 0
+    """The number of the act that was carried out last."""
+    message: str = ""
+    comparison: dict[str, Any] | None = None
+    preselect: bool = False
+
+
+def _sitting() -> Sitting:
+    sitting: Sitting = st.session_state.setdefault("sitting", Sitting())
+    return sitting
+
+
 def page(desk: Desk, visitor: Visitor) -> None:
     """Show the next answer and take its score; a finished one is committed before the next is shown."""
     if not visitor.scores:
         st.info("You are not among the analysts of this study; the other pages are open to you.")
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
-    state = st.session_state
-    turn: Turn | None = state.get("turn")
-    if turn is None or turn.analyst != visitor.name:
-        turn = state["turn"] = _next(desk, visitor)
-    if turn is None:
-        _nothing_left(desk, visitor)
+    sitting = _sitting()
+    if sitting.turn is None or sitting.turn.analyst != visitor.name:
+        sitting.turn = _next(desk, visitor, sitting)
+    if sitting.turn is None:
+        _nothing_left(desk, visitor, sitting)
         return
     component("pad")(
         key="pad",
-        data=_on_screen(desk, visitor, turn),
+        data=_on_screen(desk, visitor, sitting, sitting.turn),
         on_draft_change=lambda: _take_draft(desk, visitor),
         on_act_change=lambda: _take_act(desk, visitor),
     )
@@ -59,7 +81,7 @@ def _prepared(_desk: Desk, digest: str) -> Prepared:
     return prepare(_desk.pool.case(digest), blind=_desk.settings.blind, suggestions=_desk.settings.suggestions)
 
 
-def _next(desk: Desk, visitor: Visitor) -> Turn | None:
+def _next(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | None:
     """What this analyst scores next, with what they had typed for it before."""
     while True:
         digest = desk.queue.next(visitor.name)
@@ -72,10 +94,10 @@ def _next(desk: Desk, visitor: Visitor) -> Turn | None:
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return _turn(desk, visitor, digest)
+            return _turn(desk, visitor, digest, sitting)
 
 
-def _turn(desk: Desk, visitor: Visitor, digest: str) -> Turn:
+def _turn(desk: Desk, visitor: Visitor, digest: str, sitting: Sitting) -> Turn:
     standing = desk.ledger.score(digest, visitor.name)
     draft = desk.store.draft(visitor.name, digest, "score")
     turn = Turn(
@@ -86,7 +108,7 @@ def _turn(desk: Desk, visitor: Visitor, digest: str) -> Turn:
         draft=draft or _as_draft(standing) or Draft(visitor.name, digest, "score"),
     )
     suggested = _prepared(desk, digest).shown["suggestion"]
-    if turn.draft.typed == UNTYPED and suggested and st.session_state.get("preselect"):
+    if turn.draft.typed == UNTYPED and suggested and sitting.preselect:
         typed = "".join(suggested.get(metric, ".") for metric in METRICS)
         turn.draft = Draft(visitor.name, digest, "score", typed=typed, preselected=True)
     return turn
@@ -107,7 +129,7 @@ def _as_draft(score: Event | None) -> Draft | None:
     )
 
 
-def _on_screen(desk: Desk, visitor: Visitor, turn: Turn) -> dict[str, Any]:
+def _on_screen(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn) -> dict[str, Any]:
     prepared = _prepared(desk, turn.answer)
     progress = desk.queue.progress(visitor.name)
     calibrating = desk.queue.is_calibration(turn.answer, visitor.name)
@@ -119,7 +141,6 @@ def _on_screen(desk: Desk, visitor: Visitor, turn: Turn) -> dict[str, Any]:
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
         *([] if desk.settings.blind else _whose(desk, turn.answer)),
     ]
-    state = st.session_state
     return prepared.shown | {
         "id": turn.id,
         "mode": turn.mode,
@@ -138,12 +159,12 @@ def _on_screen(desk: Desk, visitor: Visitor, turn: Turn) -> dict[str, Any]:
             "skip": True,
             "undo": desk.queue.last(visitor.name) is not None,
         },
-        "preselect": bool(state.get("preselect")),
-        "settled": state.get("settled", ""),
-        "answered": state.get("answered", 0),
-        "message": state.get("message", ""),
+        "preselect": sitting.preselect,
+        "settled": sitting.settled,
+        "answered": sitting.answered,
+        "message": sitting.message,
         "trouble": turn.trouble,
-        "comparison": state.get("comparison"),
+        "comparison": sitting.comparison,
     }
 
 
@@ -161,7 +182,7 @@ def _minutes(seconds: float) -> str:
     return f"{int(seconds // 60)}:{int(seconds % 60):02}"
 
 
-def _nothing_left(desk: Desk, visitor: Visitor) -> None:
+def _nothing_left(desk: Desk, visitor: Visitor, sitting: Sitting) -> None:
     progress = desk.queue.progress(visitor.name)
     st.subheader("Nothing is left for you to score.")
     st.text(
@@ -173,7 +194,7 @@ def _nothing_left(desk: Desk, visitor: Visitor) -> None:
     if progress.scored and back.button("Back to the last", shortcut="b"):
         last = desk.queue.before(visitor.name, None)
         assert last is not None, "an analyst who has scored has a last score"
-        st.session_state["turn"] = _turn(desk, visitor, last)
+        sitting.turn = _turn(desk, visitor, last, sitting)
         st.rerun()
     if again.button("Look again"):
         desk.pool.refresh()
@@ -185,9 +206,7 @@ def _nothing_left(desk: Desk, visitor: Visitor) -> None:
 
 def _take_draft(desk: Desk, visitor: Visitor) -> None:
     """Keep what is typed so far. One that comes late, after its score is in, is left alone."""
-    state = st.session_state
-    turn: Turn | None = state.get("turn")
-    sent = state["pad"].draft
+    turn, sent = _sitting().turn, st.session_state["pad"].draft
     if sent and turn is not None and sent["id"] == turn.id:
         _keep_draft(desk, visitor, turn, sent)
 
@@ -222,21 +241,20 @@ def _keep_if_changed(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, A
 
 def _take_act(desk: Desk, visitor: Visitor) -> None:
     """Carry out what the analyst decided, once: an act for an answer that is no longer on screen was carried out."""
-    state = st.session_state
-    turn: Turn | None = state.get("turn")
-    sent = state["pad"].act
+    sitting, sent = _sitting(), st.session_state["pad"].act
+    turn = sitting.turn
     if not sent or turn is None or sent["id"] != turn.id:
         return
-    state["message"], state["answered"], turn.trouble = "", sent["number"], ""
+    sitting.message, sitting.answered, turn.trouble = "", sent["number"], ""
     try:
-        _ACTS[sent["act"]](desk, visitor, turn, sent)
+        _ACTS[sent["act"]](desk, visitor, sitting, turn, sent)
     except (GenaipaError, ValueError) as error:
         turn.trouble = f"Not saved: {error}"
 
 
-def _save(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
     if turn.mode == "score" and desk.ledger.score(turn.answer, visitor.name):
-        st.session_state["message"] = "You had scored that answer in another tab: what you saved last stands."
+        sitting.message = "You had scored that answer in another tab: what you saved last stands."
     calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
     suggested: dict[Metric, float] = {}
     if desk.settings.suggestions:
@@ -254,22 +272,22 @@ def _save(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> Non
     reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
     if reference is not None:
         desk.queue.look(visitor.name, [turn.answer], scores=True)
-        st.session_state["comparison"] = comparison(score, reference, _prepared(desk, turn.answer))
-    _go_on(turn)
+        sitting.comparison = comparison(score, reference, _prepared(desk, turn.answer))
+    _go_on(sitting, turn)
 
 
-def _skip(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+def _skip(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
     if turn.mode == "score":
         _keep_if_changed(desk, visitor, turn, sent)
         desk.queue.skip(visitor.name, turn.answer)
-        st.session_state["message"] = "Skipped: it comes back at the end."
+        sitting.message = "Skipped: it comes back at the end."
     else:
         desk.store.discard_draft(visitor.name, turn.answer, "score")
-        st.session_state["message"] = "Left as it was."
-    _go_on(turn)
+        sitting.message = "Left as it was."
+    _go_on(sitting, turn)
 
 
-def _undo(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+def _undo(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, visitor, turn, sent)
     withdrawn = desk.queue.undo(visitor.name)
     if withdrawn is None:
@@ -279,32 +297,32 @@ def _undo(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> Non
         # What the correction said must not come back as the draft of the score that stands again.
         desk.store.discard_draft(visitor.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it stands again."
-    _go_on(turn)
-    st.session_state["turn"] = _turn(desk, visitor, withdrawn.answer)
-    st.session_state["message"] = message
+    _go_on(sitting, turn)
+    sitting.turn = _turn(desk, visitor, withdrawn.answer, sitting)
+    sitting.message = message
 
 
-def _back(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+def _back(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, visitor, turn, sent)
     before = desk.queue.before(visitor.name, _scored(turn))
     if before is not None:
-        _go_on(turn)
-        st.session_state["turn"] = _turn(desk, visitor, before)
-        st.session_state["message"] = "Saving again corrects this score; Skip leaves it as it was."
+        _go_on(sitting, turn)
+        sitting.turn = _turn(desk, visitor, before, sitting)
+        sitting.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _preselect(_desk: Desk, _visitor: Visitor, _turn: Turn, sent: dict[str, Any]) -> None:
-    st.session_state["preselect"] = bool(sent.get("on"))
+def _preselect(_desk: Desk, _visitor: Visitor, sitting: Sitting, _turn: Turn, sent: dict[str, Any]) -> None:
+    sitting.preselect = bool(sent.get("on"))
 
 
-def _compared(_desk: Desk, _visitor: Visitor, _turn: Turn, _sent: dict[str, Any]) -> None:
-    st.session_state["comparison"] = None
+def _compared(_desk: Desk, _visitor: Visitor, sitting: Sitting, _turn: Turn, _sent: dict[str, Any]) -> None:
+    sitting.comparison = None
 
 
-def _go_on(turn: Turn) -> None:
+def _go_on(sitting: Sitting, turn: Turn) -> None:
     """This answer is dealt with: the next run of the page shows another."""
-    st.session_state["settled"] = turn.id
-    st.session_state["turn"] = None
+    sitting.settled = turn.id
+    sitting.turn = None
 
 
 _ACTS = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "preselect": _preselect, "compared": _compared}

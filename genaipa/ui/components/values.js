@@ -1,0 +1,225 @@
+// What the pad and the adjudication have in common: values that are typed by keys, a note, the seconds that an answer is
+// on screen, drafts, and decisions.
+
+const DRAFT_PAUSE = 250; // ms between two drafts that are sent
+const SILENCE = 4000; // ms after which a decision that was not answered says so
+
+const mounted = new WeakMap();
+
+// Streamlit calls a component for each change of its data, as soon as its script is imported once more, and cleans up
+// after a call that was outdated by then: after the next call on a busy machine, or before it. That is no end: what is on
+// screen stays, with whatever is typed and has the focus, for as long as the component is in the page.
+function mount(component, make) {
+  const root = component.parentElement;
+  if (!mounted.has(root)) mounted.set(root, make(root));
+  const values = mounted.get(root);
+  values.show(component);
+  values.listen();
+  return () => {
+    if (!root.isConnected) values.close();
+  };
+}
+
+class Values {
+  constructor(root) {
+    this.root = root;
+    this.current = 0;
+    this.waiting = null;
+    const listening = [
+      [document, "keydown", (event) => this.key(event)],
+      [document, "visibilitychange", () => this.countTime()],
+      [window, "pagehide", () => this.sendDraft()],
+    ];
+    // Who listens already hears nothing twice.
+    this.listen = () => listening.forEach(([where, what, hear]) => where.addEventListener(what, hear));
+    this.deafen = () => listening.forEach(([where, what, hear]) => where.removeEventListener(what, hear));
+  }
+
+  close() {
+    this.deafen();
+    this.stopDraft();
+    this.settle();
+  }
+
+  // Another answer is on screen, of which so much was typed before.
+  begin({ typed, note, seconds }) {
+    this.settle();
+    this.stopDraft();
+    this.typed = [...typed];
+    this.note.value = note;
+    this.seconds = seconds;
+    this.since = document.visibilityState === "visible" ? performance.now() : null;
+    this.current = Math.max(0, this.typed.indexOf("."));
+    this.dirty = false;
+  }
+
+  say(text, tone = "") {
+    this.message.textContent = text;
+    this.message.className = `message ${tone}`;
+  }
+
+  // --- buttons ---
+
+  button(text, key, act, can = true, attributes = {}) {
+    return make(
+      "button",
+      { type: "button", disabled: !can, onclick: act, onmousedown: (event) => event.preventDefault(), ...attributes },
+      `${text} `,
+      make("kbd", {}, key),
+    );
+  }
+
+  saveButton(text = "Save") {
+    return this.button(text, "Enter", () => this.save(), !this.typed.includes(".") && !this.waiting, { class: "save" });
+  }
+
+  // The button that gives the n-th metric a value.
+  choice(n, { key, value, words }, ...more) {
+    const chosen = this.typed[n] === key;
+    return make(
+      "button",
+      {
+        type: "button",
+        class: `choice key${key}${chosen ? " chosen" : ""}`,
+        "aria-pressed": String(chosen),
+        onmousedown: (event) => event.preventDefault(),
+        onclick: (event) => {
+          event.stopPropagation();
+          this.choose(n, key);
+        },
+      },
+      make("kbd", {}, key),
+      make("b", {}, value),
+      make("span", {}, words),
+      ...more,
+    );
+  }
+
+  // --- keys ---
+
+  // What each key does; other keys are added to these.
+  keys() {
+    return {
+      1: () => this.choose(this.current, "1"),
+      2: () => this.choose(this.current, "2"),
+      3: () => this.choose(this.current, "3"),
+      Backspace: () => this.takeBack(),
+      b: () => this.act("back"),
+      s: () => this.act("skip"),
+      u: () => this.act("undo"),
+      n: () => this.note.focus(),
+      Enter: () => this.save(),
+    };
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const target = event.composedPath()[0];
+    const typing = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+    if (typing && target.type !== "checkbox") {
+      if (event.key === "Escape" && this.root.contains(target)) target.blur();
+      return;
+    }
+    if (target instanceof Element && target.getAttribute("role") === "combobox") return;
+    const key = pressed(event);
+    const acts = this.keys();
+    // A key that is held down is meant once, but for moving about.
+    if (!Object.hasOwn(acts, key) || (event.repeat && !key.startsWith("Arrow"))) return;
+    if (key === "Enter" && takesEnter(target)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[key]();
+  }
+
+  choose(n, key) {
+    if (n >= this.typed.length || this.waiting) return;
+    this.typed[n] = key;
+    this.current = n + 1;
+    this.changed();
+  }
+
+  takeBack() {
+    if (this.waiting) return;
+    const here = this.current < this.typed.length && this.typed[this.current] !== ".";
+    const n = here ? this.current : Math.min(this.current, this.typed.length) - 1;
+    if (n < 0) return;
+    this.typed[n] = ".";
+    this.current = n;
+    this.changed();
+  }
+
+  focusMetric(n) {
+    this.current = Math.min(Math.max(n, 0), this.typed.length - 1);
+    this.draw();
+  }
+
+  // --- drafts and decisions ---
+
+  countTime() {
+    const now = performance.now();
+    if (this.since !== null) this.seconds += (now - this.since) / 1000;
+    this.since = document.visibilityState === "visible" ? now : null;
+  }
+
+  // What is typed by now.
+  typing() {
+    this.countTime();
+    const { id, answer } = this.data;
+    return { id, answer, typed: this.typed.join(""), note: this.note.value, seconds: Math.round(this.seconds * 10) / 10 };
+  }
+
+  changed() {
+    this.dirty = true;
+    this.say("");
+    this.draw();
+    if (!this.pausing) this.sendDraft();
+  }
+
+  // The first change goes out at once, those that follow quickly go out together.
+  sendDraft() {
+    if (!this.dirty || this.waiting) return;
+    this.tellDraft();
+    this.dirty = false;
+    this.pausing = setTimeout(() => {
+      this.pausing = null;
+      this.sendDraft();
+    }, DRAFT_PAUSE);
+  }
+
+  stopDraft() {
+    clearTimeout(this.pausing);
+    this.pausing = null;
+  }
+
+  save() {
+    const open = this.typed.indexOf(".");
+    if (open < 0) {
+      this.act("save");
+      return;
+    }
+    this.focusMetric(open);
+    this.say(`${this.data.metrics[open].metric} has no value yet.`, "bad");
+  }
+
+  // A decision about this answer. Until the desk has answered there is no other: of two that are under way at once the
+  // page would see the later one alone. The same once more carries the same id, under which it is done once.
+  act(name) {
+    if (this.data.can[name] === false || (this.waiting && this.waiting !== name)) return;
+    this.stopDraft();
+    this.waiting = name;
+    this.tellAct(name);
+    this.draw();
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => {
+      this.settle();
+      this.unanswered();
+      this.say("The desk has not answered yet. What you typed is kept: press the key again.", "bad");
+    }, SILENCE);
+  }
+
+  // The desk has answered.
+  settle() {
+    clearTimeout(this.silence);
+    this.waiting = null;
+  }
+}

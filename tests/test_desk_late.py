@@ -1,0 +1,148 @@
+"""A busy browser or server: components are called and cleaned up late, and a page is broken off by what comes next."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import BrowserContext, Page
+
+# Streamlit imports a component's script anew for each change of its data, and calls it once the import is there. Here
+# the call waits, while `hold` says so, as it does where the import is slow.
+_HOLDING = """
+  window.hold = false;
+  window.held = [];
+  const urlOf = URL.createObjectURL.bind(URL);
+  URL.createObjectURL = (blob) => {
+    if (blob.type !== "text/javascript") return urlOf(blob);
+    const late = `import now from "${urlOf(blob)}";
+      export default async (component) => {
+        if (window.hold) await new Promise((go) => window.held.push(go));
+        return now(component);
+      };`;
+    return urlOf(new Blob([late], { type: "text/javascript" }));
+  };
+"""
+_LET_GO = {
+    # All calls come first, and the outdated ones' clean-ups after them.
+    "together": "() => { window.hold = false; for (const go of window.held.splice(0)) go(); }",
+    # Each outdated call is cleaned up before the next one comes.
+    "one by one": """async () => {
+      window.hold = false;
+      for (const go of window.held.splice(0)) {
+        go();
+        await new Promise((done) => setTimeout(done));
+      }
+    }""",
+}
+
+
+def busy(machine: BrowserContext) -> BrowserContext:
+    """A browser in which calls of components can be held back."""
+    machine.add_init_script(_HOLDING)
+    return machine
+
+
+def type_late(page: Page, order: str, note: str) -> None:
+    """Give two values and write half a note while every call is held back, let go, and go on with the other half."""
+    half = len(note) // 2
+    page.evaluate("window.hold = true")
+    for calls, key in enumerate("12", 1):
+        page.keyboard.press(key)
+        page.wait_for_function("(calls) => window.held.length >= calls", arg=calls)
+    if note:
+        page.keyboard.press("n")
+        page.keyboard.insert_text(note[:half])
+    page.evaluate(_LET_GO[order])
+    if note:
+        page.keyboard.type(note[half:])
+        page.keyboard.press("Escape")
+    for key in "213":
+        page.keyboard.press(key)
+
+
+late = pytest.mark.parametrize(("order", "note"), [("together", ""), ("one by one", "a note, 1 2 3 of it later")])
+
+
+@late
+def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
+    """However late outdated calls come and are cleaned up, the pad takes each key, and the note keeps the focus."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna", machine=busy(browser.machine()))
+        type_late(anna.page, order, note)
+        screen = anna.look()
+        assert screen is not None
+        assert (screen.typed, screen.note) == ("12213", note)
+        anna.go("Enter")
+        score = kept_events()[-1]
+        assert score.values is not None
+        assert (score.values.keys, score.note) == ("12213", note)
+
+
+@late
+def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
+    """However late outdated calls come and are cleaned up, an adjudication takes each key, and keeps its note."""
+    make_answers("See section 1.")
+    with open_to("--per-answer", "2") as (desk, browser):
+        for name, keys in (("Anna", "11111"), ("Bo", "33333")):
+            arrive(browser, desk, name).score(keys)
+        page = browser.visit(desk, "Cy", machine=busy(browser.machine()))
+        page.get_by_role("link", name="Adjudicate").click()
+        page.locator(".verdict .save").wait_for()
+        type_late(page, order, note)
+        page.keyboard.press("Enter")
+        page.get_by_text("None of these is left").wait_for()
+        settled = kept_events()[-1]
+        assert settled.values is not None
+        assert (settled.kind, settled.values.keys, settled.note) == ("adjudication", "12213", note)
+
+
+def test_a_page_that_was_left_takes_no_more_keys() -> None:
+    """Keys that are pressed on another page give no value to the answer that was on screen before."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        anna.page.get_by_role("link", name="Overview").click()
+        anna.page.locator(".rows").first.wait_for()
+        anna.keys("123")
+        anna.page.get_by_role("link", name="Score").click()
+        assert anna.wait().typed == "....."
+    assert kept_drafts("Anna") == []
+
+
+@contextlib.contextmanager
+def slow_disk() -> Iterator[None]:
+    """Nothing is written to the store meanwhile."""
+    connection = sqlite3.connect("scores.db", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+
+def test_what_comes_while_a_score_is_saved_breaks_nothing_off() -> None:
+    """A score that takes long, while the browser sends what was typed once more, is saved and the next is shown."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        before = anna.wait()
+        anna.keys("12213")
+        with slow_disk():
+            anna.page.keyboard.press("Enter")
+            anna.wait("screen.message.startsWith('The desk has not answered yet')")
+            # The draft that goes out now is heard by the server before the disk is quick again.
+            anna.page.evaluate("() => fetch('/_stcore/health').then((answer) => answer.text())")
+        after = anna.leave(before)
+        assert after is not None
+        assert (after.typed, after.message) == (".....", "")
+        assert after.progress[0] == "Answer 2"
