@@ -161,7 +161,10 @@ def study() -> dict[str, bytes]:
     faq = workbook({name: faq_sheet(name) for name in POLICIES})
     user = workbook({name: user_sheet(name) for name in POLICIES})
     return {
-        FAQ: faq, USER: user, BARD_FAQ: faq, BARD_USER: user,
+        FAQ: faq,
+        USER: user,
+        BARD_FAQ: faq,
+        BARD_USER: user,
         **results("ChatGPT-4"),
         **results("Bard", "orig"),
     }

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 POLICY = "brindlecart"
 SYSTEM = "extractive"
 NAME = "demo"
+REPORT = "reports/demo"
 
 
 def demo(workspace: WorkspaceOption = None) -> None:
     """Run the shipped demo, which needs nothing.
 
-    A fictional company's policy, all four initializations, the extractive baseline; and the reference analyst's scores
-    of the answers from the document, so that the desk has something in it.
+    A fictional company's policy, all four initializations, the extractive baseline; the reference analyst's scores of
+    the answers from the document, so that the desk has something in it; and the report of these.
     """
     from genaipa.cli import planning
     from genaipa.cli.run import carry_out
@@ -34,6 +35,8 @@ def demo(workspace: WorkspaceOption = None) -> None:
     job = planning.begun(here, planning.Wanted((SYSTEM,), (POLICY,)), name=NAME, new=False, offline=True)
     code = carry_out(job, here, Bounds(), offline=True, yes=True, json=False)
     _bring_scores(here)
+    if job.folder is not None:
+        _report(here, job.folder.name)
     raise typer.Exit(code)
 
 
@@ -59,3 +62,20 @@ def _bring_scores(workspace: Workspace) -> None:
         f"The reference analyst's {brought.added + brought.known} scores of the answers from the document are in "
         f"{store.name}. Open the desk and score some yourself: genaipa score {NAME}"
     )
+
+
+def _report(workspace: Workspace, run: str) -> None:
+    """Write the demo's report, and print where it lies."""
+    from genaipa.cli.findings import NEEDED, gathered
+    from genaipa.cli.screen import say
+
+    if any(importlib.util.find_spec(name) is None for name in NEEDED):
+        say("For the figures and tables: pip install 'genaipa[reports]', then genaipa demo once more.")
+        return
+    from genaipa.cli.report import print_closing
+    from genaipa.reports.writing import write_report
+
+    say(f"The same as: genaipa report {run} --formats svg -o {REPORT}")
+    found = gathered(workspace, (run,))
+    # A picture in each of the three formats takes three times as long.
+    print_closing(found, write_report(found, workspace.home / REPORT, formats=("svg",)))

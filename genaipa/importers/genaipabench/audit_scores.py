@@ -77,9 +77,10 @@ def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
         copied = {finding.experiment for finding in tables_twice}
         found += tables_twice
         found += _duplicate_columns(tables, copied)
-        found += _duplicate_rows(tables, copied)
+        rows_twice = list(_duplicate_rows(tables, copied))
+        found += rows_twice
         found += _unreachable(tables)
-        found += _contradictions(tables)
+        found += _contradictions(tables, [*tables_twice, *rows_twice])
     return found
 
 
@@ -201,18 +202,29 @@ def _nearest(value: float, of_three: bool) -> float:
     return min(_of_three() if of_three else _single(), key=lambda known: abs(known - value))
 
 
-def _contradictions(tables: _Tables) -> Iterator[Finding]:
-    """Rows whose mean isn't what the metrics imply. Neither table is known to be the right one, so both stay."""
+def _contradictions(tables: _Tables, copies: Iterable[Finding]) -> Iterator[Finding]:
+    """Rows whose mean isn't what the metrics imply: both are left out, for nothing shows which of them is wrong.
+
+    Where the row is one of the `copies`, it is the wrong one, and the metrics stay.
+    """
+    copied = {(finding.experiment, finding.question) for finding in copies}
     for experiment, table in tables.overall.items():
         for question in dict.fromkeys(question for question, _ in table):
             differ = tables.contradicts(experiment, question)
             if differ is not None:
-                means = tables.metrics[experiment, question]
+                row, means = list(tables.row(experiment, question).values()), tables.metrics[experiment, question]
+                open_ = not copied & {(experiment, question), (experiment, "")}
                 said = (
                     f"The row's scores average {differ[0]:.2f}; the metrics in {PurePosixPath(means.file).name}, sheet "
                     f"'{means.sheet}', row {means.cell[1:]}, imply {differ[1]:.2f}."
                 )
-                yield _finding("tables-contradict", list(tables.row(experiment, question).values()), said)
+                yield _finding("tables-contradict", row, said, excludes=open_)
+                if open_:
+                    said = (
+                        f"The metrics imply {differ[1]:.2f}; the row's scores in {PurePosixPath(row[0].file).name}, "
+                        f"row {row[0].cell[1:]}, average {differ[0]:.2f}."
+                    )
+                    yield _finding("tables-contradict", [means], said, excludes=True)
 
 
 def _finding(kind: str, cells: list[PublishedScore], reason: str, *, excludes: bool = False) -> Finding:

@@ -1,0 +1,151 @@
+"""What went into a report: its runs, the models as served, the texts, and how each can be told from any other."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pandas as pd
+
+import genaipa
+from genaipa.reports.table import Table
+from genaipa.runs.audit import AUDIT
+from genaipa.runs.folder import ANSWERS, MANIFEST
+from genaipa.scoring.events import Event
+from genaipa.scoring.published import PUBLISHED_SCORES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from genaipa.reports.gather import Gathered, Source
+    from genaipa.runs.records import Manifest
+
+_FILES = (MANIFEST, ANSWERS, AUDIT, PUBLISHED_SCORES)
+_COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn")
+"""Packages whose version can change a number or a picture."""
+_SHORT = 12
+"""Characters of a digest that a person compares."""
+
+
+def runs(gathered: Gathered) -> Table:
+    """One row per run: what was planned, when, and by which genaipa."""
+    sources = sorted(gathered.sources, key=lambda source: source.folder.name)
+    data = _frame([_run(source) for source in sources], ("run",))
+    note = (
+        "Times are in UTC; a run that was imported has none. The digest is the beginning of the SHA-256 of the run's "
+        "answers. The whole manifests are below."
+    )
+    return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
+
+
+def _run(source: Source) -> dict[str, Any]:
+    manifest, spec = source.manifest, source.manifest.spec
+    return {
+        "run": source.folder.name,
+        "status": manifest.status,
+        "begun": _minute(manifest.created),
+        "updated": _minute(manifest.updated),
+        "documents": ", ".join(spec.documents),
+        "initializations": ", ".join(spec.initializations),
+        "wordings": ", ".join(spec.wordings),
+        "repetitions": spec.repetitions,
+        "conversations": spec.conversation,
+        "seed": spec.seed,
+        "genaipa": manifest.versions.get("genaipa", ""),
+        "commit": _commit(manifest),
+        "answers_digest": (_digest(source.folder.path / ANSWERS) or "")[:_SHORT],
+    }
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+def _commit(manifest: Manifest) -> str:
+    changed = " (changed since)" if manifest.commit and manifest.dirty else ""
+    return f"{(manifest.commit or '')[:_SHORT]}{changed}"
+
+
+def systems(gathered: Gathered) -> Table:
+    """One row per system as it was asked: the model that was asked for, and the one that the provider says served."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for source in gathered.sources:
+        for name in source.systems:
+            facts = source.manifest.systems.get(name)
+            if facts is not None:
+                settings = ", ".join(f"{key} {value}" for key, value in sorted(facts.sent.items()))
+                about = (name, facts.model, ", ".join(facts.served), settings, " ".join(facts.notes))
+                found.setdefault(about, []).append(source.folder.name)
+    names = ("system", "model", "served", "settings", "notes")
+    rows = [{**dict(zip(names, about, strict=True)), "runs": len(found[about])} for about in sorted(found)]
+    headings = {"served": "model as served", "settings": "settings as sent"}
+    note = "What a provider does not say is left blank; `runs` is in how many of the runs it was so."
+    return Table("systems", "The systems", note, _frame(rows, ("system",)), headings)
+
+
+def texts(gathered: Gathered) -> Table:
+    """One row per document text: what it is, where it is from, and its digest."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for source in gathered.sources:
+        for name, facts in source.manifest.documents.items():
+            found.setdefault(
+                (name, facts.digest),
+                {
+                    "document": name,
+                    "title": facts.title or facts.company,
+                    "kind": facts.kind,
+                    "date": facts.date,
+                    "source": facts.source,
+                    "license": facts.license,
+                    "digest": facts.digest[:_SHORT],
+                },
+            )
+    data = _frame([found[key] for key in sorted(found)], ("document",))
+    note = "The digest is the beginning of the SHA-256 of the text. A document that stands here twice had two texts."
+    return Table("texts", "The texts", note, data, {"license": "licence"})
+
+
+def _frame(rows: list[dict[str, Any]], least: tuple[str, ...]) -> pd.DataFrame:
+    """The rows, without the columns in which nothing stands."""
+    data = pd.DataFrame(rows, columns=None if rows else list(least))
+    return data[[name for name in data.columns if (data[name] != "").any() or name in least]]
+
+
+def manifest_of(gathered: Gathered) -> dict[str, Any]:
+    """What went into a report, for machines: digests of every run's files, of the scores, and versions."""
+    return {
+        "genaipa": genaipa.__version__,
+        "versions": versions(),
+        "runs": [
+            {
+                "run": source.folder.name,
+                "systems": list(source.systems),
+                "files": {name: digest for name in _FILES if (digest := _digest(source.folder.path / name))},
+            }
+            for source in gathered.sources
+        ],
+        "scores": {"count": len(gathered.events), "digest": _digest_of_scores(gathered.events)},
+    }
+
+
+def versions() -> dict[str, str]:
+    """Name → version of Python and the packages that computed and drew the report."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in _COMPUTING}}
+
+
+def _digest(path: Path) -> str | None:
+    """SHA-256 of a file; None if there is none."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_of_scores(events: Iterable[Event]) -> str:
+    """A digest of the scores that is the same in whatever order the store gives them: the sum of their SHA-256."""
+    total = sum(int.from_bytes(hashlib.sha256(msgspec.json.encode(event)).digest()) for event in events)
+    return f"{total % 2**256:064x}"

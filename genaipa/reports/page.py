@@ -1,0 +1,163 @@
+"""A report as one HTML file that needs nothing but itself: no script, no font, no picture from anywhere else.
+
+Whatever a system, a document or a person has said is text here, never markup: the template escapes all it is given,
+figures stand in the page as images, and a policy in its head forbids whatever would load or run something.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+import genaipa
+from genaipa.reports import inputs
+from genaipa.reports.certainty import in_words as intervals_in_words
+from genaipa.reports.figures.figure import as_bytes
+from genaipa.reports.render import as_html, prose
+
+if TYPE_CHECKING:
+    from genaipa.reports.contents import Chapter, Contents
+    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.gather import Gathered, Source
+    from genaipa.reports.table import Table
+    from genaipa.scoring.overall import Bounds
+
+TEMPLATE = "report.html.jinja"
+LONG = 24
+"""Rows above which a table is folded away on a screen."""
+PRINTED = 100
+"""Rows above which a table is not printed."""
+MOST = 2000
+"""Rows of a table that stand in the page; the rest is in its CSV file."""
+_PIXELS = 1.75
+"""Pixels of a screen for a point of a figure, whose letters are sized for print."""
+_FEW = 3
+"""Systems that fit into the title."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A table or figure on its way into the template."""
+
+    name: str
+    title: str
+    html: Markup
+    folded: bool = False
+    printed: bool = True
+    note: str = ""
+    picture: str = ""
+    width: int = 0
+
+
+def html(gathered: Gathered, contents: Contents, bounds: Bounds, pictures: Mapping[str, bytes] | None = None) -> str:
+    """The whole page. `pictures` are the figures that were drawn already, as SVG by their name."""
+    pictures = pictures or {}
+    sources = sorted(gathered.sources, key=lambda source: source.folder.name)
+    full = [chapter for chapter in contents.chapters if chapter.tables or chapter.figures]
+    return _template().render(
+        version=genaipa.__version__,
+        systems=_systems(sources),
+        title=_title(_systems(sources)),
+        facts=_facts(gathered, sources),
+        key=_table(contents.key, fold=False) if contents.key else None,
+        notable=contents.notable,
+        chapters=[_chapter(chapter, contents, pictures) for chapter in full],
+        shows={chapter.name for chapter in full},
+        not_shown=[why for chapter in contents.chapters if chapter not in full for why in chapter.absent],
+        bands=bounds.in_words,
+        intervals=intervals_in_words,
+        inputs=[_table(table, fold=False) for table in _inputs(gathered) if table],
+        manifests=[(source.folder.name, _manifest(source)) for source in sources],
+        problems=sorted(set(gathered.problems)),
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("genaipa.reports", ""),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(TEMPLATE)
+
+
+def _systems(sources: Sequence[Source]) -> list[str]:
+    return sorted({system for source in sources for system in source.systems})
+
+
+def _title(systems: Sequence[str]) -> str:
+    if len(systems) == 1:
+        return f"How well does {systems[0]} answer questions about privacy?"
+    named = f"{', '.join(systems[:-1])} and {systems[-1]}" if len(systems) <= _FEW else f"{len(systems)} systems"
+    return f"How well do {named} answer questions about privacy?"
+
+
+def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """What the report is about, at a glance."""
+    frame = gathered.frame
+    counted = frame[frame["counted"]]
+    people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
+    published = ["a published study"] if (counted["unit"] == "table").any() else []
+    scorers = [f"{people:,} analyst{'' if people == 1 else 's'}"] if people or not published else []
+    documents = sorted({name for source in sources for name in source.manifest.documents})
+    asked = frame.loc[frame["unit"] == "answer", "key"]
+    # What was imported has no times of its own.
+    begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
+    ended = sorted(source.manifest.updated[:10] for source in sources if source.manifest.updated)
+    when = f", from {begun[0]} to {ended[-1]}" if begun and ended else ""
+    return [
+        ("Systems", ", ".join(_systems(sources))),
+        ("Documents", ", ".join(documents)),
+        ("Runs", f"{len(sources):,}{when}"),
+        ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
+        ("Scores in the averages", f"{len(counted):,}"),
+        ("Scored by", ", ".join([*published, *scorers])),
+    ]
+
+
+def _chapter(chapter: Chapter, contents: Contents, pictures: Mapping[str, bytes]) -> dict[str, Any]:
+    """A chapter with its figures first; a table that is a figure's own, or stands at the top, is not shown twice."""
+    elsewhere = {figure.table.name for figure in chapter.figures} | {contents.key.name}
+    return {
+        "name": chapter.name,
+        "title": chapter.title,
+        "lead": chapter.lead,
+        "absent": chapter.absent,
+        "figures": [_figure(figure, pictures) for figure in chapter.figures],
+        "tables": [_table(table) for table in chapter.tables if table.name not in elsewhere],
+    }
+
+
+def _table(table: Table, *, fold: bool = True) -> _Shown:
+    rows, markup = len(table.data), Markup(as_html(table, most=MOST))  # noqa: S704 - escaped cell by cell
+    return _Shown(table.name, table.title, markup, fold and rows > LONG, printed=rows <= PRINTED)
+
+
+def _figure(figure: Figure, pictures: Mapping[str, bytes]) -> _Shown:
+    drawn = pictures.get(figure.name) or as_bytes(figure, "svg")
+    points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', drawn)
+    width = round(float(points[1]) * _PIXELS) if points else 0
+    picture = "data:image/svg+xml;base64," + base64.b64encode(drawn).decode()
+    numbers = Markup(as_html(figure.table, most=MOST))  # noqa: S704 - escaped cell by cell
+    note = Markup(prose(figure.note))  # noqa: S704 - escaped
+    return _Shown(figure.name, figure.title, numbers, folded=True, note=note, picture=picture, width=width)
+
+
+def _inputs(gathered: Gathered) -> list[Table]:
+    return [inputs.runs(gathered), inputs.systems(gathered), inputs.texts(gathered)]
+
+
+def _manifest(source: Source) -> str:
+    return msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()

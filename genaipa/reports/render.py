@@ -1,0 +1,226 @@
+"""A table as people and programs want it: plain text, CSV, LaTeX, HTML.
+
+What a table holds may come from a model, a file or a person, so that every cell is escaped where it is written. CSV
+has the numbers as they are, under the columns' own names; the other forms have them as people read them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.cells import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.reports.table import Table
+
+LONG = 45
+"""Rows that fit a printed page: in LaTeX, a longer table is a `longtable`."""
+WIDE = 40
+"""Characters of a cell above which its text is broken into lines."""
+
+_LATEX = {
+    **{character: f"\\{character}" for character in "#$%&_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    # A cell that begins with a bracket would be the option of the line break before it.
+    "[": "{[}",
+    "]": "{]}",
+    "\u03b1": r"$\alpha$",
+    "\u2265": r"$\geq$",
+    "\u2264": r"$\leq$",
+    "\u00d7": r"$\times$",
+    "\u00b1": r"$\pm$",
+    "\u2212": "$-$",
+}
+_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
+_MINUS = re.compile(r"^-(?=[\d.])")
+
+
+def headings(table: Table) -> list[str]:
+    """The columns as people read them."""
+    return [table.headings.get(name, name) for name in map(str, table.data.columns)]
+
+
+def rows(table: Table) -> list[tuple[str, ...]]:
+    """The cells as people read them, row by row."""
+    columns = [[table.written(str(name), value) for value in table.data[name]] for name in table.data.columns]
+    return list(zip(*columns, strict=True))
+
+
+def numeric(table: Table) -> list[int]:
+    """The places of the columns that hold numbers, and are written to the right."""
+    kinds = table.data.dtypes
+    return [
+        place
+        for place, kind in enumerate(kinds)
+        if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    ]
+
+
+def as_text(table: Table) -> str:
+    """Plain text with aligned columns, the title above and the note below."""
+    right = set(numeric(table))
+    cells = [tuple(headings(table)), *(tuple(map(_one_line, row)) for row in rows(table))]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([_one_line(table.title), "", lines[0], rule, *lines[1:], "", _one_line(table.note)]) + "\n"
+
+
+def as_csv(table: Table) -> str:
+    """CSV with a header: the data's own columns, numbers to ten digits, an absent value left empty."""
+    data = table.data.copy(deep=False)
+    for name in data.columns:
+        if not pd.api.types.is_numeric_dtype(data[name].dtype):
+            data[name] = _harmless(data[name])
+    written: str = data.to_csv(index=False, lineterminator="\n", float_format="%.10g")
+    return written
+
+
+def _harmless(column: pd.Series[Any]) -> list[Any]:
+    """The values, none of them one that a spreadsheet takes for a formula."""
+    known: dict[str, str] = {}
+    for value in column.unique():
+        if isinstance(value, str):
+            known[value] = harmless(value, csv=True)
+    return [known.get(value, value) if isinstance(value, str) else value for value in column]
+
+
+def as_rows(table: Table) -> list[dict[str, Any]]:
+    """The data row by row for machines, under the columns' own names; an absent value is None."""
+    data = table.data.astype(object).where(table.data.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in data.to_dict(orient="records")]
+
+
+def as_latex(table: Table) -> str:
+    r"""A floating table with booktabs rules, labelled `tab:NAME`; a `longtable` where it would not fit a page."""
+    body, right = rows(table), set(numeric(table))
+    columns = "".join(_column(place, body, right) for place in range(len(table.data.columns)))
+    head = _latex_row(headings(table), frozenset())
+    lines = [_latex_row(row, right) for row in body]
+    caption = f"\\caption{{{latex(table.title)}}}\\label{{tab:{table.name}}}"
+    note = f"{{\\footnotesize {latex(table.note)}\\par}}" if table.note else ""
+    if len(body) > LONG:
+        return _joined(
+            "% needs \\usepackage{booktabs,longtable} and UTF-8",
+            "{\\small",
+            f"\\begin{{longtable}}{{{columns}}}",
+            f"{caption}\\\\",
+            "\\toprule",
+            head,
+            "\\midrule",
+            "\\endfirsthead",
+            "\\toprule",
+            head,
+            "\\midrule",
+            "\\endhead",
+            "\\bottomrule",
+            "\\endfoot",
+            *lines,
+            "\\end{longtable}",
+            note,
+            "}",
+        )
+    return _joined(
+        "% needs \\usepackage{booktabs} and UTF-8",
+        "\\begin{table}[tbp]",
+        "\\centering\\small",
+        caption,
+        f"\\begin{{tabular}}{{{columns}}}",
+        "\\toprule",
+        head,
+        "\\midrule",
+        *lines,
+        "\\bottomrule",
+        "\\end{tabular}",
+        f"\\par\\smallskip{note}" if note else "",
+        "\\end{table}",
+    )
+
+
+def latex(text: str) -> str:
+    """Text in which nothing is a command."""
+    return _SPECIAL.sub(lambda found: _LATEX[found[0]], _one_line(text))
+
+
+def _column(place: int, body: Sequence[Sequence[str]], right: set[int]) -> str:
+    if place in right:
+        return "r"
+    return "p{6cm}" if any(len(row[place]) > WIDE for row in body) else "l"
+
+
+def _latex_row(cells: Iterable[str], right: frozenset[int] | set[int]) -> str:
+    """One row; a number's hyphen is set as a minus."""
+    escaped = map(latex, cells)
+    return (
+        " & ".join(_MINUS.sub("$-$", cell) if place in right else cell for place, cell in enumerate(escaped)) + r" \\"
+    )
+
+
+def _joined(*lines: str) -> str:
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def as_html(table: Table, *, most: int | None = None) -> str:
+    """A `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so."""
+    rows_in_all = len(table.data)
+    if most is not None and rows_in_all > most:
+        cut = f"Shown here are the first {most:,} of {rows_in_all:,} rows."
+        table = replace(table, note=f"{table.note} {cut}".strip(), data=table.data.head(most))
+    right = set(numeric(table))
+    head = "".join(
+        f'<th scope="col"{_number(place, right)}>{escape(name)}</th>' for place, name in enumerate(headings(table))
+    )
+    # The first column that holds no number says what the row is about.
+    lead = next((place for place in range(len(table.data.columns)) if place not in right), None)
+    lines = ("".join(_html_cell(place, cell, right, lead) for place, cell in enumerate(row)) for row in rows(table))
+    return "\n".join(
+        (
+            "<table>",
+            f"<caption>{escape(table.title)}</caption>",
+            f"<thead><tr>{head}</tr></thead>",
+            "<tbody>",
+            *(f"<tr>{line}</tr>" for line in lines),
+            "</tbody>",
+            "</table>",
+            *((f'<p class="note">{prose(table.note)}</p>',) if table.note else ()),
+        )
+    )
+
+
+def prose(text: str) -> str:
+    """A note as HTML: escaped, and what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _html_cell(place: int, cell: str, right: set[int], lead: int | None) -> str:
+    kind = ' class="long"' if len(cell) > WIDE else _number(place, right)
+    return f'<th scope="row"{kind}>{escape(cell)}</th>' if place == lead else f"<td{kind}>{escape(cell)}</td>"
+
+
+def _number(place: int, right: set[int]) -> str:
+    return ' class="number"' if place in right else ""
+
+
+def _one_line(text: str) -> str:
+    """The text without line breaks and characters that steer a terminal."""
+    return "".join(c if c.isprintable() else "�" for c in " ".join(text.split()))

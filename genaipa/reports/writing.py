@@ -1,0 +1,151 @@
+"""Write a report into a folder: the page, every figure and table as files of their own, the tidy table, what went in.
+
+A folder that holds an earlier report gets the new one in its place, file by file; other files are left alone, and
+none of them is ever overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.errors import UsageError
+from genaipa.reports import frame as tidy_table
+from genaipa.reports import inputs, page
+from genaipa.reports.contents import Contents, contents
+from genaipa.reports.figures.figure import FORMATS, save
+from genaipa.reports.render import as_csv, as_html, as_latex, as_rows, as_text
+from genaipa.scoring.overall import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.figures.figure import Format
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.table import Table
+
+PAGE = "index.html"
+MANIFEST = "manifest.json"
+FRAME = "frame"
+READABLE = 2000
+"""Rows up to which a table is written for people too, and not as CSV alone."""
+SPREADSHEET = 200_000
+"""Rows up to which the tidy table is written as CSV too, and not as Parquet alone."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A report in its folder."""
+
+    folder: Path
+    contents: Contents
+
+    @property
+    def page(self) -> Path:
+        """The file to open."""
+        return self.folder / PAGE
+
+
+def write_report(
+    gathered: Gathered, folder: Path, *, bounds: Bounds | None = None, formats: Sequence[Format] = FORMATS
+) -> Written:
+    """Write the report into the folder, which is made where it is missing; `formats` are those of the figures.
+
+    The same input gives the same bytes. A UsageError if a file that is no report's is in the way, or nothing can be
+    written there.
+    """
+    bounds = bounds or Bounds()
+    parts = contents(gathered, bounds)
+    try:
+        earlier = _earlier(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
+            files = _written(gathered, parts, Path(made), bounds, formats)
+            _check_free(folder, files, earlier)
+            _put(Path(made), folder, files)
+        for name in sorted(set(earlier) - set(files)):
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"the report can't be written to {folder} ({error.strerror}); name another folder.") from None
+    return Written(folder, parts)
+
+
+def _written(gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, formats: Sequence[Format]) -> list[str]:
+    """Write everything into an empty folder; the names, the manifest's last."""
+    (folder / "tables").mkdir()
+    for figure in parts.figures:
+        save(figure, folder / "figures", formats)
+    for table in parts.tables:
+        _write_table(table, folder / "tables")
+    drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
+    _write(folder / PAGE, page.html(gathered, parts, bounds, drawn))
+    tidy_table.write(gathered.frame, folder / f"{FRAME}.parquet")
+    if len(gathered.frame) <= SPREADSHEET:
+        tidy_table.write(gathered.frame, folder / f"{FRAME}.csv")
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    known = {
+        **inputs.manifest_of(gathered),
+        "bounds": {"green": bounds.green, "red": bounds.red},
+        "excluded_included": bool((gathered.frame["counted"] & (gathered.frame["excluded"] != "")).any()),
+        "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names},
+    }
+    _write(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(known), indent=2).decode() + "\n")
+    return [*names, MANIFEST]
+
+
+def _write_table(table: Table, folder: Path) -> None:
+    _write(folder / f"{table.name}.csv", as_csv(table))
+    if len(table.data) <= READABLE:
+        _write(folder / f"{table.name}.tex", as_latex(table))
+        _write(folder / f"{table.name}.txt", as_text(table))
+        _write(folder / f"{table.name}.html", f'<!doctype html>\n<meta charset="utf-8">\n{as_html(table)}\n')
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+def _earlier(folder: Path) -> list[str]:
+    """The files of the report that the folder holds; none if it holds none."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a folder for the report.")
+    try:
+        known: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
+        names = [*known["files"], MANIFEST] if "genaipa" in known else []
+    except (FileNotFoundError, msgspec.DecodeError, KeyError, TypeError):
+        return []
+    # A manifest that somebody wrote must not lead out of the folder.
+    return [
+        name for name in names if isinstance(name, str) and (folder / name).resolve().is_relative_to(folder.resolve())
+    ]
+
+
+def _check_free(folder: Path, files: Sequence[str], earlier: Sequence[str]) -> None:
+    taken = [name for name in files if name not in earlier and (folder / name).exists()]
+    if taken:
+        raise UsageError(
+            f"{folder / taken[0]} is there already and not of an earlier report; name another folder with -o."
+        )
+
+
+def _put(made: Path, folder: Path, files: Sequence[str]) -> None:
+    """Move the files to where they belong, the manifest last."""
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).replace(folder / name)
+
+
+def as_json(parts: Contents) -> dict[str, Any]:
+    """Every table as rows for machines, with what a reader has to know; an absent number is null."""
+    return {
+        "notable": parts.notable,
+        "absent": parts.absent,
+        "tables": {
+            table.name: {"title": table.title, "note": table.note, "rows": as_rows(table)} for table in parts.tables
+        },
+    }

@@ -1,0 +1,150 @@
+"""`genaipa report` and `genaipa leaderboard` as a person meets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import carry_out, make_workspace, spec
+
+from genaipa.reports import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Finished
+
+    Cli = Callable[..., Finished]
+
+ROOT = Path(__file__).parents[1]
+
+
+def done(finished: Finished) -> str:
+    """What a command that worked has printed."""
+    assert finished.code == 0, finished.err
+    return finished.out
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Everything in a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A workspace in which `genaipa demo` was run, and what that printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "genaipa", "demo", "--workspace", str(folder)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    return folder, finished.stdout
+
+
+@pytest.fixture
+def unscored() -> Path:
+    """The working folder as a workspace with a run of two answers that nobody has scored."""
+    make_workspace(questions=2)
+    folder, _ = carry_out(spec(systems=("extractive",)))
+    return folder.path
+
+
+def test_the_demo_ends_with_a_picture(demo):
+    """The demo prints its table and where the page lies, and the page holds figures."""
+    folder, printed = demo
+    assert re.search(r"^ +1 +extractive ", printed, re.MULTILINE)
+    assert printed.splitlines()[-1] == f"The report: {folder.resolve() / 'reports/demo/index.html'}"
+    assert (folder / "reports/demo/index.html").read_text().count("<img ") > 2
+
+
+def test_two_processes_write_the_same_bytes(genaipa: Cli, demo):
+    """The same runs and scores give the same files, figures and page included."""
+    folder, _ = demo
+    done(genaipa("report", "demo", "--formats", "svg", "-o", "again", "--workspace", folder))
+    first, second = files(folder / "reports/demo"), files(Path("again"))
+    assert {name for name in first if first[name] != second.get(name)} == set()
+    assert first.keys() == second.keys()
+    assert not [name for name, content in first.items() if str(folder).encode() in content]
+
+
+def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, demo):
+    """--json prints every table with null for what is absent; --frame writes the tidy table where it is wanted."""
+    folder, _ = demo
+    options = ("--formats", "png", "-o", "out", "--frame", "tidy.csv", "--json", "--workspace", folder)
+    printed = json.loads(done(genaipa("report", "demo", *options)))
+    board = printed["tables"]["leaderboard"]["rows"]
+    assert [row["system"] for row in board] == ["extractive"]
+    assert board[0]["robustness"] is None
+    assert printed["folder"] == "out"
+    assert set(printed["tables"]) == {path.stem for path in Path("out/tables").glob("*.csv")}
+    assert list(Path("out/figures").glob("*.png"))
+    assert not list(Path("out/figures").glob("*.pdf"))
+    with Path("tidy.csv").open(encoding="utf-8", newline="") as file:
+        assert next(csv.reader(file)) == list(frame.COLUMNS)
+
+
+def test_leaderboard(genaipa: Cli, demo):
+    """All systems of the workspace, on the terminal, as JSON, and as a file."""
+    folder, _ = demo
+    assert re.search(r"^ +1 +extractive ", done(genaipa("leaderboard", "--workspace", folder)), re.MULTILINE)
+    printed = json.loads(done(genaipa("leaderboard", "--json", "--workspace", folder)))
+    assert [row["rank"] for row in printed["rows"]] == [1]
+    done(genaipa("leaderboard", "-o", "board.tex", "--workspace", folder))
+    assert r"\begin{tabular}" in Path("board.tex").read_text()
+
+
+def test_an_unscored_run(genaipa: Cli, unscored: Path):
+    """Without a score there is a report, in the workspace's own folder, and both commands say what is missing."""
+    printed = done(genaipa("report", "latest", "--formats", "svg"))
+    assert "No answer has a score of a person yet" in printed
+    assert printed.splitlines()[-1] == f"The report: {Path.cwd() / 'reports' / unscored.name / 'index.html'}"
+    assert "No answer has a score of a person yet" in done(genaipa("leaderboard"))
+
+
+def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
+    """A system stands for all of its runs, and its name becomes that of the folder; `all` where nothing is named."""
+    done(genaipa("report", "extractive", "--formats", "svg"))
+    shutil.copytree(unscored, unscored.with_name("another"))
+    done(genaipa("report", "--formats", "svg"))
+    assert sorted(path.name for path in Path("reports").iterdir()) == ["all", "extractive"]
+    both = json.loads(Path("reports/all/manifest.json").read_text())["runs"]
+    assert {run["run"] for run in both} == {unscored.name, "another"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("latest", "--green", "0", "--red", "0.5"), "Red ends at 0.5, which must not be above 0, where Green begins"),
+        (("latest", "--formats", "pgn"), "no format 'pgn': did you mean 'png'?"),
+        (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' ends in neither .csv nor .parquet"),
+        (("latest", "--frame", "nowhere/tidy.csv"), "tidy.csv can't be written"),
+        (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
+        (("extractiv",), "no run 'extractiv'"),
+    ],
+)
+def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str, ...], said: str):
+    """What was asked wrongly is one sentence and exit code 2."""
+    assert unscored.is_dir()
+    finished = genaipa("report", *arguments)
+    assert (finished.code, finished.err.count("\n")) == (2, 1)
+    assert said in finished.err
+
+
+def test_no_run(genaipa: Cli):
+    """A workspace without a run has nothing to report on, and the sentence says how to make one."""
+    for command in ("report", "leaderboard"):
+        finished = genaipa(command)
+        assert finished.code == 2
+        assert "there is no run to report on; make one with: genaipa run" in finished.err
+
+
+def test_the_documented_columns_are_the_tidy_tables():
+    """docs/reports.md documents each column of the tidy table as the code does, in its order."""
+    page = (ROOT / "docs" / "reports.md").read_text()
+    rows = [f"| `{name}` | {kind} | {what} |" for name, (kind, what) in frame.COLUMNS.items()]
+    assert page.endswith("\n".join(["| column | type | what it holds |", "|---|---|---|", *rows]) + "\n")

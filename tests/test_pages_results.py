@@ -1,0 +1,383 @@
+"""The Results page of the desk: the report's numbers, the filters, and the answers behind a cell."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pages import EDSGER, Shown, desk_here, digests, make_desk, score
+from running import carry_out, make_workspace, spec, write
+
+from genaipa.reports.gather import everything, gather, rescored
+from genaipa.reports.tables import leaderboard, metrics
+from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
+from genaipa.ui.desk import Desk, Visitor
+from genaipa.ui.launch import FOR_RESULTS, why_no_results
+from genaipa.ui.results import Whose
+
+READER = Visitor("ruth", scores=False, adjudicates=True)
+HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """A desk with the four answers of one system to questions about one document, none of them scored."""
+    return make_desk()
+
+
+@pytest.fixture
+def scored(desk: Desk) -> Desk:
+    """The same with two analysts' scores of the first two answers, who differ on the first, and one of the third."""
+    first, second, third, _ = digests(desk)
+    for analyst, keys in (("ada", "11213"), ("grace", "13213")):
+        score(desk, analyst, first, keys, note=f"{analyst} on the first")
+        score(desk, analyst, second, "11111")
+    score(desk, "ada", third, "33333")
+    return desk
+
+
+def cells(page: Shown, group: str = "extractive") -> dict[str, dict[str, str]]:
+    """Row → column → the number on the heat map."""
+    data = page.components()["results map"]
+    place = data["groups"].index(group)
+    return {
+        row["name"]: {
+            column["id"]: cell["text"] if cell else ""
+            for column, cell in zip(data["columns"], row["groups"][place]["cells"], strict=True)
+        }
+        for row in data["rows"]
+    }
+
+
+def choose(page: Shown, row: str, column: str = "accuracy", group: str = "extractive") -> None:
+    """Click a cell of the heat map."""
+    page.tell("results map", "chosen", {"group": group, "row": row, "column": column})
+
+
+def choose_in(page: Shown, box: str, value: object) -> None:
+    """Choose in a filter."""
+    page.test.selectbox(key=f"results {box}").select(value)
+    page.run()
+
+
+# -- the numbers --
+
+
+def test_an_empty_workspace_is_one_sentence():
+    """Where nothing has been run, the page says so, and what to do."""
+    make_workspace()
+    page = Shown("results", desk_here())
+    ((said,),) = [data["texts"] for data in page.components().values() if "texts" in data]
+    assert "There is no run yet" in said["text"]
+    assert "genaipa run" in said["text"]
+
+
+def test_a_run_that_nobody_scored(desk):
+    """Without a score there is no heat map, and a sentence; the report's count of what was asked is there."""
+    page = Shown("results", desk)
+    assert "No score counts here" in page.text()
+    page.test.toggle(key="results report").set_value(True)
+    page.run()
+    assert page.rows("results table answers")[0][0] == "extractive"
+
+
+def test_the_numbers_are_those_of_the_report(scored):
+    """The heat map and the systems show what the report's tables say of the same runs and scores."""
+    page = Shown("results", scored, READER)
+    frame = gather(scored.workspace, everything(scored.workspace), scored.store).frame
+    for line in metrics.by_question(frame).data.to_dict("records"):
+        shown = cells(page)[line["question"]]
+        assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
+        assert shown["m_all"] == f"{line['m_all']:.1f}"
+    assert set(cells(page)) == {"Q1", "Q2", "Q3"}
+    (system,) = leaderboard.board(frame).data.to_dict("records")
+    (row,) = page.rows("results systems")
+    assert row[0] == "extractive"
+    assert row[1] == f"{system['m_all10']:.1f}  [{system['low']:.1f}, {system['high']:.1f}]"
+    page.test.radio(key="results rows").set_value("category")
+    page.run()
+    assert cells(page)["T"]["accuracy"] == f"{metrics.by_category(frame).data['accuracy'][0]:+.2f}"
+
+
+def test_new_scores_change_the_same_table(scored):
+    """Scores that are put to answers gathered before give the very table that gathering everything anew gives."""
+    sources = everything(scored.workspace)
+    before = gather(scored.workspace, sources, scored.store)
+    score(scored, "grace", digests(scored)[3], "22222")
+    scored.queue.undo("ada")
+    events = [event for _, event in scored.store.events()]
+    after = gather(scored.workspace, sources, scored.store)
+    for start in (before, gather(scored.workspace, sources, None)):
+        found = rescored(start, events)
+        pd.testing.assert_frame_equal(found.frame, after.frame)
+        assert found.events == after.events
+
+
+def test_what_came_in_since_is_taken_in_when_it_is_asked_for(scored):
+    """Numbers stand still under whoever reads them; that others scored is said, and a visit begins with the latest."""
+    page = Shown("results", scored, READER)
+    assert "have come in since" not in page.text()
+    score(scored, "grace", digests(scored)[2], "11111")
+    page.run()
+    assert cells(page)["Q3"]["accuracy"] == "-1.00"
+    assert "have come in since" in page.text()
+    page.test.button(key="results anew").click()
+    page.run()
+    assert cells(page)["Q3"]["accuracy"] == "+0.00"
+    assert "have come in since" not in page.text()
+    score(scored, "edsger", digests(scored)[3], "11111")
+    assert "Q4" in cells(Shown("results", scored, READER))
+
+
+# -- the filters --
+
+
+@pytest.fixture
+def two_systems() -> Desk:
+    """A desk on two systems, two documents and two experiments, all scored alike but for what is said here."""
+    make_workspace(2, documents=("acme", "emca"))
+    write("say.yaml", 'rules: [{match: "", reply: "See section 1."}]\n')
+    carry_out(
+        spec(
+            systems=("extractive", "scripted/say.yaml"),
+            documents=("acme", "emca"),
+            initializations=("document", "company-name"),
+        )
+    )
+    desk = desk_here()
+    for answer in desk.pool.answers.values():
+        worst = answer.document == "emca" and answer.question == "Q2"
+        score(desk, "ada", answer.digest, "33333" if worst else "11111")
+        score(desk, "grace", answer.digest, "22222")
+    return desk
+
+
+def test_filters_change_the_numbers(two_systems):
+    """System, experiment, document, questions and analyst each let only their own through."""
+    page = Shown("results", two_systems, READER)
+    assert page.components()["results map"]["groups"] == ["extractive", "scripted/say.yaml"]
+    assert cells(page)["Q2"]["accuracy"] == f"{(0.75 - 0.25) / 2:+.2f}"
+    choose_in(page, "system", "extractive")
+    assert page.components()["results map"]["groups"] == ["extractive"]
+    choose_in(page, "document", "emca")
+    assert cells(page)["Q2"]["accuracy"] == "-0.25"
+    choose_in(page, "whose", Whose("human", "ada"))
+    assert cells(page)["Q2"]["accuracy"] == "-1.00"
+    assert cells(page)["Q1"]["accuracy"] == "+1.00"
+    choose_in(page, "experiment", "recall")
+    assert [row[3] for row in page.rows("results systems")] == ["2"]
+    choose_in(page, "questions", "user")
+    assert "results map" not in page.components()
+    assert "No score counts here" in page.text()
+    choose_in(page, "questions", "T")
+    assert set(cells(page)) == {"Q1", "Q2"}
+
+
+def test_adjudications_alone(scored):
+    """An adjudicated answer counts as it was settled; the adjudications can be looked at alone."""
+    first = digests(scored)[0]
+    scored.queue.adjudicate("edsger", first, scored.ledger.scores(first)["ada"].values, note="", seconds=1, id="a" * 32)
+    page = Shown("results", scored, READER)
+    assert cells(page)["Q1"]["accuracy"] == "+1.00"
+    choose_in(page, "whose", Whose("adjudication"))
+    assert set(cells(page)) == {"Q1"}
+    choose_in(page, "whose", Whose("human", "grace"))
+    assert cells(page)["Q1"]["accuracy"] == "-1.00"
+
+
+def test_what_the_audit_left_out_can_be_counted(scored):
+    """An answer that an audit excluded is in no number until that is asked for, and is listed with the reason."""
+    (run,) = scored.workspace.runs.iterdir()
+    where = scored.pool.answers[digests(scored)[2]].occurrences[0]
+    finding = Finding(
+        "other-company", "a.xlsx", "", "B7", "It is about another company.", key=where.key, excludes="answer"
+    )
+    (run / AUDIT).write_bytes(write_audit([finding]))
+    page = Shown("results", desk_here(), READER)
+    assert set(cells(page)) == {"Q1", "Q2"}
+    page.test.toggle(key="results excluded").set_value(True)
+    page.run()
+    assert cells(page)["Q3"]["accuracy"] == "-1.00"
+    choose(page, "Q3")
+    assert "It is about another company." in json.dumps(page.rows("results answers"))
+
+
+# -- behind a cell --
+
+
+def test_a_cell_leads_to_its_answers(scored):
+    """A chosen cell lists the answers behind it with each analyst's value; one of them can be read with the notes."""
+    first = digests(scored)[0]
+    page = Shown("results", scored, READER)
+    assert "Choose a cell" in page.text()
+    choose(page, "Q1")
+    (head,) = page.components()["results cell"]["texts"]
+    assert head["aside"] == "extractive, recall: accuracy +0.00 (Yellow)"
+    assert "Question 1 on" in head["text"]
+    assert page.components()["results map"]["chosen"] == {"group": "extractive", "row": "Q1", "column": "accuracy"}
+    (row,) = page.rows("results answers")
+    assert row == ["acme", "original, 1", "answered", "+0.00", "6.8", "ada +1\ngrace -1", ""]
+    page.tell("results answers", "chosen", first)
+    texts = {text["title"]: text["text"] for text in page.components()["results reply"]["texts"]}
+    case = scored.pool.case(first)
+    assert (texts["Asked"], texts["Answer"]) == (case.asked, case.reply)
+    given = page.rows("results scores")
+    assert [(row[0], row[2], row[-1]) for row in given] == [
+        ("ada", "+1", "ada on the first"),
+        ("grace", "-1", "grace on the first"),
+    ]
+    choose(page, "Q2", "m_all")
+    assert page.rows("results answers")[0][3:] == ["10.0", "ada 10.0\ngrace 10.0", ""]
+    assert "results reply" not in page.components()
+
+
+def test_a_cell_that_the_filters_took_away_is_closed(two_systems):
+    """When the filters leave nothing of a chosen cell, nothing is behind it, and another can be chosen."""
+    page = Shown("results", two_systems, READER)
+    choose(page, "Q1", group="scripted/say.yaml")
+    assert len(page.rows("results answers")) == 2
+    choose_in(page, "system", "extractive")
+    assert "results answers" not in page.components()
+    assert "Choose a cell" in page.text()
+
+
+def test_a_message_that_names_no_cell_does_nothing(scored):
+    """What is not the name of a cell opens nothing and breaks nothing."""
+    page = Shown("results", scored, READER)
+    for row, column in (("Q9", "accuracy"), ("Q1", "counted")):
+        choose(page, row, column)
+        assert "results answers" not in page.components()
+
+
+def test_unscored_answers_of_a_cell_are_listed(two_systems):
+    """An answer that nobody scored stands behind its cell as unscored, and is part of no number."""
+    extractive = (a for a in two_systems.pool.answers.values() if a.occurrences[0].system == "extractive")
+    withdrawn = next(answer for answer in extractive if (answer.document, answer.question) == ("emca", "Q1"))
+    for analyst in ("ada", "grace"):
+        two_systems.queue._withdraw(two_systems.ledger.score(withdrawn.digest, analyst))
+    page = Shown("results", two_systems, READER)
+    choose(page, "Q1")
+    assert [(row[0], row[3], row[5]) for row in page.rows("results answers")] == [
+        ("acme", "+0.75", "ada +1\ngrace +0.5"),
+        ("emca", "", "not scored"),
+    ]
+    assert cells(page)["Q1"]["accuracy"] == "+0.75"
+
+
+def test_published_scores_stand_behind_their_cell(desk):
+    """A score that a study published without its analysts is shown as such, beside what was scored here."""
+    (run,) = desk.workspace.runs.iterdir()
+    published = PublishedScore("extractive", "recall", "acme", "Q1", 5.5, 0.5, 0.5, -1.0, 0.5, 0.5)
+    (run / PUBLISHED_SCORES).write_bytes(write_published([published]))
+    page = Shown("results", desk_here())
+    assert cells(page)["Q1"]["clarity"] == "-1.00"
+    choose(page, "Q1", "clarity")
+    (row,) = [row for row in page.rows("results answers") if row[2] == "published score"]
+    assert row == ["acme", "", "published score", "-1.00", "5.5", "published -1", ""]
+
+
+# -- what is kept from whom --
+
+
+def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
+    """An analyst sees neither scores nor system of an answer ahead of them; how many are left out is said."""
+    wanting = desk_here(per_answer=3)
+    page = Shown("results", wanting)
+    assert "results map" not in page.components()
+    assert "3 scored answers of these runs are in no number" in page.text()
+    score(wanting, EDSGER.name, digests(wanting)[1], "11111")
+    page = Shown("results", wanting)
+    assert set(cells(page)) == {"Q2"}
+    assert "2 scored answers" in page.text()
+    choose(page, "Q1")
+    assert "results answers" not in page.components()
+
+
+def test_whoever_only_reads_can_see_all_of_it(scored):
+    """Choosing to see everything opens it, and takes those answers out of what one is asked to score."""
+    wanting = desk_here(per_answer=3)
+    page = Shown("results", wanting)
+    page.test.button(key="results show all").click()
+    page.run()
+    assert set(cells(page)) == {"Q1", "Q2", "Q3"}
+    assert "in no number" not in page.text()
+    assert wanting.queue.next(EDSGER.name) == digests(wanting)[3]
+
+
+def test_to_see_what_is_behind_a_cell_is_a_look(scored):
+    """Who was shown an answer's system and scores gives neither a blind nor an independent score of it after that."""
+    ada = Visitor("ada", scores=True, adjudicates=False)
+    first, second, *_ = digests(scored)
+    page = Shown("results", scored, ada)
+    choose(page, "Q1")
+    changed = score(scored, "ada", first, "11111")
+    assert (changed.blind, changed.independent) == (False, False)
+    # Of a cell with few answers the number alone tells how they were scored.
+    other = score(scored, "ada", second, "22222")
+    assert (other.blind, other.independent) == (True, False)
+
+
+# -- the rest of the report --
+
+
+def test_every_part_of_the_report_is_there(two_systems):
+    """Each chapter's tables stand on the page as the report has them, with its figures as pictures."""
+    page = Shown("results", two_systems, READER)
+    page.test.toggle(key="results report").set_value(True)
+    page.run()
+    box = page.test.selectbox(key="results chapter")
+    assert {"Overall quality", "Memory", "Agreement of the analysts"} <= set(box.options)
+    choose_in(page, "chapter", "Overall quality")
+    assert page.rows("results table leaderboard")[0][1] in ("extractive", "scripted/say.yaml")
+    choose_in(page, "chapter", "Memory")
+    assert [element.type for element in page.elements()].count("image") == 1
+
+
+# -- safety --
+
+
+def test_no_text_of_others_reaches_markdown(desk):
+    """A hostile analyst's name or note is only ever in the desk's own components and in a box's plain options."""
+    first = digests(desk)[0]
+    score(desk, HOSTILE, first, "11111", note=HOSTILE)
+    page = Shown("results", desk, READER)
+    choose(page, "Q1")
+    page.tell("results answers", "chosen", first)
+    page.test.toggle(key="results report").set_value(True)
+    page.run()
+    assert HOSTILE in json.dumps(page.components(), ensure_ascii=False)
+    live = [element for element in page.elements() if "beacon" in str(element.proto)]
+    assert {element.type for element in live} <= {"bidi_component", "selectbox"}
+
+
+def test_a_damaged_answer_is_set_aside(scored, capsys):
+    """What can't be read is said without telling whose it is, and the page goes on."""
+    first = digests(scored)[0]
+    page = Shown("results", scored, READER)
+    choose(page, "Q1")
+    log = scored.workspace.runs / scored.pool.answers[first].occurrences[0].run / "answers.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"reply":"', b'"reply":"X'))
+    page.tell("results answers", "chosen", first)
+    assert first not in scored.pool.answers
+    assert str(log) in capsys.readouterr().err
+    assert "results reply" not in page.components()
+
+
+@pytest.mark.parametrize("package", FOR_RESULTS)
+def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
+    """The desk works without the packages for reports; the page names the extra."""
+    assert why_no_results() == ""
+    monkeypatch.setitem(sys.modules, package, None)
+    assert why_no_results() == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+
+
+def test_runs_that_the_desk_is_not_open_on_are_not_there(scored):
+    """The page is about the runs of the desk, not about all of the workspace."""
+    (run,) = Path("runs").iterdir()
+    carry_out(spec(systems=("extractive",), initializations=("document",)))
+    page = Shown("results", desk_here(runs=(run.name,)), READER)
+    assert page.test.selectbox(key="results experiment").options == ["any", "recall"]

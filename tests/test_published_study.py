@@ -1,0 +1,114 @@
+"""The published study, imported and reported: every figure that its paper prints, held against what its data gives."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.reports.gather import Gathered
+
+DOCS = Path(__file__).parents[1] / "docs"
+SHARED = DOCS.parents[1] / "shared"
+REMEDY = "run: python docs/generate_reproduction.py --from ../shared/data/genaipabench"
+
+
+def _from_docs(name: str) -> Any:
+    """A module that stands beside the page that it writes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        return importlib.import_module(name)
+
+
+numbers = _from_docs("published_numbers")
+reproduction = _from_docs("generate_reproduction")
+PRINTED = numbers.printed_numbers()
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gathered]:
+    """The study, pulled from the shared data and imported, with what its audit leaves out put back in."""
+    if not SHARED.is_dir():
+        pytest.skip(f"needs the shared research data in {SHARED}")
+    folder = tmp_path_factory.mktemp("published-study")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("GENAIPA_WORKSPACE", "GENAIPA_OFFLINE", "GENAIPA_DATABASE_URL"):
+            patch.delenv(name, raising=False)
+        patch.setenv("GENAIPA_CACHE", str(folder / "cache"))
+        yield numbers.published_study(str(SHARED / "data" / "genaipabench"), folder / "workspace")
+
+
+@pytest.fixture(scope="session")
+def compared(study: Gathered) -> dict[str, Any]:
+    """Every printed figure by its id, with what the data gives for it."""
+    return {one.printed.id: one for one in numbers.compare(study)}
+
+
+@pytest.mark.parametrize("printed", PRINTED, ids=lambda printed: f"{printed.section}: {printed.id}".replace(" ", "-"))
+def test_the_figure_follows_from_the_data_or_is_known_not_to(printed: Any, compared: dict[str, Any]) -> None:
+    """What matches does so to the printed digit, what differs still does, and what is absent gives no number."""
+    one = compared[printed.id]
+    assert one.verdict == printed.expect, (printed.what, printed.printed, one.found)
+
+
+def test_the_page_is_current(study: Gathered, compared: dict[str, Any]) -> None:
+    """docs/reproduction.md is what its generator writes now."""
+    page = reproduction.page([*compared.values()], numbers.compare(study, audited=True))
+    assert (DOCS / "reproduction.md").read_text(encoding="utf-8") == page, REMEDY
+
+
+def test_the_page_counts_its_own_rows() -> None:
+    """The counts at the head of docs/reproduction.md are those of the rows below it, and of the list."""
+    page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    rows = Counter(re.findall(r"^\|(?:[^|]*\|){4} (match|differs|absent) \|", page, flags=re.MULTILINE))
+    said = re.search(r"of (\d+) printed figures (\d+) follow .*?, (\d+) differ .*?and (\d+) can't", page, re.DOTALL)
+    assert said is not None
+    assert [int(count) for count in said.groups()] == [
+        rows.total(),
+        *(rows[verdict] for verdict in ("match", "differs", "absent")),
+    ]
+    assert rows == Counter(printed.expect for printed in PRINTED)
+
+
+def test_a_mean_over_the_systems_that_are_here_is_what_the_reason_says(study: Gathered) -> None:
+    """Where three systems are needed, the reason says what two give, and that is true."""
+    of_all = [one for one in numbers.compare(study, whole=False) if one.printed.system == "all"]
+    said = {one.printed.id: re.search(r"alone give ([\d.]+\d|\d)", one.printed.why)[1] for one in of_all}
+    digits = {one.printed.id: f".{len(said[one.printed.id].partition('.')[2])}f" for one in of_all}
+    assert len(said) == 14
+    assert {one.printed.id: format(one.found.number + 1e-9, digits[one.printed.id]) for one in of_all} == said
+
+
+def test_reading_levels_are_as_far_apart_as_is_said(compared: dict[str, Any]) -> None:
+    """The range in the reason for each reading level is that of the differences."""
+    grades = [one for one in compared.values() if one.printed.metric == "grade"]
+    apart = [one.found.number - float(one.printed.printed) for one in grades]
+    assert len(grades) == 6
+    assert {one.printed.why.partition("here is ")[2] for one in grades} == {
+        f"{min(apart):.1f} to {max(apart):.1f} higher."
+    }
+
+
+def test_scores_that_the_audit_leaves_out_change_some_figures(study: Gathered, compared: dict[str, Any]) -> None:
+    """Without what the audit excludes, figures that matched come out differently: the paper counted those scores."""
+    audited = {one.printed.id: one for one in numbers.compare(study, audited=True)}
+    lost = [name for name, one in compared.items() if one.verdict == "match" and audited[name].verdict != "match"]
+    assert len(lost) == 9
+    assert not [name for name, one in audited.items() if one.verdict == "match" and compared[name].verdict != "match"]
+
+
+def test_the_list_is_complete_in_itself() -> None:
+    """Each figure has an id of its own that names its section, and a reason where it needs one."""
+    assert len({printed.id for printed in PRINTED}) == len(PRINTED)
+    for printed in PRINTED:
+        section = re.sub(r"^\d+, Table", "table", printed.section).replace(" ", "-")
+        assert printed.id.startswith(f"{section}-{printed.system}-"), printed.id
+        assert (printed.questions == "one") == bool(printed.question), printed.id
+        assert printed.why or printed.expect == "match" or printed.system == "bingai", printed.id

@@ -1,0 +1,99 @@
+"""The Results page in a real browser: from a cell of the heat map to the answers behind it, and what the filters do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysts import make_answers, open_to
+from running import answers, write
+
+from genaipa.scoring.events import Event, new_id, now
+from genaipa.scoring.rubric import Values
+from genaipa.scoring.store import Store
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+HOSTILE = (
+    '<img src=x onerror="document.title=1"> <script>document.title=2</script> [link](javascript:document.title=3) '
+    "![beacon](http://192.0.2.1/x.png) $x$ See section 1."
+)
+SCORES = {("Ada", "Q1"): "13111", ("Grace", "Q1"): "12111", ("Ada", "Q2"): "33333", ("Grace", "Q2"): "11111"}
+
+
+def make_scored() -> None:
+    """A workspace with two scored answers, one of them hostile as its notes are, and somebody who only adjudicates."""
+    run = make_answers(HOSTILE, "See section 2.")
+    write("desk.yaml", "analysts: [Ada, Grace]\nadjudicators: [Ruth]\n")
+    digests = {record.question: record.digest for record in answers(run)}
+    store = Store.open("sqlite:///scores.db")
+    events = [
+        Event(
+            id=new_id(),
+            time=now(),
+            kind="score",
+            analyst=analyst,
+            answer=digests[question],
+            values=Values.typed(keys),
+            note=f"{analyst}'s note on {question}: {HOSTILE}",
+        )
+        for (analyst, question), keys in SCORES.items()
+    ]
+    store.append(events)
+    store.close()
+
+
+def cell(page: Page, row: str, column: str) -> Locator:
+    """A cell of the heat map."""
+    return page.locator(f'.heatmap button[data-row="{row}"][data-column="{column}"]')
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose in a filter by the keyboard."""
+    page.get_by_role("combobox", name=label).click()
+    page.keyboard.type(option)
+    page.keyboard.press("Enter")
+
+
+def test_from_a_cell_to_its_answers_and_back() -> None:
+    """A click shows the answers behind a cell, arrow keys lead to another; what models and people wrote is text."""
+    make_scored()
+    with open_to("--per-answer", "2") as (desk, browser):
+        page = browser.visit(desk, "Ruth")
+        page.get_by_role("link", name="Results").click()
+        assert cell(page, "Q1", "accuracy").text_content() == "-0.25"
+        title = page.title()
+        cell(page, "Q1", "accuracy").click()
+        row = page.locator("tr.choice")
+        row.wait_for()
+        assert "Ada -1\nGrace +0.5" in row.inner_text()
+        row.click()
+        reply = page.locator("section.entry", has=page.get_by_text("Answer", exact=True)).locator(".text")
+        assert reply.text_content() == HOSTILE
+        note = page.get_by_role("cell", name="Ada's note on Q1")
+        assert note.text_content() == f"Ada's note on Q1: {HOSTILE}"
+        assert page.locator("img[src=x], a[href^=javascript]").count() == 0
+        assert page.title() == title
+
+        cell(page, "Q1", "accuracy").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.locator(".heatmap .chosen button[data-row=Q2][data-column=clarity]").wait_for()
+        page.get_by_text("Ada -1\nGrace +1").wait_for()
+        assert page.locator(".heatmap button:focus").get_attribute("data-column") == "clarity"
+
+        choose(page, "Scores", "Grace")
+        page.locator('.heatmap button[data-row="Q1"][data-column="accuracy"]', has_text="+0.50").wait_for()
+        assert cell(page, "Q2", "clarity").text_content() == "+1.00"
+        choose(page, "Questions", "of users")
+        page.get_by_text("No score counts here").wait_for()
+
+
+def test_the_box_plots_are_drawn_here() -> None:
+    """The chart's script comes from the desk itself, and what it draws are the numbers of the page."""
+    make_scored()
+    with open_to("--per-answer", "2") as (desk, browser):
+        page = browser.visit(desk, "Ruth")
+        page.get_by_role("link", name="Results").click()
+        page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first.wait_for()
