@@ -1,6 +1,6 @@
 """Measure genaipa beside what it can be compared to, and print tables.
 
-    python -m benchmarks [W2] [W3] [memory] [start] [resume] [desk] [all] [--quick]
+    python -m benchmarks [W2] [W3] [memory] [start] [resume] [desk] [results] [all] [--quick]
 
 W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
 shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
@@ -46,6 +46,8 @@ class Scale:
     """Answers that each analyst scores at the desk."""
     pause: float = 10.0
     """Seconds that an analyst takes over an answer, on average."""
+    cells: int = 10
+    """Cells of the heat map that are chosen on the Results page."""
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,27 @@ def desk(bench: Bench) -> None:
     print_table((f"desk: {said['pool']:,} answers, {analysts} analysts, {len(waits)} measured", "figure"), rows)
 
 
+def results(bench: Bench) -> None:
+    """The Results page over 10,000 and 100,000 answers: opening it, and from a cell to the answers behind it."""
+    if shutil.which("chromium") is None:
+        print("\nresults: left out, it needs Debian's chromium")
+        return
+    bench.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
+    found = []
+    for repetitions in (max(1, bench.scale.finished // 10), bench.scale.finished):
+        large = Workload("independent", repetitions, 64, None, bench.scale.limit)
+        run = bench.make("finished_run", large)
+        scored = ("--scored", str(large.requests * 3 // 10), "--cells", str(bench.scale.cells))
+        found.append(json.loads(bench.python("-m", "benchmarks.results", str(bench.workspace), run, *scored).out))
+    figures = [
+        (said["pool"], said["first"] * 1000, said["again"] * 1000, median(said["clicks"]), max(said["clicks"]))
+        for said in found
+    ]
+    rows = [(f"{number:,} answers", *(f"{figure:,.0f}" for figure in rest)) for number, *rest in figures]
+    rows.append(("ratio", *(f"{large / small:.1f}" for small, large in list(zip(*figures, strict=True))[1:])))
+    print_table(("results, ms", "first visit", "next visit", "a cell's answers: median", "slowest"), rows)
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table in Markdown, numbers to the right."""
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
@@ -267,6 +290,7 @@ MEASURES: dict[str, Callable[[Bench], None]] = {
     "start": start,
     "resume": resume,
     "desk": desk,
+    "results": results,
 }
 
 
@@ -279,7 +303,9 @@ def main() -> None:
     wanted = parser.parse_args()
     scale = Scale(rounds=1, starts=3) if wanted.quick else Scale()
     if wanted.tiny:
-        scale = Scale(rounds=1, starts=1, repetitions=1, limit=2, words=300, finished=2, analysts=2, each=2, pause=0.0)
+        scale = Scale(
+            rounds=1, starts=1, repetitions=1, limit=2, words=300, finished=2, analysts=2, each=2, pause=0.0, cells=1
+        )
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load}, {scale.rounds} round(s)")
     with (

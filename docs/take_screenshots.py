@@ -131,6 +131,14 @@ def take(page: Page, url: str) -> None:
     page.get_by_role("link", name="Overview").click()
     page.get_by_text("Analysts", exact=True).wait_for()
     picture(page, "overview")
+    page.get_by_role("link", name="Results").click()
+    page.get_by_role("button", name="accuracy").first.click()
+    page.get_by_text("Behind the cell").wait_for()
+    page.locator("tr.choice").first.click()
+    page.get_by_text("Annotated answer").wait_for()
+    page.set_viewport_size({"width": 1440, "height": 1500})
+    page.get_by_text("By question and metric").evaluate("(part) => part.scrollIntoView()")
+    picture(page, "results")
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ def report(
     An earlier report in the same folder is replaced. What failed, is missing, was not scored or was left out is said.
     """
     from genaipa.cli.findings import gathered
-    from genaipa.cli.screen import print_json
+    from genaipa.cli.screen import err, print_json
     from genaipa.workspace import find_workspace
 
     here, names = find_workspace(workspace), several(run)
@@ -60,7 +60,8 @@ def report(
     found = gathered(here, names, excluded=include_excluded)
     from genaipa.reports.writing import as_json, write_report
 
-    written = write_report(found, output or default_folder(here, names, found), bounds=bounds, formats=wanted)
+    with err().status("drawing figures, writing tables"):
+        written = write_report(found, output or default_folder(here, names, found), bounds=bounds, formats=wanted)
     if frame is not None:
         _write_frame(found, frame)
     if json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 # The paper's reading time: a word is five characters, and a person reads 265 of them in a minute.
 CHARACTERS_PER_MINUTE = 5 * 265
@@ -108,6 +109,7 @@ def syllables(word: str) -> int:
     )
 
 
+@lru_cache(maxsize=50_000)  # a text says most of its words many times
 def _syllables(part: str) -> int:
     spoken = part
     for silent in _SILENT:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parent / "script" / "app.py"
 NEEDED = ("streamlit", "sqlalchemy", "rapidfuzz", "numpy", "authlib")
+FOR_RESULTS = ("matplotlib", "pandas", "scipy", "seaborn")
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
@@ -35,6 +36,14 @@ def check_extra() -> None:
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
             raise UsageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
+
+
+def why_no_results() -> str:
+    """Why the Results page is closed: the extra to install for a package that it needs; empty if it is open."""
+    for name in FOR_RESULTS:
+        if importlib.util.find_spec(name) is None:
+            return f"The Results page needs the package '{name}': pip install 'genaipa[desk,reports]'"
+    return ""
 
 
 @cache

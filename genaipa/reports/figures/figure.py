@@ -57,9 +57,13 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
     """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for form in formats:
-        paths.append(folder / f"{figure.name}.{form}")
-        paths[-1].write_bytes(as_bytes(figure, form))
+    with style.house(figure.name):
+        drawn = figure.draw()
+        for form in formats:
+            paths.append(folder / f"{figure.name}.{form}")
+            paths[-1].write_bytes(_written(drawn, figure.title, form, PNG_DPI))
+            # It was laid out for the first of them; doing so again takes as long as drawing it.
+            drawn.set_layout_engine("none")
     paths.append(folder / f"{figure.name}.csv")
     paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
     return paths
@@ -67,10 +71,15 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
 
 def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
     """The figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
-    written = io.BytesIO()
-    metadata = _UNSAID[form] | ({} if form == "png" else {"Title": figure.title})
     with style.house(figure.name):
-        figure.draw().savefig(written, format=form, dpi=dpi, metadata=metadata)
+        return _written(figure.draw(), figure.title, form, dpi)
+
+
+def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
+    """What was drawn as a file of this format; the house style must still hold."""
+    written = io.BytesIO()
+    metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
+    drawn.savefig(written, format=form, dpi=dpi, metadata=metadata)
     return written.getvalue()
 
 

@@ -297,7 +297,7 @@ def _read_answer(desk: Desk, sight: Sight, answer: Answer, runs: dict[str, RunFo
         aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
         texts("overview annotated", [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)])
     if sight.scores(answer.digest):
-        _scores(desk, sight.visitor, answer)
+        scores_of(desk, sight.visitor, answer, key="overview scores")
 
 
 def _question_and_reply(asked: str, reply: str) -> None:
@@ -361,8 +361,8 @@ def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> tuple[
     return shown_messages, told
 
 
-def _scores(desk: Desk, visitor: Visitor, answer: Answer) -> None:
-    """Everyone's values side by side, and the notes."""
+def scores_of(desk: Desk, visitor: Visitor, answer: Answer, *, key: str) -> None:
+    """Everyone's values side by side, and the notes; that a visitor sees those of others is remembered."""
     given = list(desk.ledger.scores(answer.digest).values())
     given += filter(None, [desk.ledger.adjudication(answer.digest)])
     if any(event.analyst != visitor.name for event in given):
@@ -376,7 +376,7 @@ def _scores(desk: Desk, visitor: Visitor, answer: Answer) -> None:
         Column("M_all", right=True),
         Column("note"),
     ]
-    table("overview scores", "Scores of this answer", columns, [_score(event) for event in given])
+    table(key, "Scores of this answer", columns, [_score(event) for event in given])
 
 
 def _score(event: Event) -> Row:

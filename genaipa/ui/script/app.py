@@ -9,7 +9,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.ui.access import why_no_adjudication, why_no_scores
-from genaipa.ui.launch import open_once
+from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
 
@@ -43,6 +43,16 @@ def _by_hand(desk: Desk, visitor: Visitor) -> None:
     byhand.page(desk, visitor)
 
 
+def _results(desk: Desk, visitor: Visitor) -> None:
+    why_not = why_no_results()
+    if why_not:
+        st.text(why_not)
+        return
+    from genaipa.ui.pages import results
+
+    results.page(desk, visitor)
+
+
 def _overview(desk: Desk, visitor: Visitor) -> None:
     from genaipa.ui.pages import overview
 
@@ -56,6 +66,7 @@ PAGES: dict[str, tuple[str, Callable[[Desk, Visitor], None]]] = {
     "agreement": ("Agreement", _agreement),
     "by-hand": ("By hand", _by_hand),
     "overview": ("Overview", _overview),
+    "results": ("Results", _results),
 }
 
 

@@ -1,0 +1,59 @@
+"""Score every answer of a run, by several analysts, straight into the store.
+
+    python -m benchmarks.scored_run WORKSPACE RUN --analysts 10
+
+expects a workspace with a run, as `finished_run` writes it, and prints how many scores it has then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from itertools import islice
+from pathlib import Path
+
+from genaipa.runs.folder import find_run
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.events import Event, now
+from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.scoring.store import Store, database_url
+from genaipa.workspace import find_workspace
+
+_AT_ONCE = 50_000
+
+
+def _scores(answers, analysts: int, seed: int):
+    """One score for each answer and analyst."""
+    chance = random.Random(seed)
+    for number, answer in enumerate(answers):
+        for analyst in range(analysts):
+            yield Event(
+                id=f"{number:x}-{analyst:x}",
+                time=now(),
+                kind="score",
+                analyst=f"analyst {analyst + 1}",
+                answer=answer,
+                values=Values.typed("".join(chance.choices(list(KEYS), weights=(6, 3, 1), k=len(METRICS)))),
+                seconds=chance.uniform(60, 300),
+            )
+
+
+def main() -> None:
+    """Give the scores and print how many."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("run")
+    parser.add_argument("--analysts", type=int, default=10)
+    wanted = parser.parse_args()
+    here = find_workspace(wanted.workspace)
+    scores = _scores(Pool(here, [find_run(here, wanted.run)]).answers, wanted.analysts, seed=7)
+    store = Store.open(database_url(here))
+    given = 0
+    while batch := list(islice(scores, _AT_ONCE)):
+        given += store.append(batch)
+    store.close()
+    print(given)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,330 @@
+"""What the GenAIPABench paper prints, figure by figure, and what its released data gives for each.
+
+`paper_numbers.yaml` says what is printed and how it follows from the data. Here each figure is looked up in the
+tables that `genaipa report` writes, or computed from their rows.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from genaipa.datafiles import read_yaml
+from genaipa.reports.gather import everything, gather
+from genaipa.reports.tables import documents, metrics, regulation, scores
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genaipa.reports.gather import Gathered
+
+NUMBERS = Path(__file__).with_name("paper_numbers.yaml")
+SYSTEMS = ("chatgpt-4", "bard", "bingai")
+FIVE_NUMBERS = ("minimum", "q1", "median", "q3", "maximum")
+DOCUMENT_COLUMNS = {
+    "unique-words": "unique_words",
+    "reading-time": "reading_minutes",
+    "grade": "grade",
+    "connective-words": "connective_words",
+}
+NEAR = 0.1
+"""How far from the printed value a metric that "mostly lies" there may be."""
+HALF = (0.4, 0.6)
+"""From which share to which one says "about half"."""
+DIGITS = 9
+"""Sums of floats are good to so many digits after the point: what differs later is noise."""
+
+Verdict = Literal["match", "differs", "absent"]
+
+
+class PrintedNumber(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A figure that the paper prints; the head of `paper_numbers.yaml` says what the fields mean."""
+
+    id: str
+    section: str
+    system: Literal["chatgpt-4", "bard", "bingai", "all", "documents"]
+    what: str
+    printed: str
+    metric: Literal[
+        "m_all",
+        "relevance",
+        "accuracy",
+        "clarity",
+        "completeness",
+        "reference",
+        "silent",
+        "unique-words",
+        "reading-time",
+        "grade",
+        "connective-words",
+    ]
+    statistic: Literal[
+        "value",
+        "minimum",
+        "q1",
+        "median",
+        "q3",
+        "maximum",
+        "mean",
+        "most-near",
+        "most-at-least",
+        "half-below",
+        "share-below-zero",
+        "medians-at-least",
+        "mean-over-experiments",
+        "mean-over-systems",
+        "rank-of-document",
+        "count",
+        "share",
+        "documents",
+    ]
+    scale: Literal["x10", "score", "metric", "share", "percent", "minutes", "grade", "count", "rank", "text"]
+    expect: Verdict
+    experiment: Literal["", "quality", "robustness", "recall", "summary", "regulation", "quality+robustness", "all"] = (
+        ""
+    )
+    document: Literal["all", "mean", "spotify", "uber", "twitter", "facebook", "airbnb", "gdpr", "ccpa"] = "all"
+    questions: Literal["all", "faq", "user", "one"] = "all"
+    question: str = ""
+    rounding: Literal["half-up", "truncated"] = "half-up"
+    why: str = ""
+
+
+class PaperNumbers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Everything that stands in `paper_numbers.yaml`."""
+
+    source: str
+    numbers: tuple[PrintedNumber, ...]
+
+
+def printed_numbers() -> tuple[PrintedNumber, ...]:
+    """The figures of the paper in its order; a DataError says what is wrong with the file."""
+    return read_yaml(NUMBERS, PaperNumbers).numbers
+
+
+def published_study(origin: str | None, workspace: Path) -> Gathered:
+    """The study, imported into `workspace`, with everything that its audit leaves out put back in.
+
+    `origin` is where `genaipa pull` finds the released data; without it, it is pulled from its own place, or taken
+    from where it was pulled before.
+    """
+    workspace.mkdir(exist_ok=True)
+    _genaipa("pull", "genaipabench", *(["--from", origin] if origin else []))
+    _genaipa("import", "genaipabench", "--workspace", str(workspace))
+    place = find_workspace(workspace)
+    return gather(place, everything(place), None, excluded=True)
+
+
+def _genaipa(*arguments: str) -> None:
+    """Run a command; what it has to say is only shown if it fails."""
+    line = [sys.executable, "-m", "genaipa", *arguments]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=dict(os.environ))  # noqa: S603
+    if done.returncode:
+        raise SystemExit(f"genaipa {' '.join(arguments)}: {done.stdout}{done.stderr}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the released data gives for a printed figure.
+
+    `number` is on the scale of what is printed, None where that is names of documents; `holds` is whether what is
+    printed follows from it, and `shown` is how people read it: with the printed digits if it does, else with two.
+    """
+
+    number: float | None
+    holds: bool
+    shown: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A printed figure beside what the data gives, None where it gives nothing."""
+
+    printed: PrintedNumber
+    found: Found | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What comes of it."""
+        if self.found is None:
+            return "absent"
+        return "match" if self.found.holds else "differs"
+
+
+def compare(gathered: Gathered, *, whole: bool = True, audited: bool = False) -> list[Compared]:
+    """Every printed figure with what the study gives for it.
+
+    A figure over all three systems is looked up only where the released data of all three is there; without `whole`,
+    over those that are there. What the audit leaves out counts, but for tables that are copies of another experiment's;
+    with `audited` nothing of it does, as in a report.
+    """
+    excluded = gathered.frame["excluded"].astype(str)
+    left_out = excluded != "" if audited else excluded.str.startswith("duplicate-table:")
+    data = ReleasedData(gathered.frame[~left_out], gathered, whole=whole)
+    return [Compared(number, data.find(number)) for number in printed_numbers()]
+
+
+class ReleasedData:
+    """The tables of a report about the published study, and how a printed figure is found in them."""
+
+    def __init__(self, frame: pd.DataFrame, gathered: Gathered, *, whole: bool) -> None:
+        self._frame, self._gathered, self._whole = frame, gathered, whole
+
+    @cached_property
+    def _points(self) -> pd.DataFrame:
+        return scores.points(self._frame).data
+
+    @cached_property
+    def _five_numbers(self) -> pd.DataFrame:
+        return scores.five_numbers(self._frame).data
+
+    @cached_property
+    def _by_source(self) -> pd.DataFrame:
+        return scores.by_source(self._frame).data
+
+    @cached_property
+    def _questions(self) -> pd.DataFrame:
+        """Every question with its place: half of them are the easiest, half the hardest."""
+        return scores.easiest_and_hardest(self._frame, most=len(self._gathered.questions)).data
+
+    @cached_property
+    def _ranked(self) -> pd.DataFrame:
+        return scores.documents_ranked(self._frame).data
+
+    @cached_property
+    def _metrics(self) -> pd.DataFrame:
+        return metrics.by_question(self._frame).data
+
+    @cached_property
+    def _regulation(self) -> pd.DataFrame:
+        return regulation.scores(self._frame).data
+
+    @cached_property
+    def _documents(self) -> pd.DataFrame:
+        return documents.statistics(self._gathered.statistics, self._frame).data
+
+    def find(self, number: PrintedNumber) -> Found | None:
+        """What the data gives; None where it lacks what the figure was computed from."""
+        if number.metric == "silent":
+            return self._silent(number)
+        if number.metric in DOCUMENT_COLUMNS:
+            return _only(number, self._documents, DOCUMENT_COLUMNS[number.metric], document=number.document)
+        if number.system == "all":
+            return self._of_all_systems(number)
+        return self._of_system(number, f"published/{number.system}")
+
+    def _of_system(self, number: PrintedNumber, system: str) -> Found | None:
+        """How one system scored."""
+        if number.statistic == "mean-over-experiments":
+            return _only(number, self._by_source, "mean", system=system, questions=number.questions)
+        if number.experiment == "regulation":
+            place = {"system": system, "document": number.document, "question": number.question}
+            return _only(number, self._regulation, number.metric, **place)
+        if number.metric == "m_all":
+            return self._overall(number, system)
+        return _of_metric(number, self._chosen(self._metrics, number)[number.metric].dropna())
+
+    def _silent(self, number: PrintedNumber) -> Found | None:
+        """On how many questions a document is silent, or which documents are silent on a question."""
+        if number.statistic == "documents":
+            said = self._questions.loc[self._questions["question"] == number.question, "silent"]
+            return _same_documents(number, said.iloc[0]) if len(said) else None
+        if number.statistic == "share":
+            rows = self._documents.assign(share=self._documents["silent"] / self._documents["questions"] * 100)
+            return _only(number, rows, "share", document=number.document)
+        return _only(number, self._documents, "silent", document=number.document)
+
+    def _of_all_systems(self, number: PrintedNumber) -> Found | None:
+        """A mean or a place over the three systems."""
+        if self._whole and not {f"published/{name}" for name in SYSTEMS} <= set(self._points["system"]):
+            return None
+        if number.statistic == "rank-of-document":
+            return _only(number, self._ranked, "rank", document=number.document)
+        return _only(number, self._questions, "mean", question=number.question)
+
+    def _overall(self, number: PrintedNumber, system: str) -> Found | None:
+        """A statistic of M_all over questions and documents of one experiment."""
+        one = {"system": system, "experiment": number.experiment, "document": number.document}
+        tens = 10 if number.scale == "score" else 1
+        if number.statistic == "medians-at-least":
+            medians = _rows(self._five_numbers, **one)["median"]
+            if medians.empty:
+                return None
+            return Found(medians.min(), medians.min() >= float(number.printed), f"none below {medians.min():g}")
+        if number.statistic in FIVE_NUMBERS and number.document != "all" and not number.question:
+            rows = _rows(self._five_numbers, **one, questions=number.questions)
+            return _equal(number, rows[number.statistic].iloc[0] / tens) if len(rows) else None
+        values = self._chosen(self._points, number)["m_all10"] / tens
+        if values.empty:
+            return None
+        if number.statistic == "mean":
+            return _equal(number, float(values.mean()))
+        quantile = FIVE_NUMBERS.index(number.statistic) / 4
+        return _equal(number, float(values.quantile(quantile)))
+
+    def _chosen(self, rows: pd.DataFrame, number: PrintedNumber) -> pd.DataFrame:
+        """The rows of a table by question that the figure is about."""
+        place = {"system": f"published/{number.system}", "experiment": number.experiment}
+        if number.document not in ("all", "mean"):
+            place["document"] = number.document
+        if number.questions == "one":
+            place["question"] = number.question
+        elif number.questions != "all":
+            place["source"] = number.questions
+        return _rows(rows, **place)
+
+
+def _rows(rows: pd.DataFrame, **place: str) -> pd.DataFrame:
+    """The rows with these values."""
+    for column, value in place.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+def _only(number: PrintedNumber, rows: pd.DataFrame, column: str, **place: str) -> Found | None:
+    """The value in the one row with these values; None if there is no such row, or it is blank."""
+    values = _rows(rows, **place)[column].dropna()
+    return _equal(number, values.item()) if len(values) else None
+
+
+def _of_metric(number: PrintedNumber, values: pd.Series) -> Found | None:
+    """A statistic of one metric over questions, each the mean over documents."""
+    if values.empty:
+        return None
+    values, printed = values.round(DIGITS), float(number.printed)
+    if number.statistic in ("value", "minimum", "maximum"):
+        return _equal(number, values.max() if number.statistic == "maximum" else values.min())
+    if number.statistic == "share-below-zero":
+        return _equal(number, (values < 0).mean() * 100)
+    chosen, said = {
+        "most-near": (((values - printed).abs().round(DIGITS) <= NEAR), f"within {NEAR} of it"),
+        "most-at-least": (values >= printed, "at it or above"),
+        "half-below": (values < printed, "below it"),
+    }[number.statistic]
+    share = float(chosen.mean())
+    holds = HALF[0] <= share <= HALF[1] if number.statistic == "half-below" else share > 1 / 2
+    return Found(share, holds, f"{chosen.sum()} of {len(values)} questions {said}")
+
+
+def _equal(number: PrintedNumber, value: float) -> Found:
+    """A value that has to be what is printed, once it is rounded to as many digits."""
+    printed = Decimal(number.printed)
+    mode = ROUND_DOWN if number.rounding == "truncated" else ROUND_HALF_UP
+    # To quantize by a number is to give it as many digits.
+    rounded = Decimal(repr(round(float(value), DIGITS))).quantize(printed, mode)
+    shown = str(rounded) if rounded == printed else f"{value:.2f}".rstrip("0").rstrip(".")
+    return Found(float(value), rounded == printed, shown)
+
+
+def _same_documents(number: PrintedNumber, said: str) -> Found:
+    """The documents that are silent on a question have to be those that are printed."""
+    return Found(None, set(said.replace(",", " ").split()) == set(number.printed.split()), said)

@@ -1,0 +1,433 @@
+"""Results: the report's numbers and figures with filters, and the answers behind a cell of a heat map.
+
+This page says whose an answer is and how it was scored. So answers that its visitor can still be asked to score are in
+none of its numbers, and to be shown others is a look at them, as on every page (see `queue.Queue.look`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from genaipa.errors import GenaipaError
+from genaipa.reports.certainty import LEVEL
+from genaipa.reports.figures import style
+from genaipa.scoring.overall import Band, Bounds, band
+from genaipa.scoring.rubric import METRICS, shown
+from genaipa.ui import spread
+from genaipa.ui.components import component
+from genaipa.ui.pages.overview import scores_of
+from genaipa.ui.plain import ANY, FOLD, Cell, Column, Row, Text, head, long_table, notice, part, problems, table, texts
+from genaipa.ui.results import Behind, Choice, Rows, Shelf, Taken, View, Whose, shelf_of, view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.table import Table
+    from genaipa.ui.desk import Desk, Visitor
+
+BOUNDS = Bounds()
+"""Where the bands begin, as in a report that was not told otherwise."""
+CELL = "results cell"
+"""Where the session keeps which cell of the heat map was chosen."""
+ANSWER = "results answer"
+"""Where the session keeps which of its answers was chosen."""
+_ANSWERS = "results answers"
+_GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
+_COLUMNS = (*METRICS, "m_all")
+_SHORT = {"completeness": "complete", "m_all": "M_all"}
+
+
+Line = dict[Any, Any]
+"""A row of a table, by its columns."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell of the heat map."""
+
+    system: str
+    experiment: str
+    rows: Rows
+    name: str
+    column: str
+
+
+def page(desk: Desk, visitor: Visitor) -> None:
+    """The systems, the heat map with the answers behind it, the box plots, and whatever else a report has."""
+    desk.pool.refresh()
+    desk.ledger.refresh()
+    head("Results")
+    problems("results problems", desk.pool.problems)
+    shelf = shelf_of(desk.pool)
+    taken = _taken(desk, shelf)
+    if taken is None:
+        notice("results none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
+        return
+    choice = _choice(taken)
+    ahead = desk.queue.ahead_of(visitor.name) if visitor.scores else frozenset[str]()
+    found = view(taken, choice, taken.hidden(ahead))
+    _left_out(desk, visitor, found)
+    if found.frame["counted"].any():
+        _board(found)
+        _by_metric(desk, visitor, found)
+    else:
+        notice("results unscored", "No score counts here: nobody has scored what is chosen, or it is left out.")
+    _report(desk, visitor, found)
+
+
+def _taken(desk: Desk, shelf: Shelf) -> Taken | None:
+    """The runs and scores as they were when somebody last came to this page, or asked for what came in since."""
+    # The boxes' values are there as long as one stays on the page.
+    arrived = "results system" not in st.session_state
+    with st.spinner("Reading the runs …"):
+        taken = shelf.taken(desk, anew=arrived)
+    if taken is not None and not arrived and taken.is_behind(desk):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("Scores or answers have come in since these numbers were worked out.", width="content")
+            st.button("Take them in", key="results anew", on_click=shelf.take_in, args=(desk,))
+    return taken
+
+
+# -- what is chosen --
+
+
+def _choice(taken: Taken) -> Choice:
+    """The filters."""
+    boxes = st.columns(5)
+    system = boxes[0].selectbox("System", [ANY, *taken.names("system")], key="results system")
+    experiment = boxes[1].selectbox("Experiment", [ANY, *taken.names("experiment")], key="results experiment")
+    document = boxes[2].selectbox("Document", [ANY, *taken.names("document")], key="results document")
+    groups = [*_GROUPS, *taken.names("category")]
+    named = {**taken.gathered.categories, **_GROUPS}
+    questions = boxes[3].selectbox(
+        "Questions", groups, format_func=lambda group: named.get(group, group), key="results questions"
+    )
+    whose: Whose = boxes[4].selectbox("Scores", taken.analysts, format_func=str, key="results whose")
+    excluded = False
+    if (taken.frame["excluded"] != "").any():
+        excluded = st.toggle("Count what the audit left out as well", key="results excluded")
+    return Choice(system, experiment, document, questions, whose, excluded)
+
+
+def _left_out(desk: Desk, visitor: Visitor, found: View) -> None:
+    """Say what is kept from this visitor, and let them choose to see it."""
+    scored = found.left_out
+    if not scored:
+        return
+    notice(
+        "results left out",
+        f"{_counted(len(scored), 'scored answer')} of these runs {'is' if len(scored) == 1 else 'are'} in no number "
+        "here: you can still be asked to score them, blind. What you see now is of the others.",
+    )
+    with st.expander("I only want to read the results"):
+        st.text(
+            "Once you have seen how others scored these answers, you are not asked to score them any more. "
+            "That can't be taken back."
+        )
+        st.button(
+            "Show me all of them",
+            key="results show all",
+            on_click=lambda: desk.queue.look(visitor.name, scored, whose=True, scores=True),
+        )
+
+
+# -- the systems --
+
+
+def _board(found: View) -> None:
+    part("Systems")
+    board = found.board
+    if not board:
+        notice("results no board", "No score of a question about a policy is chosen.")
+        return
+    experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
+    columns = [
+        Column("system"),
+        Column(f"{board.headings['m_all10']} ({LEVEL:.0%} interval)"),
+        *(Column(name, right=True) for name in experiments),
+        Column("answers", right=True),
+        Column("scored by"),
+    ]
+    rows = [
+        Row(
+            (
+                str(row["system"]),
+                _interval(board, row),
+                *(board.written(name, row[name]) or "-" for name in experiments),
+                f"{row['answers']:,}",
+                str(row["scored_by"]),
+            )
+        )
+        for row in board.data.to_dict("records")
+    ]
+    table("results systems", "Systems by M_all", columns, rows)
+    texts("results board note", [Text(board.note, tone="system", fold=160)])
+
+
+def _interval(board: Table, row: Line) -> Cell:
+    mean, low, high = (board.written(name, row[name]) for name in ("m_all10", "low", "high"))
+    if not low:
+        return Cell(mean, value=row["m_all10"], scale=(10.0, 100.0))
+    return Cell(f"{mean}  [{low}, {high}]", low=row["low"], value=row["m_all10"], high=row["high"], scale=(10.0, 100.0))
+
+
+# -- the heat map --
+
+
+@st.fragment
+def _by_metric(desk: Desk, visitor: Visitor, found: View) -> None:
+    """The heat map of one experiment with the box plots beneath it; between them the answers behind a cell."""
+    part("By question and metric")
+    experiments = [str(name) for name in found.questions.data["experiment"].unique()]
+    if not experiments:
+        notice("results no map", "What is chosen has no score of a question about a policy.")
+        return
+    boxes = st.columns([2, 2, 3])
+    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
+    rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
+    desk.queue.look(visitor.name, found.told(experiment), scores=True)
+    _heatmap(found, experiment, rows)
+    place: Place | None = st.session_state.get(CELL)
+    here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
+    line = _line(found, here) if here else None
+    if here is None or line is None:
+        st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
+    else:
+        _behind(desk, visitor, found, here, line)
+    spread.boxes(found, experiment, BOUNDS)
+
+
+def _heatmap(found: View, experiment: str, rows: Rows) -> None:
+    """The cells of all systems, each system's metrics side by side."""
+    data = _table_of(found, rows).data
+    data = data[data["experiment"] == experiment]
+    systems = [str(name) for name in data["system"].unique()]
+    lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
+    names = [name for name in _order(found, rows) if any((system, name) in lines for system in systems)]
+    place: Place | None = st.session_state.get(CELL)
+    here = place is not None and (place.experiment, place.rows) == (experiment, rows)
+    about = found.about(rows)
+
+    def choose() -> None:
+        sent = st.session_state["results map"].get("chosen")
+        if sent:
+            st.session_state[CELL] = Place(sent["group"], experiment, rows, sent["row"], sent["column"])
+            for key in (ANSWER, f"{_ANSWERS} page"):
+                st.session_state.pop(key, None)
+
+    component("heatmap")(
+        key="results map",
+        data={
+            "label": f"Heat map: {rows} by metric",
+            "head": rows,
+            "groups": systems,
+            "columns": [{"id": column, "name": _SHORT.get(column, column)} for column in _COLUMNS],
+            "rows": [
+                {
+                    "name": name,
+                    "about": about.get(name, ""),
+                    "groups": [_cells(lines.get((system, name)), rows) for system in systems],
+                }
+                for name in names
+            ],
+            "tints": style.BAND_TINTS,
+            "chosen": {"group": place.system, "row": place.name, "column": place.column} if place and here else None,
+            "legend": f"Bands: {BOUNDS.in_words}; a filled corner marks Red, an open one Yellow. "
+            f"n is the number of {_basis(rows)}.",
+        },
+        on_chosen_change=choose,
+    )
+
+
+def _cells(line: Line | None, rows: Rows) -> dict[str, Any]:
+    """A system's cells in one row, and how many documents or questions they are a mean over."""
+    if line is None:
+        return {"n": "", "cells": [None] * len(_COLUMNS)}
+    cells = []
+    for column in _COLUMNS:
+        value = line[column]
+        written = _written(column, value)
+        cells.append({"text": written, "band": _band(column, value)} if written else None)
+    # A study may have published nothing but the mean over its documents.
+    return {"n": f"{line[_basis(rows)]:,}" if line[_basis(rows)] else "mean", "cells": cells}
+
+
+def _basis(rows: Rows) -> str:
+    return "documents" if rows == "question" else "questions"
+
+
+def _table_of(found: View, rows: Rows) -> Table:
+    return found.questions if rows == "question" else found.categories
+
+
+def _order(found: View, rows: Rows) -> list[str]:
+    return [str(name) for name in found.frame[rows].cat.categories]
+
+
+def _line(found: View, place: Place) -> Line | None:
+    """The line of the report's table in which a cell stands; None where the filters have left nothing of it."""
+    data = _table_of(found, place.rows).data
+    at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
+    lines = data[at].to_dict("records")
+    return lines[0] if lines and place.column in _COLUMNS else None
+
+
+def _written(column: str, value: float) -> str:
+    """A number of the heat map; empty for none."""
+    if value != value:  # noqa: PLR0124 - only NaN differs from itself
+        return ""
+    return f"{value:.1f}" if column == "m_all" else f"{value:+.2f}"
+
+
+def _band(column: str, value: float) -> Band:
+    return band(value, BOUNDS.overall if column == "m_all" else BOUNDS)
+
+
+# -- the answers behind a cell --
+
+
+def _behind(desk: Desk, visitor: Visitor, found: View, place: Place, line: Line) -> None:
+    """The answers whose scores a cell is a mean of, and one of them to read."""
+    part("Behind the cell")
+    value = line[place.column]
+    number = f"{_written(place.column, value)} ({_band(place.column, value)})" if value == value else "no value"  # noqa: PLR0124
+    named = f"{place.system}, {place.experiment}: {_SHORT.get(place.column, place.column)} {number}"
+    asked = found.about(place.rows).get(place.name, "")
+    texts("results cell", [Text(asked or place.name, place.name, named, "strong")])
+    answers = found.behind(place.system, place.experiment, place.rows, place.name)
+    counted = sum(len(answer.counted) for answer in answers)
+    st.caption(
+        f"{_counted(len(answers), 'answer')}, {_counted(counted, 'score')} that count. The number is a mean over "
+        f"{_basis(place.rows)} of means over answers, each a mean over its scores."
+    )
+
+    def look(on_page: Sequence[Behind]) -> None:
+        digests = [answer["answer"] for answer in on_page if answer["answer"]]
+        desk.queue.look(visitor.name, digests, whose=True, scores=True)
+
+    def choose(digest: str) -> None:
+        st.session_state[ANSWER] = digest
+
+    columns = [
+        Column("document"),
+        *([Column("question")] if place.rows == "category" else []),
+        Column("wording"),
+        Column("state"),
+        *(Column(_SHORT.get(column, column), right=True) for column in _two(place.column)),
+        Column("scores"),
+        Column(""),
+    ]
+    long_table(
+        _ANSWERS,
+        "Answers behind the cell",
+        columns,
+        answers,
+        lambda answer: _answer(desk, answer, place),
+        chosen=st.session_state.get(ANSWER, ""),
+        choose=choose,
+        before=look,
+    )
+    digest = st.session_state.get(ANSWER, "")
+    if digest and any(answer["answer"] == digest for answer in answers):
+        _read(desk, visitor, digest)
+    else:
+        st.caption("Choose an answer to read it with its scores and notes.")
+
+
+def _two(column: str) -> list[str]:
+    """The columns of numbers: that of the cell, and M_all."""
+    return list(dict.fromkeys((column, "m_all")))
+
+
+def _answer(desk: Desk, answer: Behind, place: Place) -> Row:
+    """An answer, or a published score, with what it comes to and what each analyst gave."""
+    published = answer["unit"] == "table"
+    cells: list[str | Cell] = [answer["document"] or "mean over documents"]
+    cells += [answer["question"]] if place.rows == "category" else []
+    cells += ["" if published else f"{answer['wording']}, {answer['repetition']}"]
+    cells += ["published score" if published else answer["status"]]
+    for column in _two(place.column):
+        values = [row[column] for row in answer.counted]
+        cells += [_written(column, fmean(values)) if values else ""]
+    given = [_given(row, place.column) for row in answer.scores]
+    cells += ["\n".join(given) or Cell("not scored", tone="quiet")]
+    cells += [Cell(answer["excluded"] and f"left out: {answer['excluded']}", tone="quiet")]
+    return Row(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
+
+
+def _given(row: Line, column: str) -> str:
+    """Who gave what."""
+    how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
+    value = row[column]
+    # A published score is a mean, and need not be one of the rubric's values.
+    return f"{row['analyst']}{how} {_written(column, value) if column == 'm_all' else shown(value)}"
+
+
+def _read(desk: Desk, visitor: Visitor, digest: str) -> None:
+    """One answer: what was asked, the reply, the annotated answer, and everyone's scores with their notes."""
+    answer = desk.pool.answers.get(digest)
+    if answer is None:
+        return
+    try:
+        case = desk.pool.case(digest)
+    except GenaipaError as error:
+        desk.set_aside(digest, error)
+        st.rerun()
+    entries = [Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked")]
+    entries += [Text(case.reply, "Answer", answer.status, fold=FOLD)]
+    if case.annotated:
+        aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
+        entries += [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)]
+    texts("results reply", entries)
+    scores_of(desk, visitor, answer, key="results scores")
+
+
+# -- the rest of the report --
+
+
+def _report(desk: Desk, visitor: Visitor, found: View) -> None:
+    """Any other part of the report, of what is chosen."""
+    part("The rest of the report")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        wanted = st.toggle("Work out every table and figure of the report for what is chosen", key="results report")
+    if not wanted:
+        return
+    desk.queue.look(visitor.name, found.told(), scores=True)
+    with st.spinner("Working out the report …"):
+        chapters = {chapter.title: chapter for chapter in found.report.chapters}
+    if not chapters:
+        return
+    chapter = chapters[st.selectbox("Part", list(chapters), key="results chapter")]
+    texts("results chapter lead", [Text(sentence, tone="system") for sentence in (chapter.lead, *chapter.absent)])
+    for figure in chapter.figures:
+        _figure(found, figure)
+    for each in chapter.tables:
+        _table(each)
+
+
+def _figure(found: View, figure: Figure) -> None:
+    texts(f"results figure {figure.name}", [Text(figure.note, figure.title, tone="system", fold=400)])
+    st.image(found.picture(figure), alt=figure.title)
+
+
+def _table(each: Table) -> None:
+    """A table of the report, a page of it at a time."""
+    texts(f"results title {each.name}", [Text(each.note, each.title, tone="system", fold=400)])
+    numbers = set(each.data.select_dtypes("number").columns)
+    columns = [Column(each.headings.get(str(name), str(name)), right=name in numbers) for name in each.data.columns]
+    long_table(
+        f"results table {each.name}",
+        each.title,
+        columns,
+        each.data.to_dict("records"),
+        lambda row: Row(tuple(each.written(str(name), value) for name, value in row.items())),
+    )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,322 @@
+"""What the Results page shows: the tidy table of the desk's runs, and what a visitor's filters leave of it.
+
+The runs are read once for everybody at the desk, and each choice of filters is worked out once, so that going from a
+cell of a heat map to its answers is a look into a table.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from genaipa.errors import GenaipaError
+from genaipa.reports.contents import contents
+from genaipa.reports.figures.figure import as_png
+from genaipa.reports.gather import Source, gather, rescored
+from genaipa.reports.tables import leaderboard, metrics, scores
+from genaipa.runs.folder import find_run, list_runs
+from genaipa.scoring.rubric import METRICS
+from genaipa.ui.plain import ANY
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    import pandas as pd
+
+    from genaipa.reports.contents import Contents
+    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.table import Table
+    from genaipa.scoring.answers import Pool
+    from genaipa.ui.desk import Desk
+
+Rows = Literal["question", "category"]
+FEW = 5
+"""Answers below which a number tells how each of them was scored."""
+_ORDER = ["document", "question", "wording", "repetition", "run", "key"]
+_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", *METRICS, "m_all", "excluded", "counted"]
+DPI = 130
+"""Dots per inch of a figure on the page."""
+_CELL = ["system", "experiment", "document", "question"]
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose scores count: as in the report, adjudications alone, published ones, or those of one analyst."""
+
+    role: Literal["report", "adjudication", "published", "human", "machine"] = "report"
+    name: str = ""
+
+    def __str__(self) -> str:
+        named = {"human": self.name, "machine": f"{self.name} (machine)", "published": "published scores"}
+        return named.get(self.role) or {"report": "as in the report", "adjudication": "adjudicated"}[self.role]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the filters let through. `questions` are any, faq, user, or those of a category."""
+
+    system: str = ANY
+    experiment: str = ANY
+    document: str = ANY
+    questions: str = ANY
+    whose: Whose = Whose()
+    excluded: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """The desk's runs with their scores as they stood at one moment; the audit's exclusions still count.
+
+    `seen` is the number of the last event that is in it, `answers` the state of the pool.
+    """
+
+    gathered: Gathered
+    seen: int
+    answers: tuple[int, int]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The tidy table."""
+        return self.gathered.frame
+
+    def is_behind(self, desk: Desk) -> bool:
+        """Whether answers or scores have come in since."""
+        if self.answers != _state(desk.pool):
+            return True
+        return any(event.kind not in ("skip", "look") for _, event in desk.store.events(self.seen))
+
+    def names(self, column: str) -> list[str]:
+        """The values of a column that occur, in their order."""
+        there = set(self.frame[column].unique())
+        return [str(name) for name in self.frame[column].cat.categories if name and name in there]
+
+    @cached_property
+    def analysts(self) -> list[Whose]:
+        """Whose scores can be chosen."""
+        given = self.frame[["role", "scorer", "analyst"]].drop_duplicates().astype(str)
+        found = {
+            Whose("machine" if scorer == "machine" else "human", str(analyst))
+            for role, scorer, analyst in given.itertuples(index=False)
+            if role == "score"
+        }
+        special = [Whose(role) for role in ("adjudication", "published") if (given["role"] == role).any()]
+        return [Whose(), *special, *sorted(found, key=lambda whose: (whose.role, whose.name))]
+
+    @cached_property
+    def _digests(self) -> list[str]:
+        return list(self.frame["answer"].cat.categories)
+
+    def hidden(self, ahead: AbstractSet[str]) -> bytes:
+        """Which answers are to be kept from somebody: a byte for each of the categories of the frame's answers."""
+        return bytes(digest in ahead for digest in self._digests)
+
+
+class Shelf:
+    """What was taken last, the same for everybody. Any number of threads may share it."""
+
+    def __init__(self) -> None:
+        self._taken: Taken | None = None
+        self._unscored: Gathered | None = None
+        self._answers = (-1, -1)
+        self._lock = threading.Lock()
+
+    def taken(self, desk: Desk, *, anew: bool = False) -> Taken | None:
+        """What was taken last, or now: at first, and where it is wanted `anew`. None if no run can be used."""
+        held = self._taken
+        if held is not None and not (anew and held.is_behind(desk)):
+            return held
+        with self._lock:
+            if self._taken is held:
+                self._taken = self._take(desk)
+            return self._taken
+
+    def take_in(self, desk: Desk) -> None:
+        """Take what came in since the last time."""
+        self.taken(desk, anew=True)
+
+    def _take(self, desk: Desk) -> Taken | None:
+        answers = _state(desk.pool)
+        if self._unscored is None or answers != self._answers:
+            sources = _sources(desk)
+            if not sources:
+                return None
+            self._unscored = gather(desk.workspace, sources, None)
+            self._answers = answers
+        events = list(desk.store.events())
+        seen = events[-1][0] if events else 0
+        return Taken(rescored(self._unscored, (event for _, event in events), excluded=True), seen, answers)
+
+
+@lru_cache(maxsize=1)
+def shelf_of(_pool: Pool) -> Shelf:
+    """The shelf of a desk, told by its pool."""
+    return Shelf()
+
+
+def _state(pool: Pool) -> tuple[int, int]:
+    return pool.generation, len(pool.arrived)
+
+
+def _sources(desk: Desk) -> list[Source]:
+    """The runs that the desk is open on; one whose manifest is damaged is left out, and the pool says so."""
+    folders = [find_run(desk.workspace, name) for name in desk.settings.runs] or list_runs(desk.workspace)
+    sources = []
+    for folder in folders:
+        try:
+            manifest = folder.manifest()
+        except GenaipaError:
+            continue
+        sources.append(Source(folder, manifest, manifest.spec.systems))
+    return sources
+
+
+@dataclass(frozen=True)
+class Behind:
+    """An answer with its scores, or one published score: the rows of the frame, of which there is at least one."""
+
+    rows: list[dict[str, Any]]
+
+    def __getitem__(self, column: str) -> Any:
+        """What is the same in all rows."""
+        return self.rows[0][column]
+
+    @property
+    def scores(self) -> list[dict[str, Any]]:
+        """The rows that have values."""
+        return [row for row in self.rows if row["m_all"] == row["m_all"]]
+
+    @property
+    def counted(self) -> list[dict[str, Any]]:
+        """The rows that averages take."""
+        return [row for row in self.rows if row["counted"]]
+
+
+class View:
+    """What is left by a choice: the report's tables of it, and the answers behind them.
+
+    `hidden` answers are never listed, and those of them that have scores are in none of the tables (`left_out`).
+    """
+
+    def __init__(self, taken: Taken, choice: Choice, hidden: bytes) -> None:
+        frame, kept = taken.frame, np.frombuffer(hidden, bool)
+        places = frame["answer"].cat.codes.to_numpy()
+        scored = np.zeros(len(kept), bool)
+        scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
+        self.left_out = [str(answer) for answer in frame["answer"].cat.categories[kept & scored]]
+        let = _chosen(frame, choice) & ~(kept & scored)[places]
+        self.frame = frame[let].copy()
+        self._unlisted = kept[places][let]
+        self.frame["counted"] = _counted(self.frame, choice)
+        self._taken = taken
+        self._pictures: dict[str, bytes] = {}
+        self._lines: dict[tuple[str, ...], list[Behind]] = {}
+
+    @cached_property
+    def board(self) -> Table:
+        """The systems, the best first."""
+        return leaderboard.board(self.frame)
+
+    @cached_property
+    def questions(self) -> Table:
+        """The metrics by question."""
+        return metrics.by_question(self.frame)
+
+    @cached_property
+    def categories(self) -> Table:
+        """The metrics by category."""
+        return metrics.by_category(self.frame)
+
+    @cached_property
+    def points(self) -> Table:
+        """M_all of every question about every document."""
+        return scores.points(self.frame)
+
+    @cached_property
+    def boxes(self) -> Table:
+        """M_all by document in five numbers."""
+        return scores.five_numbers(self.frame)
+
+    def about(self, rows: Rows) -> dict[str, str]:
+        """What the names of a heat map's rows stand for."""
+        return self._taken.gathered.questions if rows == "question" else self._taken.gathered.categories
+
+    @cached_property
+    def report(self) -> Contents:
+        """Everything that a report of this has."""
+        shown = {*self.frame["answer"].unique()}
+        events = [event for event in self._taken.gathered.events if event.answer in shown]
+        return contents(replace(self._taken.gathered, frame=self.frame, events=events))
+
+    def picture(self, figure: Figure) -> bytes:
+        """A figure of the report as a PNG file, drawn once."""
+        if figure.name not in self._pictures:
+            self._pictures[figure.name] = as_png(figure, DPI)
+        return self._pictures[figure.name]
+
+    def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[Behind]:
+        """The answers of a line of a heat map, those that count first, then in the order of their documents."""
+        line = (system, experiment, rows, name)
+        if line not in self._lines:
+            frame = self.frame
+            here = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[rows] == name)
+            self._lines[line] = _behind(frame[here & ~self._unlisted])
+        return self._lines[line]
+
+    def told(self, experiment: str = ANY) -> list[str]:
+        """The answers whose scores one can tell from the numbers: those of which few stand behind one of them."""
+        return (
+            self._told.get(experiment, []) if experiment != ANY else [a for some in self._told.values() for a in some]
+        )
+
+    @cached_property
+    def _told(self) -> dict[str, list[str]]:
+        counted = self.frame[self.frame["counted"] & (self.frame["unit"] == "answer")]
+        single = counted.drop_duplicates(["run", "key"])[[*_CELL, "answer"]]
+        few = single[single.groupby(_CELL, observed=True)["answer"].transform("size") < FEW]
+        return {
+            str(name): list(rows) for name, rows in few.groupby("experiment", observed=True)["answer"].unique().items()
+        }
+
+
+@lru_cache(maxsize=8)
+def view(taken: Taken, choice: Choice, hidden: bytes) -> View:
+    """What a visitor sees by a choice; the last few are kept, and shared by all to whom the same is shown."""
+    return View(taken, choice, hidden)
+
+
+def _behind(rows: pd.DataFrame) -> list[Behind]:
+    """The rows, those of one answer together."""
+    found: dict[tuple[Any, ...], Behind] = {}
+    for row in rows[_SHOWN].sort_values(_ORDER, kind="stable").to_dict("records"):
+        place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
+        found.setdefault(place, Behind([])).rows.append({str(name): value for name, value in row.items()})
+    return sorted(found.values(), key=lambda behind: not behind.counted)
+
+
+def _chosen(frame: pd.DataFrame, choice: Choice) -> Any:
+    """The rows of the system, the experiment, the document and the questions that are chosen."""
+    let = np.ones(len(frame), bool)
+    for column in ("system", "experiment", "document"):
+        wanted = getattr(choice, column)
+        if wanted != ANY:
+            let &= (frame[column] == wanted).to_numpy()
+    if choice.questions != ANY:
+        column = "source" if choice.questions in ("faq", "user") else "category"
+        let &= (frame[column] == choice.questions).to_numpy()
+    return let
+
+
+def _counted(frame: pd.DataFrame, choice: Choice) -> pd.Series[bool]:
+    """Which rows the averages take. `frame` counts what the audit excluded."""
+    whose = choice.whose
+    if whose.role in ("human", "machine"):
+        counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == whose.name)
+        counted &= (frame["scorer"] == "machine") == (whose.role == "machine")
+    else:
+        counted = frame["counted"] if whose.role == "report" else frame["counted"] & (frame["role"] == whose.role)
+    return counted if choice.excluded else counted & (frame["excluded"] == "")
