@@ -154,11 +154,15 @@ def main() -> None:
         genaipa(workspace, "run", "-s", "manual/web-chat", "-p", "brindlecart", "--experiment", "recall")
         made_up_scores(workspace / "scores.jsonl")
         genaipa(workspace, "scores", "import", str(workspace / "scores.jsonl"))
+        genaipa(workspace, "report", "demo", "-o", str(workspace / "report"), "--formats", "svg")
         with desk(workspace) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-background-networking"]
             )
             take(browser.new_page(viewport={"width": 1440, "height": 900}), url)
+            report = browser.new_page(viewport={"width": 1200, "height": 1500})
+            report.goto((workspace / "report" / "index.html").as_uri())
+            picture(report, "report")
             browser.close()
 
 
