@@ -1,6 +1,6 @@
 """Measure genaipa beside what it can be compared to, and print tables.
 
-    python -m benchmarks [W2] [W3] [memory] [start] [resume] [desk] [results] [all] [--quick]
+    python -m benchmarks [W2] [W3] [memory] [start] [resume] [desk] [results] [report] [all] [--quick]
 
 W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
 shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
@@ -272,6 +272,25 @@ def results(bench: Bench) -> None:
     print_table(("results, ms", "first visit", "next visit", "a cell's answers: median", "slowest"), rows)
 
 
+def report(bench: Bench) -> None:
+    """`genaipa report` over 10,000, 100,000 and 1,000,000 scores: ten analysts scored every answer."""
+    figures = []
+    for share in (100, 10, 1):
+        # A workspace of its own, so that the store holds no other scores.
+        place = Bench(bench.workspace / f"report-{share}", "", bench.scale)
+        place.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
+        run = place.make(
+            "finished_run", Workload("independent", max(1, bench.scale.finished // share), 64, None, bench.scale.limit)
+        )
+        scores = int(place.python("-m", "benchmarks.scored_run", str(place.workspace), run, "--analysts", "10").out)
+        made = place.genaipa("report", run)
+        figures.append((scores, made.wall, made.cpu, made.rss))
+    rows = [(f"{scores:,} scores", f"{s:.1f}", f"{cpu:.1f}", f"{mib:.0f}") for scores, s, cpu, mib in figures]
+    growth = [large / small for small, large in zip(figures[0], figures[-1], strict=True)]
+    rows.append((f"ratio, {growth[0]:.0f} times the scores", *(f"{ratio:.1f}" for ratio in growth[1:])))
+    print_table(("report", "command, s", "processor, s", "MiB"), rows)
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table in Markdown, numbers to the right."""
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
@@ -291,6 +310,7 @@ MEASURES: dict[str, Callable[[Bench], None]] = {
     "resume": resume,
     "desk": desk,
     "results": results,
+    "report": report,
 }
 
 

@@ -91,7 +91,7 @@ _COLUMNS = {
     "robustness": "system questions n original paraphrased drop low high",
     "robustness-by-question": "system question original paraphrased drop n",
     "consistency": "system experiment repeated spread",
-    "memory": "system question category document_shown name_only difference n",
+    "memory": "system question category source document_shown name_only difference n",
     "memory-summary": "system n mean low high",
     "effort": "system experiment answers m_all10 low high seconds cost cost_total",
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",

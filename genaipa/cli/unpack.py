@@ -46,7 +46,7 @@ def unpack(
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
     if made.rubric != RUBRIC_DIGEST:
         say(f"the scores were given by another rubric ({made.rubric}) than this genaipa's ({RUBRIC_DIGEST}).")
-    again = write_report(found, here.home / "reports" / "again")
+    again = write_report(found, here.home / "reports" / "again", formats=("svg",))
     different, compared = differing(again.folder, place / REPORT)
     if different:
         raise GenaipaError(
