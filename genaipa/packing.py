@@ -7,7 +7,8 @@
     report/…                the report, made from these
 
 Texts that may not be passed on are left out: documents whose license does not say that they may be, what quotes them
-whole (introductions, sheets), annotated answers and questions of such a license, and the replies of a published study.
+(introductions, sheets, replies of systems that do nothing else), annotated answers and questions of such a license, and
+the replies of a published study. What a model said, and what an analyst noted, is theirs and goes along.
 What the tables need to know of them goes along as facts (`runs.withheld`), so that the tables come out the same.
 The same runs, scores and versions give the same bytes.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -50,6 +52,13 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 _LEFT_OUT = "(left out of the pack; see its source)"
 _RECORDED = "published/"
 """Systems of this provider repeat what a study recorded: their replies are the study's."""
+QUOTING = ("extractive",)
+"""Systems whose replies are sentences of the document."""
+_FOLDERS = ("runs", REPORT)
+_LARGEST = 4 * 2**30
+"""Bytes that a pack may come to: more is no study."""
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
+"""Names that Windows takes for devices."""
 
 
 class Absent(msgspec.Struct, frozen=True):
@@ -77,7 +86,8 @@ class Pack(msgspec.Struct, frozen=True):
 
 def may_be_passed_on(license: str) -> bool:  # noqa: A002 - what it is called in every file
     """Whether a license, as it is stated beside a text, lets the text be passed on; silence does not."""
-    return bool(license.strip()) and "not redistributable" not in license and "not stated" not in license
+    said = license.strip().casefold()
+    return bool(said) and not any(no in said for no in ("not redistributable", "not stated", "all rights reserved"))
 
 
 def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
@@ -99,62 +109,72 @@ class _Keep:
     """What of one run may be passed on."""
 
     def __init__(self, source: Source, *, whole: bool) -> None:
-        self._source = source
-        documents = source.manifest.documents
+        self._source, self._whole = source, whole
+        folder, manifest = source.folder.path, source.manifest
+        documents = manifest.documents
         self._documents = {
             name for name, facts in documents.items() if not whole and not may_be_passed_on(facts.license)
         }
-        digests = {documents[name].digest for name in self._documents}
-        self._texts = {f"documents/{digest}.txt" for digest in digests}
-        begun = journal.read(source.folder.path / CONVERSATIONS, ConversationRecord)
-        self._introductions = {
-            f"introductions/{c.introduction}.json" for _, c in begun if c.document in self._documents
-        }
-        self._recorded = not whole and any(name.startswith(_RECORDED) for name in source.manifest.spec.systems)
-        self._whole = whole
+        self._texts = {f"documents/{documents[name].digest}.txt" for name in self._documents}
+        begun = [conversation for _, conversation in journal.read(folder / CONVERSATIONS, ConversationRecord)]
+        self._introductions = {f"introductions/{c.introduction}.json" for c in begun if c.document in self._documents}
+        sets = {path.stem for path in (folder / "questions").glob("*.yaml") if not _is_free(path)}
+        self._asked = set() if whole else {name for name, asked in manifest.spec.questions.items() if asked in sets}
+        """The documents whose questions may not be passed on."""
 
     @property
     def anything_withheld(self) -> bool:
-        return bool(self._documents or self._recorded)
+        """Whether anything of the run stays behind."""
+        return bool(self._documents or self._asked)
 
     def takes(self, name: str) -> bool:
         """Whether a file goes along at all."""
-        sheet = name.startswith("sheets/") and bool(self._documents)
+        sheet = name.startswith("sheets/") and self.anything_withheld
         return not sheet and name not in self._texts and name not in self._introductions
 
     def content(self, name: str, path: Path) -> bytes:
-        """A file without what may not be passed on."""
-        if self._whole:
-            return path.read_bytes()
-        if name.startswith("annotations/"):
+        """A file without what may not be passed on, and without the answers of systems that were not meant."""
+        if name == ANSWERS:
+            kept = (record for _, record in journal.read(path, Record) if record.system in self._source.systems)
+            return b"".join(msgspec.json.encode(self._record(record)) + b"\n" for record in kept)
+        if not self._whole and name.startswith("annotations/"):
             return _annotations(path)
-        if name.startswith("questions/"):
+        if not self._whole and name.startswith("questions/"):
             return _questions(path)
-        if name == ANSWERS and self._recorded:
-            records = (record for _, record in journal.read(path, Record))
-            return b"".join(msgspec.json.encode(_without_texts(record)) + b"\n" for record in records)
         return path.read_bytes()
+
+    def _record(self, record: Record) -> Record:
+        """A record without words that are not the system's own, and without a reply that consists of such."""
+        step = record.kind != "answer" and record.document in self._documents
+        if step or record.document in self._asked:
+            record = msgspec.structs.replace(record, asked=_LEFT_OUT)
+        return msgspec.structs.replace(record, reply=None) if self._is_theirs(record) else record
+
+    def _is_theirs(self, record: Record) -> bool:
+        """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
+        if self._whole or record.reply is None:
+            return False
+        quoted = record.system in QUOTING and record.document in self._documents
+        return quoted or record.system.startswith(_RECORDED)
 
     def facts(self) -> Withheld:
         """What the tables need to know of the texts that are left out."""
-        folder = self._source.folder.path
-        claims = []
-        if self._recorded:
-            for _, record in journal.read(folder / ANSWERS, Record):
-                if record.reply is not None and find_silence(record.reply, None).claimed:
-                    claims.append(record.key)
-        documents = self._source.manifest.documents
+        folder, documents = self._source.folder.path, self._source.manifest.documents
         return Withheld(
             statistics={
                 name: measure((folder / "documents" / f"{documents[name].digest}.txt").read_text(encoding="utf-8"))
                 for name in sorted(self._documents)
             },
-            claims_silence=tuple(claims),
+            claims_silence=tuple(
+                record.key
+                for _, record in journal.read(folder / ANSWERS, Record)
+                if self._is_theirs(record) and find_silence(record.reply or "", None).claimed
+            ),
         )
 
 
-def _without_texts(record: Record) -> Record:
-    return msgspec.structs.replace(record, asked=_LEFT_OUT, reply=None)
+def _is_free(questions: Path) -> bool:
+    return may_be_passed_on(read_yaml(questions, QuestionSet).license)
 
 
 def _annotations(path: Path) -> bytes:
@@ -237,24 +257,35 @@ def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
     """What stands in a pack, each file checked against its digest; a DataError for anything else."""
     try:
         with zipfile.ZipFile(file) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > _LARGEST:
+                raise DataError(file, f"comes to more than {_LARGEST // 2**30} GiB, which no study does.")
             contents = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
         pack = msgspec.json.decode(contents.pop(PACK), type=Pack)
     except OSError as error:
-        raise DataError(file, f"can't be read ({error.strerror}).") from None
+        raise DataError(file, f"can't be read ({error.strerror or error}).") from None
     except KeyError:
         raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.") from None
-    except (zipfile.BadZipFile, msgspec.DecodeError, ValueError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, msgspec.DecodeError, EOFError, RuntimeError, ValueError) as error:
         raise DataError(file, f"is not a pack, or damaged ({error}).") from None
     if pack.format > FORMAT:
         raise DataError(file, f"was written by a newer genaipa (format {pack.format}); upgrade genaipa.")
     for name in sorted({*contents, *pack.files}):
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name or ":" in name:
-            raise DataError(file, "names a file outside of itself; it was not made by genaipa.", name)
+        if not _is_ours(name):
+            raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)
         if name not in pack.files or name not in contents:
             raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
         if hashlib.sha256(contents[name]).hexdigest() != pack.files[name]:
             raise DataError(file, "is not as it was packed; ask for the pack again.", name)
     return pack, contents
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a pack may hold a file of that name: in its own folders, nothing hidden, nor of a device's name."""
+    parts = name.split("/")
+    placed = name in (MARKER, SCORES) or (len(parts) > 1 and parts[0] in _FOLDERS)
+    plain = all(part and part[-1] not in " ." and part[0] != "." for part in parts)
+    device = any(part.partition(".")[0].casefold() in _RESERVED for part in parts)
+    return placed and plain and not device and all(c.isprintable() and c not in '\\:*?"<>|' for c in name)
 
 
 def unpack(file: Path, folder: Path) -> Pack:

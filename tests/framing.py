@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from genaipa.reports import frame as tidy_table
-from genaipa.reports.gather import RUBRIC_DIGEST
+from genaipa.scoring.rubric import RUBRIC_DIGEST
 from genaipa.scoring.rubric import METRICS, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")

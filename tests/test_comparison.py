@@ -15,7 +15,7 @@ from genaipa.errors import UsageError
 from genaipa.reports import certainty
 from genaipa.reports.comparison import MEASURES, OVERALL, Side, compare
 from genaipa.reports.figures import differences
-from genaipa.reports.gather import RUBRIC_DIGEST
+from genaipa.scoring.rubric import RUBRIC_DIGEST
 from genaipa.reports.significance import holm, paired, unpaired
 from genaipa.scoring.rubric import METRICS
 

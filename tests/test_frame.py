@@ -153,6 +153,19 @@ def test_a_written_table_reads_back(tmp_path, suffix):
     )
 
 
+def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
+    """What a model or a person is called is harmless in the CSV file, and itself again when it is read."""
+    answers = answer_rows(**{**ONE, "systems": ("=HYPERLINK(1)",)})
+    frame = tidy_of(answers, [scored(answers[0]["answer"], "@evil", "11111")])
+    path = tmp_path / "frame.csv"
+    tidy_table.write(frame, path)
+    cells = [cell for line in path.read_text().splitlines() for cell in line.split(",")]
+    assert not [cell for cell in cells if cell.lstrip('"').startswith(("=", "@", "+"))]
+    again = tidy_table.read(path)
+    assert again["system"].tolist() == ["=HYPERLINK(1)"]
+    assert again["analyst"].tolist() == ["@evil"]
+
+
 def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
     with pytest.raises(UsageError, match=r"neither \.csv nor \.parquet"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from analysts import make_answers
 from running import answers, carry_out, make_workspace, spec, write
@@ -101,6 +103,19 @@ def test_a_system_stands_for_all_of_its_runs():
     assert set(frame["system"]) == {"scripted/say.yaml"}
     assert len(set(frame["run"])) == 2
     assert len(everything(find_workspace())) == 2
+
+
+def test_one_id_with_different_words_is_noticed():
+    """Where two runs asked different words under one id, the first words are kept and the id is named."""
+    make_workspace(questions=2)
+    write("say.yaml", "default: Yes.\n")
+    carry_out(spec(systems=("scripted/say.yaml",)))
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("Question 2 on [the company]?", "Another on [the company]?"))
+    carry_out(spec(systems=("scripted/say.yaml",)))
+    found = gathered("scripted/say.yaml")
+    assert found.reworded == {"Q2"}
+    assert found.questions["Q2"] == "Question 2 on [the company]?"
 
 
 def test_what_an_audit_excludes_is_marked():

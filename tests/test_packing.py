@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import make_answers
-from running import TEXT, answers, write
+from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import DataError, UsageError
@@ -90,6 +90,33 @@ def test_the_same_study_gives_the_same_archive(genaipa: Cli) -> None:
     assert SENTENCE in texts("one.zip")
 
 
+def test_no_way_round_leads_to_a_text_that_is_left_out(genaipa: Cli) -> None:
+    """Neither acknowledged parts, nor replies that quote, nor the questions of a set that may not be passed on."""
+    make_workspace(questions=2)
+    write("policies/acme.yaml", "company: ACME\nlicense: not stated\n")
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("license: Apache-2.0", "license: not stated"))
+    done(genaipa("run", "-s", "extractive", "-p", "acme", "--questions", "policy", "--acknowledge", "--yes"))
+    done(genaipa("pack", "latest", "-o", "study.zip"))
+    said = texts("study.zip")
+    for sentence in ("We deliver your order", "Our couriers see your address", "Question 1 on", "P1a?"):
+        assert sentence in texts_below(Path("runs"))
+        assert sentence not in said
+    assert "each the same as packed" in done(genaipa("unpack", "study.zip", "check"))
+
+
+def test_only_the_systems_that_were_meant_are_packed(genaipa: Cli) -> None:
+    """Of a run with two systems, only the answers of the one that was named go along."""
+    make_workspace(questions=2)
+    write("policies/acme.yaml", "company: ACME\nlicense: CC0\n")
+    write("one.yaml", "default: What the first one says.\n")
+    write("two.yaml", "default: What the second one says.\n")
+    carry_out(spec(systems=("scripted/one.yaml", "scripted/two.yaml")))
+    done(genaipa("pack", "scripted/one.yaml", "-o", "study.zip"))
+    assert "What the first one says." in texts("study.zip")
+    assert "What the second one says." not in texts("study.zip")
+
+
 def test_texts_go_along_only_where_they_are_asked_for(genaipa: Cli) -> None:
     """`--with-texts` puts in what would be left out."""
     make_study("not stated")
@@ -119,8 +146,9 @@ def test_a_changed_file_is_refused(genaipa: Cli) -> None:
     with pytest.raises(DataError, match=r"scores\.jsonl.*not as it was packed"):
         unpack(changed, Path("check"))
     assert not Path("check").exists()
-    with pytest.raises(DataError, match="outside of itself"):
-        unpack(repacked(Path("study.zip"), "../evil.txt", b"x"), Path("check"))
+    for name in ("../evil.txt", ".env", "systems.yaml", "runs/CON", "report/a.", "runs/.hidden", "C:/evil"):
+        with pytest.raises(DataError, match="no file that a pack holds"):
+            unpack(repacked(Path("study.zip"), name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
 
 
@@ -136,6 +164,13 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
         read_pack(tmp_path / "other.zip")
     with pytest.raises(DataError, match="can't be read"):
         read_pack(tmp_path / "absent.zip")
+    with zipfile.ZipFile(tmp_path / "torn.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", "word " * 1000)
+    torn = bytearray((tmp_path / "torn.zip").read_bytes())
+    torn[40:50] = b"0123456789"
+    (tmp_path / "torn.zip").write_bytes(torn)
+    with pytest.raises(DataError, match="damaged"):
+        read_pack(tmp_path / "torn.zip")
     about = {"format": 99, "genaipa": "9", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
     with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "versions": {}, "files": {}}))

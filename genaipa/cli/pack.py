@@ -39,7 +39,7 @@ def pack(
     """Pack runs, their scores and their report into one archive.
 
     Texts whose license does not let them be passed on are left out, with their digest and source in their place; the
-    tables can be made again without them. The names of the analysts go along.
+    tables can be made again without them. What models said, and the names and notes of the analysts, go along.
     """
     from genaipa import __version__
     from genaipa.cli.findings import check_extra, existing_store
@@ -48,9 +48,10 @@ def pack(
 
     check_extra()
     from genaipa import packing
-    from genaipa.reports.gather import RUBRIC_DIGEST, everything, gather, select
+    from genaipa.reports.gather import everything, gather, select
     from genaipa.reports.inputs import versions
     from genaipa.reports.writing import write_report
+    from genaipa.scoring.rubric import RUBRIC_DIGEST
 
     here, names = find_workspace(workspace), several(run)
     file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")

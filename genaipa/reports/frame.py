@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from genaipa.cells import harmless, plain
 from genaipa.errors import UsageError
 from genaipa.scoring.overall import from_points
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 Kind = Literal["category", "str", "int16", "int32", "float64", "bool"]
@@ -171,25 +172,32 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
     if path.suffix == ".csv":
-        frame.to_csv(path, index=False, lineterminator="\n")
+        _through(frame, harmless).to_csv(path, index=False, lineterminator="\n")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
         raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
 
 
+def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
+    """The table with every text as `change` makes it, so that no spreadsheet takes one for a formula, or back."""
+    changed = frame.copy(deep=False)
+    for name, (kind, _) in COLUMNS.items():
+        if kind == "category":
+            values = [change(value, csv=True) for value in frame[name].cat.categories]
+            changed[name] = frame[name].cat.rename_categories(values)
+        elif kind == "str":
+            changed[name] = frame[name].map(lambda text: change(text, csv=True))
+    return changed
+
+
 def read(path: Path) -> pd.DataFrame:
     """A tidy table that was written as Parquet or CSV."""
-    frame = (
-        pd.read_parquet(path)
-        if path.suffix == ".parquet"
-        else pd.read_csv(
-            path,
-            keep_default_na=False,
-            na_values={name: [""] for name, (kind, _) in COLUMNS.items() if kind == "float64"},
-        )
-    )
-    return _typed(frame.reindex(columns=list(COLUMNS)), ORDERED)
+    if path.suffix == ".parquet":
+        return _typed(pd.read_parquet(path).reindex(columns=list(COLUMNS)), ORDERED)
+    numbers = {name: [""] for name, (kind, _) in COLUMNS.items() if kind == "float64"}
+    frame = pd.read_csv(path, keep_default_na=False, na_values=numbers)
+    return _through(_typed(frame.reindex(columns=list(COLUMNS)), ORDERED), plain)
 
 
 def empty() -> pd.DataFrame:

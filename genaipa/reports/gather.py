@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from genaipa.scoring.events import standing
 from genaipa.scoring.evidence.silence import find_silence
 from genaipa.scoring.inputs import Inputs
 from genaipa.scoring.published import published_scores
-from genaipa.scoring.rubric import METRICS, RUBRIC
+from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
-
-RUBRIC_DIGEST = hashlib.sha256(repr(RUBRIC).encode()).hexdigest()[:12]
-"""Names the rubric that scores are given by: equal for the same metrics, values and meanings."""
 
 _EXPERIMENTS = {
     "document": "quality",
@@ -71,6 +67,8 @@ class Gathered:
     statistics: dict[str, Statistics] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
     categories: dict[str, str] = field(default_factory=dict)
+    reworded: set[str] = field(default_factory=set)
+    """The ids under which runs asked different words: their sets differ."""
     findings: list[Finding] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Everything that happened at the desk to the runs' answers, in order."""
@@ -170,7 +168,7 @@ def _scores(events: Sequence[Event]) -> dict[str, Any]:
         "role": [event.kind for event in events],
         "scorer": [event.scorer for event in events],
         "independent": [_yes(event.independent) for event in events],
-        "rubric": [RUBRIC_DIGEST] * len(events),
+        "rubric": [event.rubric or RUBRIC_DIGEST for event in events],
         **{metric: values[:, number] for number, metric in enumerate(METRICS)},
     }
 
@@ -227,7 +225,9 @@ class _Run:
         asked = self._inputs.questions(name)
         if asked is not None:
             self._gathered.categories.update(asked.categories)
-            self._gathered.questions.update({question.id: question.text for question in asked.questions})
+            for question in asked.questions:
+                if self._gathered.questions.setdefault(question.id, question.text) != question.text:
+                    self._gathered.reworded.add(question.id)
         if name in self._withheld.statistics:
             self._gathered.statistics.setdefault(name, self._withheld.statistics[name])
         if name in self._gathered.statistics:

@@ -37,7 +37,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     answer was on the analyst's screen. `suggested` is what was suggested on screen, metric by metric, and
     `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
     answer it was, and `independent` that they had not seen how others scored it; a look is the event of seeing either.
-    `calibration` says that the score was given to be compared with a reference analyst's.
+    `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
+    which values were given; it is empty in scores of before it was kept, which were given by the paper's.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     blind: bool = True
     independent: bool = True
     calibration: bool = False
+    rubric: str = ""
 
 
 class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
@@ -20,6 +20,11 @@ PUBLISHED_SCORES = "published-scores.csv"
 StudyExperiment = Literal["quality", "robustness", "recall", "summary", "regulation"]
 
 
+Average = Annotated[float, msgspec.Meta(ge=-1, le=1)]
+Overall = Annotated[float, msgspec.Meta(ge=0, le=11)]
+"""From 1 to 10, and a little around, so that an impossible value of a source can be kept and found by its audit."""
+
+
 class PublishedScore(msgspec.Struct, frozen=True):
     """One cell (or row of metrics) of a published table.
 
@@ -33,12 +38,12 @@ class PublishedScore(msgspec.Struct, frozen=True):
     experiment: StudyExperiment
     document: str
     question: str
-    m_all: float | None
-    relevance: float | None = None
-    accuracy: float | None = None
-    clarity: float | None = None
-    completeness: float | None = None
-    reference: float | None = None
+    m_all: Overall | None
+    relevance: Average | None = None
+    accuracy: Average | None = None
+    clarity: Average | None = None
+    completeness: Average | None = None
+    reference: Average | None = None
     averaged: int = 0
     file: str = ""
     sheet: str = ""

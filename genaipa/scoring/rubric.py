@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal, get_args
 
 import msgspec
@@ -34,6 +35,8 @@ RUBRIC: dict[Metric, dict[float, str]] = {
         -1.0: "an incorrect reference",
     },
 }
+RUBRIC_DIGEST = hashlib.sha256(repr(RUBRIC).encode()).hexdigest()[:12]
+"""Names these metrics, values and meanings. It is kept with every score: scores by two rubrics are not compared."""
 SILENT_RULE = (
     "The document does not answer this question: the right answer is to say so, "
     "and any mention of a section scores -1 on reference."

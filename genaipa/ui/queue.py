@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.scoring.events import Draft, Event, new_id, now
+from genaipa.scoring.rubric import RUBRIC_DIGEST
 from genaipa.ui.coverage import Coverage, wanted_from
 
 if TYPE_CHECKING:
@@ -296,6 +297,7 @@ class Queue:
             undoes=undoes,
             blind=self.plan.blind and digest not in self.ledger.shown_whose(analyst),
             independent=digest not in self.ledger.shown_scores(analyst),
+            rubric=RUBRIC_DIGEST if values else "",
         )
 
     def _keep(self, event: Event) -> Event:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from genaipa.cells import number
 from genaipa.scoring.events import Event, Scorer, new_id, now
 from genaipa.scoring.overall import m_all
-from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values, shown
+from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES, Metric, Values, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,8 @@ DIGEST = "digest"
 """The column with the answer's digest: a table without it is none of ours."""
 GIVEN = (
     *(DIGEST, "analyst", "time", *METRICS, "note"),
-    *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "id"),
+    *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected"),
+    *("rubric", "id"),
 )
 """The columns that say what was given; they are read back. Only the digest and the five metrics have to be there."""
 ABOUT = ("run", "system", "document", "question", "wording", "initialization", "repetition", "m_all")
@@ -46,7 +47,7 @@ def row_of(event: Event, places: Sequence[Occurrence]) -> tuple[Cell, ...]:
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
-        *(_word(event.calibration), suggested, _word(event.preselected), event.id),
+        *(_word(event.calibration), suggested, _word(event.preselected), event.rubric, event.id),
         *_about(places),
         round(m_all(values), 2),
     )
@@ -73,10 +74,13 @@ def _whole(value: float) -> float:
 def event_of(cells: Mapping[str, str], analyst: str) -> tuple[Event | None, list[tuple[str, str]]]:
     """The event in a row (column → text), given by `analyst`, and what is wrong with it (column, problem).
 
-    A row without an id or a time is a new event of this moment. There is no event where anything is wrong.
+    A row without an id or a time is a new event of this moment, by today's rubric. There is no event where anything is
+    wrong.
     """
     problems: list[tuple[str, str]] = []
     fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
+    if not cells.get("id", "").strip():
+        fields["rubric"] = RUBRIC_DIGEST
     for column, read in _READERS.items():
         text = cells.get(column, "").strip()
         if text:
@@ -160,4 +164,5 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "calibration": _flag,
     "suggested": _suggested,
     "preselected": _flag,
+    "rubric": str,
 }
