@@ -109,7 +109,7 @@ def _in_words(problem: str, kind: Any) -> str:
         return f"the key '{missing[1]}' is missing."
     choice = re.fullmatch(r"Invalid enum value '(.*)'", problem)
     if choice:
-        return f"'{choice[1]}' is not possible here{nearest(choice[1], _choices(kind))}"
+        return f"'{choice[1]}' is not possible here{nearest(choice[1], _choices(kind) - {choice[1]})}"
     if "matching regex" in problem:
         return "may hold letters, digits, '.', '_' and '-' only."
     wrong = re.fullmatch(r"Expected `(.*)`, got `(.*)`", problem)

@@ -289,6 +289,25 @@ def test_effort_leaves_out_what_is_not_known() -> None:
     assert effort_figures.against(effort_of([None, 1.0], m_all10=[50.0, None]), "seconds") is None
 
 
+def test_times_of_no_time_are_not_drawn() -> None:
+    """Systems that answer from this machine's memory have no time worth a figure; one that takes its time has."""
+    assert effort_figures.against(effort_of([0.0, 0.01], m_all10=[50.0, 60.0]), "seconds") is None
+    assert effort_figures.against(effort_of([0.0, 2.0], m_all10=[50.0, 60.0]), "seconds") is not None
+
+
+def test_who_has_no_box_is_named() -> None:
+    """A system that was scored in other experiments only is said to be missing, and n speaks of this figure alone."""
+    both = answer_rows(experiments=("quality", "recall"))
+    answers = [row for row in both if row["experiment"] == "recall" or row["system"] == "a/one"]
+    frame = tidy_of(answers, score_rows(answers))
+    drawn = boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality")
+    assert drawn is not None
+    assert "so not here: b/two." in drawn.note
+    everyone = boxes.by_document(scores.points(frame), scores.five_numbers(frame), "recall")
+    assert everyone is not None
+    assert "not here" not in everyone.note
+
+
 def test_agreement_draws_alpha_with_its_interval() -> None:
     """Each metric has its alpha, interval and n; one without alpha is said to have no value."""
     table = alphas()

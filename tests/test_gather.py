@@ -154,6 +154,20 @@ def test_published_scores_are_rows_of_their_own():
     assert len(frame) == 5
 
 
+def test_a_published_system_stands_for_the_study_itself():
+    """Where a study was imported and its system asked again, the system's name means the study, and a run's the run."""
+    make_workspace(questions=2)
+    write("say.yaml", "default: Yes.\n")
+    study, _ = carry_out(spec(systems=("scripted/say.yaml",)))
+    again, _ = carry_out(spec(systems=("scripted/say.yaml",), seed=7))
+    here = find_workspace()
+    assert len(select(here, ["scripted/say.yaml"])) == 2
+    study.write_file(AUDIT, write_audit([]))
+    assert [source.folder.name for source in select(here, ["scripted/say.yaml"])] == [study.name]
+    assert [source.folder.name for source in everything(here)] == [study.name]
+    assert [source.folder.name for source in select(here, [again.name])] == [again.name]
+
+
 def test_names_that_mean_nothing_are_errors():
     """An unknown run is named with those there are; no run at all says how to make one."""
     make_workspace()
@@ -163,6 +177,8 @@ def test_names_that_mean_nothing_are_errors():
     make_answers(*REPLIES)
     with pytest.raises(GenaipaError, match="nothing-like-it"):
         select(here, ["nothing-like-it"])
+    with pytest.raises(UsageError, match="genaipa import genaipabench"):
+        select(here, ["published/bard"])
 
 
 def test_without_a_store_everything_is_unscored():

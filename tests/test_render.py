@@ -167,3 +167,11 @@ def test_rows_for_machines():
 def test_empty(form):
     """A table without rows is its headings in every form."""
     assert "system" in form(table_of({"system": [], "n": []}))
+
+
+def test_code_in_a_note_is_set_as_code() -> None:
+    """What stands between backticks is a word of the table's own in LaTeX and HTML; a single one is only a sign."""
+    table = Table("t", "T", "The `answers` are 100%.", pd.DataFrame({"n": [1]}))
+    assert r"The \texttt{answers} are 100\%." in render.as_latex(table)
+    assert "<code>answers</code>" in render.as_html(table)
+    assert r"\textasciigrave{}" in render.as_latex(Table("t", "T", "A ` alone.", pd.DataFrame({"n": [1]})))

@@ -14,7 +14,7 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.statistics import measure
 from genaipa.reports import frame as tidy_table
 from genaipa.runs import journal
-from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.audit import audit_of, excluded_answers, is_imported
 from genaipa.runs.folder import ANSWERS, RunFolder, find_run, list_runs
 from genaipa.runs.records import Kind, Manifest, Status
 from genaipa.runs.withheld import withheld
@@ -78,13 +78,18 @@ class Gathered:
 def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
 
+    Of a published study's system these are the study's own, and not those in which it was asked again.
     A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
     named itself.
     """
     chosen: dict[str, Source] = {}
     runs = _readable(list_runs(workspace))
     for name in names:
-        of_system = [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
+        of_system = _originals(
+            [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
+        )
+        if not of_system and name.startswith("published/"):
+            raise UsageError(f"no run of {name} is here; import the published study with: genaipa import genaipabench")
         if not of_system:
             folder = find_run(workspace, name)
             manifest = folder.manifest()
@@ -98,7 +103,17 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
 
 def everything(workspace: Workspace) -> list[Source]:
     """Every readable run of the workspace."""
-    return [Source(folder, manifest, manifest.spec.systems) for folder, manifest in _readable(list_runs(workspace))]
+    runs = _readable(list_runs(workspace))
+    return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
+
+
+def _originals(sources: list[Source]) -> list[Source]:
+    """The runs without those that only ask a published study's systems again, where the study itself is here.
+
+    Such a run repeats answers that are counted already; by its own name it is reported as any other.
+    """
+    imported = {name for source in sources if is_imported(source.folder) for name in source.systems}
+    return [source for source in sources if is_imported(source.folder) or not set(source.systems) <= imported]
 
 
 def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:

@@ -122,6 +122,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
         ("Documents", ", ".join(documents)),
         ("Runs", f"{len(sources):,}{when}"),
         ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
+        ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
         ("Scores in the averages", f"{len(counted):,}"),
         ("Scored by", ", ".join([*published, *scorers])),
     ]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LONG = 45
 """Rows that fit a printed page: in LaTeX, a longer table is a `longtable`."""
+_FITS = 28
+"""Characters of a text up to which its cell in HTML is never broken into lines."""
 WIDE = 40
 """Characters of a cell above which its text is broken into lines."""
 
@@ -118,7 +120,7 @@ def as_latex(table: Table) -> str:
     head = _latex_row(headings(table), frozenset())
     lines = [_latex_row(row, right) for row in body]
     caption = f"\\caption{{{latex(table.title)}}}\\label{{tab:{table.name}}}"
-    note = f"{{\\footnotesize {latex(table.note)}\\par}}" if table.note else ""
+    note = f"{{\\footnotesize {_latex_prose(table.note)}\\par}}" if table.note else ""
     if len(body) > LONG:
         return _joined(
             "% needs \\usepackage{booktabs,longtable} and UTF-8",
@@ -160,6 +162,12 @@ def as_latex(table: Table) -> str:
 def latex(text: str) -> str:
     """Text in which nothing is a command."""
     return _SPECIAL.sub(lambda found: _LATEX[found[0]], _one_line(text))
+
+
+def _latex_prose(text: str) -> str:
+    """A note: what stands between backticks is set as code."""
+    escaped = latex(text)
+    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", escaped)
 
 
 def _column(place: int, body: Sequence[Sequence[str]], right: set[int]) -> str:
@@ -213,7 +221,7 @@ def prose(text: str) -> str:
 
 
 def _html_cell(place: int, cell: str, right: set[int], lead: int | None) -> str:
-    kind = ' class="long"' if len(cell) > WIDE else _number(place, right)
+    kind = ' class="long"' if len(cell) > _FITS and place not in right else _number(place, right)
     return f'<th scope="row"{kind}>{escape(cell)}</th>' if place == lead else f"<td{kind}>{escape(cell)}</td>"
 
 

@@ -62,6 +62,11 @@ def audit_of(folder: RunFolder) -> list[Finding]:
     return read_audit(folder.path / AUDIT)
 
 
+def is_imported(folder: RunFolder) -> bool:
+    """Whether a run was made of somebody else's data, and audited."""
+    return (folder.path / AUDIT).is_file()
+
+
 def excluded_answers(findings: Iterable[Finding]) -> dict[str, Finding]:
     """Key of a record → the first finding for which its answer is left out of analyses."""
     excluded: dict[str, Finding] = {}

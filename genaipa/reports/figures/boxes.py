@@ -10,6 +10,7 @@ import pandas as pd
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
+from genaipa.reports.tables.averages import how_few
 from genaipa.scoring.overall import Bounds
 
 if TYPE_CHECKING:
@@ -50,11 +51,20 @@ def by_document(points: Table, five_numbers: Table, experiment: str, bounds: Bou
     note = (
         "Overall quality (M_all x 10) of each question, by document. Box: quartiles and median; whiskers: minimum and "
         "maximum; each point is a question, n is how many. "
-        f"{style.bands_in_words(bounds)}{style.in_full(systems)}{style.in_full(documents)} {five_numbers.note}"
+        f"{style.bands_in_words(bounds)}{style.in_full(systems)}{style.in_full(documents)}{how_few(boxes['n'])}"
+        f"{_without(five_numbers, boxes)}"
     )
     name, title = style.stem(experiment, "by-document"), style.headline(experiment)
     table = Table(name, title, note, _drawn(boxes, dots))
     return Figure(name, title, note, table, lambda: _draw(boxes, dots, systems, documents, bounds))
+
+
+def _without(five_numbers: Table, boxes: pd.DataFrame) -> str:
+    """A sentence about the systems that have no box here, and have some in other experiments; empty without one."""
+    absent = [name for name in style.ordered(five_numbers.data["system"]) if name not in set(boxes["system"])]
+    if not absent:
+        return ""
+    return f" Without a score of this experiment by document, and so not here: {', '.join(map(str, absent))}."
 
 
 def _of(table: Table, experiment: str) -> pd.DataFrame:

@@ -24,6 +24,8 @@ Effort = Literal["cost", "seconds"]
 _NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}
 _TITLES: dict[Effort, str] = {"cost": "Quality against cost", "seconds": "Quality against time"}
 _AXES: dict[Effort, str] = {"cost": "US dollars per answer (mean)", "seconds": "Seconds per answer (median)"}
+_INSTANT = 0.1
+"""Seconds below which a time says nothing of a system: it answers from this machine's memory."""
 _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
@@ -31,7 +33,7 @@ _WIDE = 20
 def against(table: Table, effort: Effort, bounds: Bounds | None = None) -> Figure | None:
     """A panel per experiment: a point per system, M_all x 10 with its interval against the effort; None without one."""
     data = table.data.dropna(subset=["m_all10", effort])
-    if data.empty:
+    if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
     systems = style.labels(style.ordered(data["system"]), 34)
     limits = bounds or Bounds()

@@ -84,7 +84,8 @@ def figure(name: str, title: str, note: str, table: Table, grid: Grid, bounds: B
     """The figure of a grid; `note` is the beginning of its caption."""
     systems = style.labels(style.ordered(grid.data["system"]), 26)
     note = (
-        f"{note} Bands: {bounds.in_words}; a filled corner marks Red, an open one Yellow; a hatched cell has no value."
+        f"{note} Bands: {bounds.in_words}; a filled corner marks Red, an open one Yellow; a hatched cell has no value; "
+        "the darker a Green or Red, the farther it is from its bound."
         f"{style.in_full(systems)} {table.note}"
     )
     drawn = Table(name, title, note, grid.data.reset_index(drop=True), table.headings, table.formats)
