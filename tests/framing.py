@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 
 from genaipa.reports import frame as tidy_table
-from genaipa.scoring.rubric import RUBRIC_DIGEST
-from genaipa.scoring.rubric import METRICS, VALUES
+from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")
 QUESTIONS = tuple(f"{category}_{number}" for category in CATEGORIES for number in ("f1", "f2", "f3", "u1"))

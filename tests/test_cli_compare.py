@@ -60,7 +60,7 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     give_scores(run)
     out = done(genaipa("compare", "extractive", "scripted"))
     assert "extractive against scripted" in out
-    assert "Compared are 8 questions, each about the same documents: 8 pairs in quality." in out
+    assert "Compared are 8 questions: 8 pairs in quality, each about the same document." in out
     assert "After Holm's correction" in out
     assert "extractive is higher in M_all*10 (all" in out
     assert "Small n:" in out

@@ -15,9 +15,8 @@ from genaipa.errors import UsageError
 from genaipa.reports import certainty
 from genaipa.reports.comparison import MEASURES, OVERALL, Side, compare
 from genaipa.reports.figures import differences
-from genaipa.scoring.rubric import RUBRIC_DIGEST
 from genaipa.reports.significance import holm, paired, unpaired
-from genaipa.scoring.rubric import METRICS
+from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
 
 DOCUMENTS = ("uber", "spotify")
 
@@ -136,7 +135,9 @@ def test_a_mean_over_documents_is_paired_by_question():
     first = row(found)
     assert (first["n"], first["pairs"], first["mean_b"]) == (32, 32, 40)
     assert first["mean_a"] == pytest.approx(10 * by_hand(frame)["a/one"].mean())
-    assert "a pair is a question" in " ".join(found.finding)
+    said = " ".join(found.finding)
+    assert "a pair is a question, and the documents may differ" in said
+    assert "about the same document" not in said
 
 
 def test_cells_are_paired_where_both_have_them():
@@ -174,6 +175,23 @@ def test_no_difference_is_a_finding():
     assert (first["p"], first["effect"], first["low"], first["high"]) == (1, 0, 0, 0)
     assert first["meaning"] == "no difference"
     assert any("No difference holds" in said for said in found.finding)
+
+
+def test_ranks_that_disagree_with_the_means_are_told():
+    """A side that is a little higher in many questions and far lower in few is not called the higher one."""
+    values = [(8.25, 8.0)] * 29 + [(1.0, 10.0)] * 3
+    rows = [
+        published(system, "quality", question, document="uber", m_all=pair[side_])
+        for question, pair in zip(QUESTIONS, values, strict=True)
+        for side_, system in enumerate(("a/one", "b/two"))
+    ]
+    found = compare(*both(tidy_of(rows)))
+    first = row(found)
+    assert first["p_holm"] < 0.05
+    assert first["effect"] > 0 > first["difference"]
+    assert first["meaning"] == "ranks and means disagree"
+    assert "one is higher by ranks and the other by its mean in M_all*10 (all" in found.table.note
+    assert "a/one is higher in M_all*10 (all" not in found.table.note
 
 
 def test_one_question_is_told_to_be_too_few():

@@ -10,6 +10,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.errors import GenaipaError, UsageError
+from genaipa.reports.contents import notable
 from genaipa.reports.gather import everything, gather, select
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
@@ -116,6 +117,7 @@ def test_one_id_with_different_words_is_noticed():
     found = gathered("scripted/say.yaml")
     assert found.reworded == {"Q2"}
     assert found.questions["Q2"] == "Question 2 on [the company]?"
+    assert [sentence for sentence in notable(found) if sentence.endswith("mix them: Q2.")]
 
 
 def test_what_an_audit_excludes_is_marked():

@@ -124,8 +124,11 @@ def test_scores_without_a_right_answer_are_left_out(here: Workspace) -> None:
     """Where every answer behind a score is about another company, the score says so."""
     import_study(pulled_tree(faulty()), here)
     out = [s for s in published_scores(find_run(here, "published-chatgpt-4-summary-user")) if s.excluded]
-    assert {(score.document, score.excluded.partition(":")[0]) for score in out} == {("facebook", "other-company")}
-    assert len(out) == 8
+    assert {(score.document, score.excluded.partition(":")[0]) for score in out} == {
+        ("facebook", "other-company"),
+        ("", "other-company"),
+    }
+    assert len(out) == 8 * 2
 
 
 def test_importing_twice_changes_nothing(here: Workspace) -> None:
@@ -202,6 +205,8 @@ def test_pull_then_import_then_ask_again(genaipa: Cli, shared: Path) -> None:
     assert Path(first["audit"]["file"]).is_file()
     again = genaipa("import", "genaipabench")
     assert "nothing was changed" in again.out
+    assert "56  tables-contradict       22 of them left out of analyses" in again.out
+    assert "72  other-company           left out of analyses" in again.out
     assert "genaipa report published/bard published/chatgpt-4" in again.out
     run = genaipa("run", "--system", "published/chatgpt-4,published/bard", "--policy", "uber,airbnb", "--json")
     assert run.code == 0, run.err

@@ -14,6 +14,7 @@ from genaipa.importers.genaipabench.files import Tree, published
 from genaipa.importers.genaipabench.pull import pull
 from genaipa.importers.genaipabench.results import read_scores
 from genaipa.importers.genaipabench.study import Study, read_study
+from genaipa.importers.genaipabench.transcripts import Answer
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, read_published, write_published
 
@@ -115,7 +116,9 @@ def test_a_column_that_stands_twice() -> None:
         ("duplicate-scores", "summary", "spotify"),
     ]
     out = excluded(with_exclusions(read, found, []))
-    assert out == {(experiment, "spotify", question) for experiment in ("recall", "summary") for question in FAQ}
+    # The means over documents include that column.
+    places = (("recall", "spotify"), ("recall", ""), ("summary", "spotify"), ("summary", ""))
+    assert out == {(*place, question) for place in places for question in FAQ}
 
 
 def test_a_row_that_stands_twice() -> None:
@@ -168,6 +171,24 @@ def test_tables_that_contradict_each_other() -> None:
     assert f"imply {sum(scores('robust')['UC_f3']) / 5:.2f}" in found[0].reason
     documents = ("", "spotify", "uber", "twitter", "facebook", "airbnb")
     assert excluded(read) == {("robustness", document, "UC_f3") for document in documents}
+
+
+@pytest.mark.parametrize("kind", ["other-company", "other-question"])
+def test_a_mean_over_answers_to_something_else_is_left_out(kind: str) -> None:
+    """If a document's answers are all left out, so are their score and the mean over documents, and it says why."""
+    read, _ = read_scores(kept(BARD))
+    behind = [
+        Answer("published/bard", "recall", "uber", question, "original", run, "What?", "Lyft.", "a.xlsx", "Uber", "C1")
+        for question, runs in (("T_f1", 1), ("T_u1", 3))
+        for run in range(1, runs + 1)
+    ]
+    found = [answer.finding(kind, "It is about Lyft.", excludes=True) for answer in behind]
+    marked = with_exclusions(read, found, behind)
+    assert excluded(marked) == {("recall", name, question) for name in ("uber", "") for question in ("T_f1", "T_u1")}
+    (mean,) = (s for s in marked if (s.experiment, s.document, s.question) == ("recall", "", "T_u1"))
+    assert mean.excluded == f"{kind}: The mean includes uber. It is about Lyft."
+    one_of_three = [finding for finding in found if finding.question == "T_f1" or finding.repetition == 1]
+    assert excluded(with_exclusions(read, one_of_three, behind)) == {("recall", "uber", "T_f1"), ("recall", "", "T_f1")}
 
 
 def test_what_cannot_be_placed_is_named() -> None:
@@ -259,11 +280,12 @@ def test_published_scores_that_are_left_out(real: Study) -> None:
     bard, chatgpt = "published/bard", "published/chatgpt-4"
     assert out == {
         (bard, "quality", "duplicate-table"): 160,
-        (bard, "recall", "duplicate-scores"): 24,
-        (bard, "summary", "duplicate-scores"): 24,
-        (chatgpt, "recall", "other-company"): 32,
+        # A column, or the answers about one document, and the means of the metrics that include them.
+        (bard, "recall", "duplicate-scores"): 24 * 2,
+        (bard, "summary", "duplicate-scores"): 24 * 2,
+        (chatgpt, "recall", "other-company"): 32 * 2,
         (chatgpt, "summary", "duplicate-scores"): 10,
-        (chatgpt, "quality", "other-question"): 1,
+        (chatgpt, "quality", "other-question"): 1 * 2,
         (chatgpt, "quality", "unreachable-score"): 1,
         (chatgpt, "robustness", "unreachable-score"): 1,
         # Six rows and three and two, each of five documents and its metrics, but for what is left out already.

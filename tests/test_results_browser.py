@@ -95,5 +95,9 @@ def test_the_box_plots_are_drawn_here() -> None:
     make_scored()
     with open_to("--per-answer", "2") as (desk, browser):
         page = browser.visit(desk, "Ruth")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
         page.get_by_role("link", name="Results").click()
         page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first.wait_for()
+        assert any("vega" in url.lower() for url in asked)
+        assert not [url for url in asked if not url.startswith((desk.url, "data:", "blob:"))]

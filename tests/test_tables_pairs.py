@@ -9,6 +9,8 @@ from framing import answer_rows, tidy_of
 from tabling import FEW, published, scored
 
 from genaipa.policies.statistics import measure
+from genaipa.reports.contents import notable
+from genaipa.reports.gather import Gathered
 from genaipa.reports.tables import agreement, conduct, documents, effort, memory, robustness
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import METRICS, Values
@@ -148,6 +150,7 @@ def test_every_planned_question_is_counted_once() -> None:
         "excluded": 1,
         "scored": 1,
         "unscored": 2,
+        "score_left_out": 0,
         "published": 0,
     }
     included = conduct.statuses(tidy_of(answers, given, excluded=True)).data.iloc[0]
@@ -166,6 +169,31 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
         ["quality", 3, 0, 1, 2],
         ["recall", 0, 0, 0, 1],
     ]
+
+
+def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
+    """Somebody did score them: they are neither unscored nor scored, and a report says so."""
+    answers = answer_rows(**ONE, questions=FEW)
+    rows = [published("a/one", "quality", "uber", "T_f1", m_all=7.3, excluded="duplicate-table: A copy.")]
+    frame = tidy_of([*answers, *rows])
+    data = conduct.statuses(frame).data
+    assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
+    said = notable(Gathered(frame, []))
+    assert "Answers that nobody has scored: 2 of 3." in said
+    assert "Answers whose published score is left out by the audit: 1 of 3." in said
+    included = conduct.statuses(tidy_of([*answers, *rows], excluded=True)).data
+    assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
+
+
+def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
+    """Where both are averaged in one cell, a sentence names the systems and in how many."""
+    answers = answer_rows(questions=FEW)
+    rows = [published("a/one", "quality", "uber", question, m_all=7.3) for question in FEW[:2]]
+    given = scored(answers, lambda _: 1)
+    (said,) = (text for text in notable(Gathered(tidy_of([*answers, *rows], given), [])) if "one more answer" in text)
+    assert said.endswith("How many, by system: a/one 2.")
+    apart = tidy_of([*answers, *rows], given[2:])
+    assert not any("one more answer" in text for text in notable(Gathered(apart, [])))
 
 
 def test_silent_questions_apart() -> None:
@@ -206,6 +234,9 @@ def test_statistics_of_documents() -> None:
     assert data.loc["uber", ["unique_words", "connective_words"]].tolist() == pytest.approx([5 / 9, 1 / 9])
     assert [table.written("silent", value) for value in table.data["silent"]] == ["", "1", ""]
     assert data["questions"].tolist() == [3, 3, 0]
+    unsaid = [{**row, "silent": ""} for row in answers]
+    either = documents.statistics({"uber": measure(text)}, tidy_of([*unsaid, *answers])).data
+    assert either[["questions", "silent"]].values.tolist() == [[3, 1]]
 
 
 def _event(number, analyst, answer, value, **also):

@@ -59,8 +59,8 @@ def test_five_numbers_have_linear_quartiles() -> None:
     assert table.written("median", 88.75) == "88.75"
 
 
-def test_sources_are_compared_over_experiments_of_equal_weight() -> None:
-    """FAQs: quality (100 + 77.5) / 2 and recall 10 are 49.375, although recall has one question only."""
+def test_sources_are_compared_by_questions_of_equal_weight() -> None:
+    """FAQs: (100 + 10) / 2 and 77.5 are 66.25: that recall has one question only doesn't let this one weigh more."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
 
     def value(answer):
@@ -69,8 +69,9 @@ def test_sources_are_compared_over_experiments_of_equal_weight() -> None:
         return -1 if answer["question"] == "T_f1" else None
 
     table = scores.by_source(tidy_of(answers, scored(answers, value)))
-    assert table.data[["questions", "n", "mean"]].values.tolist() == [["faq", 2, 49.375], ["user", 1, 100]]
+    assert table.data[["questions", "n", "mean"]].values.tolist() == [["faq", 2, 66.25], ["user", 1, 100]]
     assert "quality, recall" in table.note
+    assert "a/one quality 3 (3), recall 1 (1), about uber." in table.note
 
 
 def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
@@ -80,11 +81,24 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
     rows = averages.policy_questions(frame)
     expected = interval(rows["m_all10"], rows["question"])
-    found = averages.over_experiments(rows)
-    assert found == pytest.approx(
-        {"n": 32, "mean": expected.mean, "low": expected.low, "high": expected.high}, abs=1e-9
-    )
-    assert found["low"] < found["mean"] < found["high"]
+    found = leaderboard.board(frame).data.iloc[0]
+    assert found[["m_all10", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
+    assert found["m_all10"] == pytest.approx(rows.groupby("experiment", observed=True)["m_all10"].mean().mean())
+    assert found["low"] < found["m_all10"] < found["high"]
+
+
+def test_experiments_with_other_questions_do_not_weigh_more() -> None:
+    """Quality of one question at 10 beside recall of three at 100: (55 + 100 + 100) / 3, and not (10 + 100) / 2."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
+
+    def value(answer):
+        if answer["experiment"] == "recall":
+            return 1
+        return -1 if answer["question"] == "T_f1" else None
+
+    table = leaderboard.board(tidy_of(answers, scored(answers, value)))
+    assert table.data[["m_all10", "quality", "recall"]].values.tolist() == [[85, 10, 100]]
+    assert "experiments that it is scored in" in table.note
 
 
 def test_easiest_and_hardest_over_systems_and_wordings() -> None:
@@ -96,15 +110,39 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
         answer["silent"] = "yes" if answer["question"] == "T_f1" and answer["document"] == "uber" else answer["silent"]
     values = by(T_f1=1, T_u1=0.5, UC_f1=-1)
     given = scored(answers, lambda answer: -1 if answer["experiment"] == "recall" else values(answer))
-    frame = tidy_of([*answers, published("p/bard", "quality", "", "T_f1", metrics=0.0)], given)
-    data = scores.easiest_and_hardest(frame).data
+    bard = [published("p/bard", "quality", "", question, metrics=0.0) for question in FEW]
+    table = scores.easiest_and_hardest(tidy_of([*answers, *bard], given))
+    data = table.data
+    assert "Left out" not in table.note
     assert data[["end", "rank", "question", "mean", "n", "silent"]].values.tolist() == [
         ["easiest", 1, "T_f1", 8.5, 2, "uber"],
-        ["easiest", 2, "T_u1", 7.75, 2, "none"],
-        ["hardest", 1, "UC_f1", 1, 2, "all"],
+        ["easiest", 2, "T_u1", 7, 2, "none"],
+        ["hardest", 1, "UC_f1", 2.5, 2, "all"],
     ]
     assert data["low"].tolist() == data["high"].tolist() == data["mean"].tolist()
-    assert scores.easiest_and_hardest(frame, most=1).data["question"].tolist() == ["T_f1", "UC_f1"]
+    most = scores.easiest_and_hardest(tidy_of([*answers, *bard], given), most=1)
+    assert most.data["question"].tolist() == ["T_f1", "UC_f1"]
+
+
+def test_a_question_that_lacks_a_system_is_not_ranked() -> None:
+    """Only T_f1 has both systems: the others are left out, and counted; where none has both, all are ranked."""
+    answers = answer_rows(questions=FEW)
+    given = scored(answers, lambda row: 1 if row["system"] == "a/one" or row["question"] == "T_f1" else None)
+    table = scores.easiest_and_hardest(tidy_of(answers, given))
+    assert table.data["question"].tolist() == ["T_f1"]
+    assert "Left out: 2 of 3 questions" in table.note
+    apart = scored(answers, lambda row: 1 if (row["system"] == "a/one") == (row["question"] == "T_f1") else None)
+    table = scores.easiest_and_hardest(tidy_of(answers, apart))
+    assert len(table.data) == 3
+    assert "No question has scores of every system" in table.note
+
+
+def test_a_system_with_more_documents_weighs_no_more_in_a_question() -> None:
+    """One system at 10 about two documents, another at 1 about one of them: 5.5 and not (5.5 + 10) / 2."""
+    answers = answer_rows(questions=("T_f1",))
+    given = scored(answers, lambda row: 1 if row["system"] == "a/one" else -1 if row["document"] == "uber" else None)
+    data = scores.easiest_and_hardest(tidy_of(answers, given)).data
+    assert data[["mean", "n"]].values.tolist() == [[5.5, 2]]
 
 
 def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
@@ -150,6 +188,20 @@ def test_published_metrics_stand_where_documents_have_only_m_all() -> None:
     ]
     data = metrics.by_question(tidy_of(rows)).data
     assert data[["relevance", "m_all", "documents"]].values.tolist() == [[1, 7.3, 1]]
+
+
+def test_metrics_of_one_document_do_not_stand_beside_m_all_of_two() -> None:
+    """Where not every document with an M_all has metrics of its own, they are the published means, or what there is."""
+    answers = answer_rows(systems=("p/bard",), documents=("spotify",), questions=("T_f1", "T_u1"))
+    rows = [
+        *(published("p/bard", "quality", "uber", question, m_all=1.0) for question in ("T_f1", "T_u1")),
+        published("p/bard", "quality", "", "T_f1", metrics=0.0),
+    ]
+    data = metrics.by_question(tidy_of([*answers, *rows], scored(answers, lambda _: 1))).data
+    assert data[["question", "relevance", "m_all", "documents"]].values.tolist() == [
+        ["T_f1", 0, 5.5, 2],
+        ["T_u1", 1, 5.5, 2],
+    ]
 
 
 def test_what_an_audit_left_out_leaves_the_published_mean() -> None:

@@ -67,7 +67,8 @@ def _print(done: Imported) -> None:
     excluding = Counter(finding.kind for finding in done.findings if finding.excludes)
     show(f"The audit found {len(done.findings)} things in the published data:")
     for kind, count in _kinds(done):
-        left_out = "  left out of analyses, unless they are told to include it" if excluding[kind] else ""
+        number = "" if excluding[kind] == count else f"{excluding[kind]} of them "
+        left_out = f"  {number}left out of analyses, unless they are told to include it" if excluding[kind] else ""
         show(f"  {count:4}  {kind:22}{left_out}".rstrip())
     show(f"Each with its file, cell and reason: {done.audit}")
     if not done.changed:

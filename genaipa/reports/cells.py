@@ -72,12 +72,14 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
 
     Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `AVERAGED`, `documents` (how many have
     an M_all of their own; 0 where only a published mean over documents is known). Each value comes from the cells of
-    the documents; where these lack it, from the published mean over documents.
+    the documents; where any of these lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
     single = found[found["document"] != ""].groupby(keys, observed=True)
     means = single[list(AVERAGED)].mean()
     overall = found[found["document"] == ""].groupby(keys, observed=True)[list(AVERAGED)].mean()
-    merged = means.combine_first(overall)[list(AVERAGED)]
-    merged["documents"] = single["m_all"].count().reindex(merged.index, fill_value=0)
+    known = single[list(AVERAGED)].count()
+    of_all = means.where(known.eq(known["m_all"], axis=0))
+    merged = of_all.combine_first(overall).combine_first(means)[list(AVERAGED)]
+    merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
     return merged.reset_index()

@@ -353,12 +353,17 @@ def _meaning(row: Mapping[Any, Any]) -> str:
     if row["test"] == "none":
         return "too few questions to test"
     if row["p_holm"] < SIGNIFICANT:
-        said = "A higher" if row["effect"] > 0 else "B higher"
+        said = "ranks and means disagree" if _torn(row) else "A higher" if row["effect"] > 0 else "B higher"
     elif row["p"] < SIGNIFICANT:
         said = "may be chance, among so many tests"
     else:
         said = "may be chance" if row["effect"] else "no difference"
     return f"{said}; few questions" if row["n"] < FEW else said
+
+
+def _torn(row: Mapping[Any, Any]) -> bool:
+    """Whether the side that is higher by ranks, which are tested, is the lower one by its mean."""
+    return bool(row["effect"] * row["difference"] < 0)
 
 
 def _scope(matched: dict[str, _Match], differing: Sequence[str]) -> Iterator[str]:
@@ -373,8 +378,8 @@ def _scope(matched: dict[str, _Match], differing: Sequence[str]) -> Iterator[str
         )
         return
     yield (
-        f"Compared are {len(match.pairs)} questions, each about the same documents: "
-        f"{int(match.pairs['pairs'].sum())} pairs in {', '.join(match.experiments)}."
+        f"Compared are {len(match.pairs)} questions: {int(match.pairs['pairs'].sum())} pairs in "
+        f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}
     if known:
@@ -382,7 +387,10 @@ def _scope(matched: dict[str, _Match], differing: Sequence[str]) -> Iterator[str
             f"{', '.join(measure for measure in known if known[measure] == experiments)} in {experiments}"
             for experiments in dict.fromkeys(known.values())
         )
-        yield f"Where one side is known by means over documents only, a pair is a question: {where}."
+        yield (
+            "Where one side is known by means over documents only, a pair is a question, and the documents may differ: "
+            f"{where}."
+        )
 
 
 def _found(data: pd.DataFrame, first: str, second: str) -> Iterator[str]:
@@ -397,13 +405,15 @@ def _found(data: pd.DataFrame, first: str, second: str) -> Iterator[str]:
     holding = data[data["p_holm"] < SIGNIFICANT]
     if holding.empty:
         yield f"No difference holds after Holm's correction ({tests} tests)."
-    for name, higher in ((first, holding["effect"] > 0), (second, holding["effect"] < 0)):
-        places = [
-            f"{measure} ({', '.join(rows['questions'])})"
-            for measure, rows in holding[higher].groupby("measure", sort=False)
-        ]
+    torn = holding["effect"] * holding["difference"] < 0
+    for said, rows in (
+        (f"{first} is higher in", holding[~torn & (holding["effect"] > 0)]),
+        (f"{second} is higher in", holding[~torn & (holding["effect"] < 0)]),
+        ("one is higher by ranks and the other by its mean in", holding[torn]),
+    ):
+        places = [f"{m} ({', '.join(some['questions'])})" for m, some in rows.groupby("measure", sort=False)]
         if places:
-            yield f"After Holm's correction ({tests} tests), {name} is higher in {'; '.join(places)}."
+            yield f"After Holm's correction ({tests} tests), {said} {'; '.join(places)}."
 
 
 def _small(data: pd.DataFrame) -> Iterator[str]:

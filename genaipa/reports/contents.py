@@ -112,8 +112,23 @@ def notable(gathered: Gathered, statuses: Table | None = None) -> list[str]:
     return [
         *_conduct_in_words(counts),
         *_unscored_in_words(gathered.frame),
+        *_mixed_in_words(gathered.frame),
+        *_reworded_in_words(gathered),
         *audit.in_words(gathered.findings, gathered.frame),
     ]
+
+
+_NAMED = 5
+"""Questions that a sentence names."""
+
+
+def _reworded_in_words(gathered: Gathered) -> list[str]:
+    """A sentence where runs asked different words under the same id."""
+    ids = [question for question in gathered.questions if question in gathered.reworded]
+    if not ids:
+        return []
+    named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+    return [f"The runs asked different words under the same ids, so that their averages mix them: {named}."]
 
 
 def _asked(gathered: Gathered, statuses: Table) -> Chapter:
@@ -318,6 +333,7 @@ _LACKS = {
     "refused": "Questions that a system refused to answer",
     "truncated": "Answers that were cut off",
     "unscored": "Answers that nobody has scored",
+    "score_left_out": "Answers whose published score is left out by the audit",
 }
 
 
@@ -327,6 +343,18 @@ def _unscored_in_words(frame: pd.DataFrame) -> list[str]:
     if (frame["m_all"].notna() & (frame["excluded"] != "")).any():
         return ["No score counts: all that there are were left out by the audit. (--include-excluded counts them.)"]
     return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
+
+
+def _mixed_in_words(frame: pd.DataFrame) -> list[str]:
+    """Where a published score and scores of analysts are averaged with each other."""
+    counted = frame[frame["counted"]]
+    units = counted.groupby(["system", "experiment", "document", "question"], observed=True)["unit"].nunique()
+    mixed = units[units > 1].groupby("system", observed=True).size()
+    if mixed.empty:
+        return []
+    where = ", ".join(f"{system} {number:,}" for system, number in mixed.items())
+    said = "Some questions about a document have a published score and answers that analysts scored here; their average"
+    return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
 
 
 def _experiments(table: Table) -> list[str]:

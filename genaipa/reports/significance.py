@@ -36,7 +36,8 @@ class Tested(NamedTuple):
 def paired(differences: Floats) -> Tested:
     """Wilcoxon's signed-rank test, with the matched-pairs rank-biserial correlation; zeros are left out of both.
 
-    No test is made of so few differences that none could be significant. If all are zero, p is 1 and the effect 0.
+    No test is made of fewer than six differences, of which none could be significant. If all of six or more are zero, p
+    is 1. The effect of zeros alone is 0.
     """
     from scipy import stats
 

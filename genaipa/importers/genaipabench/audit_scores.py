@@ -250,7 +250,8 @@ def with_exclusions(
 ) -> list[PublishedScore]:
     """The scores, each with the reason for which analyses leave it out by default, if there is one.
 
-    That is a finding about the score itself, or findings about all the answers that it was given to.
+    That is a finding about the score itself, or findings about all the answers that it was given to. A mean over
+    documents is left out as well where one of them has answers to something else, or a copied column: it rests on them.
     """
     about_scores = [finding for finding in findings if finding.excludes == "score"]
     about_answers = {finding.key: finding for finding in findings if finding.excludes == "answer"}
@@ -258,14 +259,29 @@ def with_exclusions(
     for answer in answers:
         if answer.text is not None:
             keys[answer.system, answer.experiment, answer.document, answer.question].append(answer.key)
-    marked = []
+    reasons: list[str] = []
+    wrong: dict[tuple[str, str, str], str] = {}
     for score in scores:
-        own = next((finding for finding in about_scores if _concerns(finding, score)), None)
+        found = [finding for finding in about_scores if _concerns(finding, score)]
         behind = keys.get((score.system, score.experiment, score.document, score.question), [])
-        if own is None and behind and all(key in about_answers for key in behind):
-            own = about_answers[behind[0]]
-        marked.append(replace(score, excluded=f"{own.kind}: {own.reason}") if own else score)
-    return marked
+        if behind and all(key in about_answers for key in behind):
+            found.append(about_answers[behind[0]])
+        reasons.append(f"{found[0].kind}: {found[0].reason}" if found else "")
+        for finding in filter(_wrong_content, found):
+            said = f"{finding.kind}: The mean includes {score.document}. {finding.reason}"
+            wrong.setdefault((score.system, score.experiment, score.question), said)
+    for place, score in enumerate(scores):
+        if not score.document and not reasons[place]:
+            reasons[place] = wrong.get((score.system, score.experiment, score.question), "")
+    return [replace(score, excluded=why) if why else score for score, why in zip(scores, reasons, strict=True)]
+
+
+def _wrong_content(finding: Finding) -> bool:
+    """Whether what it finds was scored, and is in the means over documents as well.
+
+    A copied table or row is not: there the metrics show what was scored.
+    """
+    return finding.excludes == "answer" or (finding.kind == "duplicate-scores" and not finding.question)
 
 
 def _concerns(finding: Finding, score: PublishedScore) -> bool:

@@ -65,19 +65,18 @@ def mean_of(rows: pd.DataFrame, column: str, clusters: str = "question") -> dict
     return _as_columns(interval(rows[column], rows[clusters]))
 
 
-def over_experiments(rows: pd.DataFrame) -> dict[str, object]:
-    """`n`, `mean`, `low` and `high` of `m_all10`: the mean over experiments of the means over questions.
+def mean_over(rows: pd.DataFrame, column: str, groups: Sequence[str], clusters: str) -> dict[str, object]:
+    """`n`, `mean`, `low` and `high` of a column: the mean over groups of their means over the clusters.
 
-    `rows` are of one system, one per experiment and question. What is resampled is the questions, each with all its
-    experiments.
+    `rows` have at most one of each group and cluster. What is resampled is the clusters, each with all its groups.
     """
-    known = rows[rows["m_all10"].notna()]
-    by_experiment = known.groupby("experiment", observed=True)["m_all10"]
-    means = by_experiment.transform("mean")
-    mean = by_experiment.mean().mean()
-    # What each question adds to that mean. Their average is the mean itself, also where experiments lack questions.
-    weights = known["question"].nunique() / (by_experiment.transform("size") * by_experiment.ngroups)
-    added = mean + (weights * (known["m_all10"] - means)).groupby(known["question"], observed=True).sum()
+    known = rows[rows[column].notna()]
+    by_group = known.groupby(list(groups), observed=True)[column]
+    means = by_group.transform("mean")
+    mean = by_group.mean().mean()
+    # What each cluster adds to that mean. Their average is the mean itself, also where groups lack clusters.
+    weights = known[clusters].nunique() / (by_group.transform("size") * by_group.ngroups)
+    added = mean + (weights * (known[column] - means)).groupby(known[clusters], observed=True).sum()
     return _as_columns(interval(added, added.index.to_series()))
 
 
@@ -98,3 +97,34 @@ def how_few(numbers: pd.Series, what: str = "questions") -> str:
     if least == 1:
         return f" Some rest on n = 1 of the {what}: too few for an interval, and no base for a conclusion."
     return f" Some rest on n = {least} {what} only: their intervals are rough."
+
+
+def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
+    """What each system was scored on, where that is not the same for all and in all experiments; or nothing.
+
+    `found` are the means over documents (`policy_questions`) that have an M_all.
+    """
+    single = cells.by_document(policy_cells(frame))
+    asked: set[object] = set()
+    shown, even = [], True
+    for system in found["system"].unique():
+        own, whole = single[single["system"] == system], found[found["system"] == system]
+        asked.add(frozenset(zip(own["experiment"], own["document"], own["question"], strict=True)))
+        asked.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
+        numbers = whole.groupby("experiment", observed=True, sort=True)["documents"].agg(["size", "sum"])
+        even &= len({frozenset(rows["question"]) for _, rows in whole.groupby("experiment", observed=True)}) == 1
+        experiments = (f"{name} {row['size']} ({row['sum']})" for name, row in numbers.iterrows())
+        documents = own["document"].unique()
+        shown.append(f"{system} {', '.join(experiments)}, {_of_documents(list(documents))}")
+    # Of each system the scores by document, and those by question: two sets if all systems have the same.
+    if even and len(asked) <= 2:  # noqa: PLR2004
+        return ""
+    return (
+        " Not all systems and experiments were scored on the same questions about the same documents, so that the "
+        "averages don't compare like with like. Questions, and scores of a question about a document: "
+        f"{'; '.join(shown)}."
+    )
+
+
+def _of_documents(names: list[str]) -> str:
+    return f"about {', '.join(names)}" if names else "published as means over documents"

@@ -47,6 +47,7 @@ HEADINGS = {
     "other_high": "to",
     "scored_by": "scored by",
     "published": "published scores",
+    "score_left_out": "score left out",
 }
 """Column → what people read above it; the others are headed by their own names."""
 

@@ -34,16 +34,18 @@ def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
 def statuses(frame: pd.DataFrame) -> Table:
     """How many questions were planned, what became of them, and how many of the answers count."""
     by = ["system", "experiment"]
-    columns = [*by, "planned", *_STATUSES, "excluded", "scored", "unscored", "published"]
+    columns = [*by, "planned", *_STATUSES, "excluded", "scored", "unscored", "score_left_out", "published"]
     once = asked_once(frame)
-    text = once["answer"] != ""
     published = frame[frame["counted"] & (frame["unit"] == "table")]
+    unscored = (once["answer"] != "") & ~once["counted"] & ~once["left_out"] & ~_published(once, published)
+    left_out = _published(once, frame[(frame["excluded"] != "") & (frame["unit"] == "table")])
     numbers = {
         "planned": once["status"] != "",
         **{status: once["status"] == status for status in _STATUSES},
         "excluded": once["excluded"] != "",
         "scored": once["counted"],
-        "unscored": text & ~once["counted"] & ~once["left_out"] & ~_published(once, published),
+        "unscored": unscored & ~left_out,
+        "score_left_out": unscored & left_out,
     }
     found = once[by].assign(**numbers).groupby(by, observed=True, sort=True).sum().astype("int64")
     tables = published.groupby(by, observed=True, sort=True).size().rename("published")
@@ -56,7 +58,7 @@ def statuses(frame: pd.DataFrame) -> Table:
         "is what an audit found to be no answer to its question; it is left out of averages unless they were asked to "
         "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
         "are scores that a study gives by question, without saying which answer they belong to: the answers to these "
-        "questions are neither.",
+        "questions are neither. Where an audit leaves out such a score, its answers are under `score left out`.",
         data,
         columns,
     )

@@ -28,11 +28,12 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "questions",
         "silent",
     ]
-    asked = frame.drop_duplicates(["document", "question"])
+    pair = ["document", "question"]
+    asked, known = frame.drop_duplicates(pair), frame[frame["silent"].isin(["yes", "no"])].drop_duplicates(pair)
     rows = []
     for name in sorted(measured):
         found = measured[name]
-        silent = asked.loc[asked["document"] == name, "silent"]
+        silent = known.loc[known["document"] == name, "silent"]
         rows.append(
             {
                 "document": name,
@@ -41,8 +42,8 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
                 "reading_minutes": found.reading_time,
                 "grade": found.grade,
                 "connective_words": found.connective_words,
-                "questions": len(silent),
-                "silent": float((silent == "yes").sum()) if silent.isin(["yes", "no"]).any() else np.nan,
+                "questions": int((asked["document"] == name).sum()),
+                "silent": float((silent == "yes").sum()) if len(silent) else np.nan,
             }
         )
     return table(

@@ -36,8 +36,9 @@ def by_system(frame: pd.DataFrame) -> Table:
         "Time and money",
         "The answers of an experiment (failures and refusals included), whether scored or not: the median of the "
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
-        "all these, in US dollars. Beside it M_all times 10 (10 to 100) over the questions that were scored, each a "
-        f"mean over documents. {certainty.in_words}",
+        "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document. "
+        "Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents. "
+        f"{certainty.in_words}",
         data,
         columns,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import cells, certainty
+from genaipa.reports import certainty
 from genaipa.reports.tables import averages
 from genaipa.reports.tables.columns import table
 
@@ -17,9 +17,9 @@ _EXPERIMENTS = ("quality", "robustness", "recall", "summary")
 
 
 def board(frame: pd.DataFrame) -> Table:
-    """Systems by the mean over their experiments of the means over questions, the best first."""
+    """Systems by the mean over questions of their means over experiments, the best first."""
     found = averages.policy_questions(frame).dropna(subset="m_all10")
-    data = averages.summed_up(found, ["system"], averages.over_experiments)
+    data = averages.summed_up(found, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", "low", "high", *dict.fromkeys((*_EXPERIMENTS, *others))]
     columns += ["answers", "scored_by"]
@@ -32,10 +32,11 @@ def board(frame: pd.DataFrame) -> Table:
     return table(
         "leaderboard",
         "Leaderboard",
-        "Systems by M_all times 10 (10 to 100): the mean over experiments of the means over questions, each a mean "
-        "over documents. `answers` is how many answers, or published scores, this rests on. The interval is that of "
-        f"one system; whether two differ is what `genaipa compare` says (paper, sections 6 and 7). {certainty.in_words}"
-        f"{_unequal(frame, found)}",
+        "Systems by M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each "
+        "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
+        "is how many answers, or published scores, this rests on. The interval is that of one system; whether two "
+        "differ is what `genaipa compare` says (paper, sections 6 and 7). "
+        f"{certainty.in_words}{averages.not_alike(frame, found)}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -64,31 +65,3 @@ def _scored_by(rows: pd.DataFrame) -> str:
     if (rows["unit"] == "table").any():
         return f"published, {people}" if analysts else "published"
     return people
-
-
-def _unequal(frame: pd.DataFrame, found: pd.DataFrame) -> str:
-    """What each system was scored on, where that is not the same for all and in all experiments; or nothing."""
-    single = cells.by_document(averages.policy_cells(frame))
-    asked: set[object] = set()
-    shown, even = [], True
-    for system in found["system"].unique():
-        own, whole = single[single["system"] == system], found[found["system"] == system]
-        asked.add(frozenset(zip(own["experiment"], own["document"], own["question"], strict=True)))
-        asked.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
-        numbers = whole.groupby("experiment", observed=True, sort=True)["documents"].agg(["size", "sum"])
-        even &= len({frozenset(rows["question"]) for _, rows in whole.groupby("experiment", observed=True)}) == 1
-        experiments = (f"{name} {row['size']} ({row['sum']})" for name, row in numbers.iterrows())
-        documents = own["document"].unique()
-        shown.append(f"{system} {', '.join(experiments)}, {_of_documents(list(documents))}")
-    # Of each system the scores by document, and those by question: two sets if all systems have the same.
-    if even and len(asked) <= 2:  # noqa: PLR2004
-        return ""
-    return (
-        " Not all systems and experiments were scored on the same questions about the same documents, so that the "
-        "averages don't compare like with like. Questions, and scores of a question about a document: "
-        f"{'; '.join(shown)}."
-    )
-
-
-def _of_documents(names: list[str]) -> str:
-    return f"about {', '.join(names)}" if names else "published as means over documents"

@@ -21,8 +21,10 @@ def by_question(frame: pd.DataFrame) -> Table:
         "metrics-by-question",
         "The five metrics by question",
         "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
-        "and their scores. `documents` is over how many, 0 where a study published only the mean over all of its "
-        "documents; a metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b).",
+        "and their scores. `documents` is over how many M_all is, 0 where a study published only the mean over all of "
+        "its documents. The metrics are over the same documents, but where these have no metrics of their own: there "
+        "they are the published means over all of the study's documents, also where an audit left out a single "
+        "document's M_all. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b).",
         averages.policy_questions(frame),
         (*("system", "experiment", "question", "category", "source"), *METRICS, "m_all", "documents"),
     )

@@ -67,7 +67,7 @@ def by_source(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over those of users, by system."""
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     rows = [
-        {"system": system, "questions": group, **averages.over_experiments(some)}
+        {"system": system, "questions": group, **averages.mean_of(some, "m_all10")}
         for system, those in found.groupby("system", observed=True, sort=True)
         for group, some in averages.groups_of_questions(those)
         if group != "all"
@@ -77,9 +77,10 @@ def by_source(frame: pd.DataFrame) -> Table:
     return table(
         "faq-against-user",
         "Questions from FAQs and questions of users",
-        "M_all times 10 (10 to 100): the mean over experiments of the means over questions, each a mean over "
-        f"documents; n is the number of questions (paper, section 7). Experiments: {_named(found['experiment'])}. "
-        f"{certainty.in_words}{averages.how_few(data['n'])}",
+        "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
+        "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
+        f"{_named(found['experiment'])}. {certainty.in_words}{averages.how_few(data['n'])}"
+        f"{averages.not_alike(frame, found)}",
         data,
         columns,
     )
@@ -91,10 +92,13 @@ _OVER_DOCUMENTS = certainty.in_words.replace("question", "document")
 def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
     """The questions with the highest and the lowest M_all, and the documents that are silent on them.
 
-    No question is among both, so that there are fewer of each where there are fewer than twice as many questions.
+    No question is among both, so that there are fewer of each where there are fewer than twice as many questions. A
+    question that lacks a system or an experiment has no part, unless all do.
     """
-    scored = _for_every_document(averages.policy_cells(frame))
-    found = averages.summed_up(scored, ["question"], lambda rows: averages.mean_of(rows, "m_all", "document"))
+    scored, lacking = _complete(_for_every_document(averages.policy_cells(frame)))
+    found = averages.summed_up(
+        scored, ["question"], lambda rows: averages.mean_over(rows, "m_all", ["system", "experiment"], "document")
+    )
     columns = ["end", "rank", "question", "mean", "low", "high", "n", "silent"]
     data = pd.DataFrame(columns=columns)
     if len(found):
@@ -110,11 +114,11 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
     return table(
         "easiest-and-hardest",
         "The easiest and the hardest questions",
-        "M_all (1 to 10), averaged over systems, over the original question and its paraphrases, and over the n "
-        "documents, which is what the intervals resample; where a study published only a mean over documents, it "
+        "M_all (1 to 10), averaged over the n documents, which is what the intervals resample, and then over systems "
+        "and the original question and its paraphrases; where a study published only a mean over documents, it "
         "stands for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
         f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
-        f"the questions are shown. {_OVER_DOCUMENTS}"
+        f"the questions are shown. {lacking}{_OVER_DOCUMENTS}"
         f"{averages.how_few(data['n'], 'documents')}",
         data,
         columns,
@@ -131,6 +135,23 @@ def _for_every_document(found: pd.DataFrame) -> pd.DataFrame:
     whole = whole[whole["_merge"] == "left_only"].drop(columns="_merge")
     documents = [name for name in single["document"].unique() if name] or [""]
     return pd.concat([single, *(whole.assign(document=name) for name in documents)], ignore_index=True)
+
+
+def _complete(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The cells of the questions that have a score of every system in every experiment that it has any in.
+
+    And a sentence on the others. Where no question has them all, the cells of every question.
+    """
+    both = scored["system"].astype("str") + "\n" + scored["experiment"].astype("str")
+    has = both.groupby(scored["question"], observed=True).nunique()
+    complete = has[has == both.nunique()].index
+    if len(complete) == len(has):
+        return scored, ""
+    if complete.empty:
+        return scored, "No question has scores of every system in every experiment: a place may be due to that. "
+    lacking = len(has) - len(complete)
+    said = f"Left out: {lacking} of {len(has)} questions, which lack scores of a system in an experiment. "
+    return scored[scored["question"].isin(complete)], said
 
 
 def _silent(frame: pd.DataFrame) -> dict[str, str]:
