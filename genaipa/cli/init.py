@@ -60,7 +60,7 @@ def init(
     files = {
         MARKER: _MARKER.format(name=json.dumps(name, ensure_ascii=False)),
         "systems.yaml": _SYSTEMS,
-        ".gitignore": "runs/\n.env\nscores.db*\n.streamlit/secrets.toml\n",
+        ".gitignore": "runs/\nreports/\n.env\nscores.db*\n.streamlit/secrets.toml\n",
         "README.md": _README.format(name=name),
     }
     try:
