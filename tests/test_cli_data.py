@@ -352,7 +352,8 @@ def test_init_makes_a_workspace_that_validates(genaipa: Cli) -> None:
         *("genaipa.toml", "systems.yaml", ".gitignore", "README.md"),
         *("prompts", "questions", "policies", "annotations", "runs"),
     }
-    assert Path("new/mine/.gitignore").read_text().split() == ["runs/", ".env", "scores.db*", ".streamlit/secrets.toml"]
+    ignored = ["runs/", "reports/", ".env", "scores.db*", ".streamlit/secrets.toml"]
+    assert Path("new/mine/.gitignore").read_text().split() == ignored
     assert "Everything is fine." in done(genaipa("validate", "--workspace", "new/mine"))
 
 
