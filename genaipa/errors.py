@@ -19,6 +19,7 @@ The exit codes 0 (complete), 3 (partial and resumable) and 130 (interrupted) are
 from __future__ import annotations
 
 import difflib
+import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -115,9 +116,18 @@ class RunBusyError(RunError):
 
 
 class SpendingCapError(GenaipaError):
-    """The spending cap is reached."""
+    """The spending cap is reached; `needed` US dollars in all would have paid for the next call too."""
 
     exit_code = 4
+
+    def __init__(self, message: str, needed: float) -> None:
+        super().__init__(message)
+        self.needed = needed
+
+
+def command(*words: object) -> str:
+    """A command as it is printed for someone to paste: each word quoted for the shell where it has to be."""
+    return shlex.join(map(str, words))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -106,7 +106,7 @@ class Runner:
         self.observer = observer or Observer()
         self.tally, self._offsets = folder.seen()
         self.budget = Budget(bounds.max_cost, spent=self.tally.cost)
-        self.capped = ""
+        self.capped, self.needed = "", 0.0
         self.stopped: dict[str, str] = {}
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
@@ -373,7 +373,7 @@ class Runner:
             await self.budget.reserve(estimate)
         except SpendingCapError as error:
             # What is under way goes on and is kept: it is paid for.
-            self.capped, asked.capped = str(error), True
+            self.capped, self.needed, asked.capped = str(error), error.needed, True
             raise _ConversationEndsError from None
         return estimate
 

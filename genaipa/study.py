@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.byhand import ByHand
-from genaipa.errors import DataError, RunError
+from genaipa.errors import DataError, RunError, command
 from genaipa.preflight import Material, Ready, make_ready
 from genaipa.protocol import orders
 from genaipa.runner import Bounds, Observer, Runner
@@ -37,6 +37,9 @@ class Outcome:
     stopped: dict[str, str] = field(default_factory=dict)
     """System → why it was asked no more."""
     capped: str = ""
+    """What the spending cap left no money for; empty if it left some."""
+    needed: float = 0.0
+    """US dollars that the run would have come to with the call that the cap stopped."""
 
 
 def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
@@ -106,7 +109,7 @@ async def carry_out(
     """Ask what is missing, and write into the manifest how far it came, however it ends. Hold `writing()` around it."""
     runner = Runner(folder, manifest.spec, material, bounds, observer)
     _note_systems(manifest, systems)
-    manifest.status = "running"
+    manifest.status, manifest.max_cost = "running", bounds.max_cost
     folder.write_manifest(manifest)
     status: RunStatus = "interrupted"
     try:
@@ -120,7 +123,7 @@ async def carry_out(
         manifest.status = status
         manifest.totals = runner.tally.totals()
         folder.write_manifest(manifest)
-    return Outcome(status, runner.tally, runner.stopped, runner.capped)
+    return Outcome(status, runner.tally, runner.stopped, runner.capped, runner.needed)
 
 
 def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:
@@ -137,9 +140,8 @@ async def by_hand(folder: RunFolder, spec: RunSpec, material: Material, workspac
     """The by-hand side of a run; a RunError if it has none."""
     manual = tuple(name for name in spec.systems if resolve(name, workspace).manual)
     if not manual:
-        raise RunError(
-            f"{folder.name} has no system that is driven by hand; go on with: genaipa run --resume {folder.name}"
-        )
+        go_on = command("genaipa", "run", "--resume", folder.name)
+        raise RunError(f"{folder.name} has no system that is driven by hand; go on with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
     alone = replace(spec, systems=manual)
     systems = await ready_systems(alone, material, workspace, offline=True, asking=False, say=lambda _text: None)

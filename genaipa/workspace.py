@@ -57,6 +57,15 @@ class Workspace:
         return dict(sorted(found.items()))
 
 
+def elsewhere(home: Path) -> tuple[str, ...]:
+    """What a printed command has to carry so that it works on this workspace: nothing, if the next one would anyway."""
+    try:
+        found = find_workspace().home
+    except UsageError:
+        found = None
+    return () if home.resolve() == found else ("--workspace", str(home))
+
+
 def shipped() -> Path:
     """The data that comes with genaipa: inside the wheel, or at the root of a checkout."""
     package = Path(__file__).resolve().parent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -309,36 +310,60 @@ def test_partial_run(server: OpenAIServer, run: Run) -> None:
 
 
 def test_spending_cap(server: OpenAIServer, run: Run) -> None:
-    """Exit code 4 before the cap is passed; replies under way are kept; a higher cap completes the run."""
+    """Exit code 4 before the cap is passed; replies under way are kept; the printed command completes the run."""
     write("systems.yaml", PRICED)
-    command = (
-        "run",
-        "-s",
-        "loop",
-        "-p",
-        "acme",
-        "-e",
-        "quality",
-        "--conversation",
-        "independent",
-        "--max-tokens",
-        "50",
-    )
+    command = ("run", "-s", "loop", *QUALITY[3:5], "-e", "quality", "--conversation", "independent")
+    command = (*command, "--max-tokens", "50")
     assert run(*command, "--max-cost", "0").code == 4
     assert server.requests == []
     done = run(*command, "--max-cost", "7")
     assert done.code == 4
     assert "Stopped by --max-cost: the next call may cost $" in done.out
-    assert "with a higher --max-cost" in done.out
     (folder,) = list_runs(find_workspace())
     manifest = folder.manifest()
-    assert manifest.status == "capped"
+    assert (manifest.status, manifest.max_cost) == ("capped", 7)
     assert manifest.totals.cost is not None
     assert manifest.totals.cost <= 7
     kept = len(answers(folder))
-    assert 0 < kept == len(server.requests) < 4
-    assert run(*command, "--max-cost", "1000").code == 0
-    assert len(server.requests) == len(answers(folder)) == 4
+    assert kept == len(server.requests) > 0
+    printed = shlex.split(done.out.splitlines()[-1].partition(": ")[2])
+    assert printed[:-1] == ["genaipa", "run", "--resume", folder.name, "--max-cost"]
+    assert run(*printed[1:]).code == 0
+    assert len(answers(folder)) == 4
+    assert folder.manifest().max_cost == float(printed[-1]) > 7
+
+
+def test_the_cap_belongs_to_the_run(server: OpenAIServer, run: Run) -> None:
+    """Going on keeps the cap, by --resume and by the same command; a new one takes its place, and none lifts it."""
+    write("systems.yaml", PRICED)
+    command = ("run", "-s", "loop", *QUALITY[3:], "--max-tokens", "50")
+    assert run(*command, "--max-cost", "0").code == 4
+    for again in (("run", "--resume", "latest"), command):
+        done = run(*again)
+        assert done.code == 4
+        assert "for $0.00 at most" in done.err
+        assert server.requests == []
+    (folder,) = list_runs(find_workspace())
+    assert run("run", "--resume", "latest", "--max-cost", "5").code == 4
+    assert folder.manifest().max_cost == 5
+    assert run("run", "--resume", "latest", "--max-cost", "none").code == 0
+    assert folder.manifest().max_cost is None
+    for wrong in ("abc", "-1", "nan", "inf"):
+        done = run(*command, "--max-cost", wrong)
+        assert (done.code, f"'{wrong}' is no amount in US dollars" in done.err) == (2, True), done.err
+
+
+def test_printed_commands_name_the_workspace(server: OpenAIServer, run: Run) -> None:
+    """A run made in another folder's workspace is gone on with by the very command that is printed, blanks and all."""
+    Path("my study").mkdir()
+    for name in ("policies", "questions", "genaipa.toml"):
+        Path(name).rename(Path("my study") / name)
+    server.script = [failure(400, "no")]
+    done = run(*QUALITY, "--workspace", "my study")
+    assert done.code == 3
+    printed = shlex.split(done.out.splitlines()[-1].partition("Ask again: ")[2])
+    assert printed[-2:] == ["--workspace", str(Path("my study").resolve())]
+    assert run(*printed[1:]).code == 0
 
 
 def test_cap_without_a_price_is_refused(server: OpenAIServer, run: Run) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.progress import cached_share, dollars, tokens
+from genaipa.cli.progress import cached_share, dollars, on_run, tokens
 from genaipa.cli.screen import number, print_json, printable, show, table
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def already_complete(job: Job, *, json: bool) -> int:
         print_json(_summary(job.folder, "complete", tally))
     else:
         print_tally(tally)
-        show(f"{job.folder.name} is complete; nothing was asked. Look at it with: genaipa show {job.folder.name}")
+        show(f"{job.folder.name} is complete; nothing was asked. Look at it with: {on_run(job.folder, 'show')}")
     return 0
 
 
@@ -43,17 +44,30 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
 def next_step(folder: RunFolder, outcome: Outcome) -> str:
     """The sentence that a run ends with."""
     if outcome.status == "complete":
-        return f"Complete. Read the answers: genaipa show {folder.name}"
+        return f"Complete. Read the answers: {on_run(folder, 'show')}"
     missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     if outcome.status == "waiting":
         sheets = folder.path / "sheets"
-        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: genaipa collect {folder.name}"
+        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
-    raised = " with a higher --max-cost" if outcome.status == "capped" else ""
-    return f"{lack} Ask again{raised}: genaipa run --resume {folder.name}"
+    go_on = on_run(folder, "run", "--resume")
+    if outcome.status == "capped":
+        enough = _enough(outcome)
+        return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
+    return f"{lack} Ask again: {go_on}"
+
+
+def _enough(outcome: Outcome) -> float:
+    """Dollars, to two figures, for which the whole run might be had: at the price of its answers so far, and more."""
+    totals = outcome.tally.totals()
+    kept = totals.answered + totals.refused + totals.truncated
+    # The later questions of a growing conversation cost more, and money is set aside for the calls under way.
+    expected = max(1.5 * (totals.cost or 0.0) * totals.planned / max(1, kept), 2 * outcome.needed)
+    size = 10.0 ** (math.floor(math.log10(expected)) - 1)
+    return math.ceil(expected / size) * size
 
 
 def print_tally(tally: Tally) -> None:

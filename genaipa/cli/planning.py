@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,12 @@ class Job:
     def complete(self) -> bool:
         """Whether everything was answered before."""
         return self.folder is not None and self.folder.manifest().status == "complete"
+
+    def cap(self, given: float | None) -> float | None:
+        """The spending cap that holds, in US dollars: the one given now (infinity lifts it), else the run's own."""
+        if given is None:
+            return self.folder.manifest().max_cost if self.folder else None
+        return None if math.isinf(given) else given
 
     def open(self, workspace: Workspace) -> RunFolder:
         """The run folder, made now if the run is new."""

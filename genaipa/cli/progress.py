@@ -7,7 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from genaipa.cli.screen import err, number, printable, say
+from genaipa.errors import command
 from genaipa.runner import Observer
+from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -163,13 +165,17 @@ class Table(Observer):
 
 
 @contextlib.contextmanager
-def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder) -> Iterator[Observer]:
+def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder, cap: float | None = None) -> Iterator[Observer]:
     """An observer that suits where stderr goes."""
     asked = [ready.resolved.asked for ready in systems if not ready.resolved.manual]
     if not asked:
         yield Observer()
         return
-    say(f"run {folder.name}: {', '.join(asked)} on {', '.join(spec.documents)}, {spec.conversation} conversations")
+    capped = "" if cap is None else f", for ${cap:.2f} at most"
+    say(
+        f"run {folder.name}: {', '.join(asked)} on {', '.join(spec.documents)}, "
+        f"{spec.conversation} conversations{capped}"
+    )
     if not err().is_terminal:
         yield Lines(asked)
         return
@@ -180,6 +186,11 @@ def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder) -> Iterato
         yield table
 
 
+def on_run(folder: RunFolder, *words: str) -> str:
+    """A command about this run, to be printed: these words, then the run's name and where it is."""
+    return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
+
+
 def interrupted(folder: RunFolder | None) -> None:
     """The last words after Ctrl-C."""
     if folder is None:
@@ -188,4 +199,4 @@ def interrupted(folder: RunFolder | None) -> None:
         totals = folder.manifest().totals
         kept = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned} in, all kept.")
-        say(f"Go on with: genaipa run --resume {folder.name}")
+        say(f"Go on with: {on_run(folder, 'run', '--resume')}")

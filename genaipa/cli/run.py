@@ -6,6 +6,7 @@ spending cap; 130 interrupted (resumable as well).
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,19 @@ BESIDE_RESUME = frozenset(
     }
 )
 """Parameters that change nothing of what is asked."""
+
+
+def _cap(given: str) -> float:
+    """Dollars of a spending cap; infinity for `none`."""
+    if given.strip().lower() == "none":
+        return math.inf
+    try:
+        dollars = float(given)
+    except ValueError:
+        dollars = math.nan
+    if not 0 <= dollars < math.inf:
+        raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
+    return dollars
 
 
 def _config(context: typer.Context, path: Path | None) -> Path | None:
@@ -84,7 +98,13 @@ def run(
     max_retries: Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0)] = 5,
     timeout: Annotated[float, option("--timeout", help="Seconds until a call counts as stalled.", min=0.1)] = 120.0,
     max_cost: Annotated[
-        float | None, option("--max-cost", help="Stop before more US dollars are spent.", min=0)
+        float | None,
+        option(
+            "--max-cost",
+            help="Stop before the whole run costs more US dollars. Kept for when it goes on; none lifts it.",
+            metavar="DOLLARS|none",
+            parser=_cap,
+        ),
     ] = None,
     name: Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")] = None,
     resume: Annotated[str | None, option("--resume", help="Go on with this run (name, part of it, or latest).")] = None,
@@ -157,12 +177,14 @@ def _refuse_other_plan(context: typer.Context) -> None:
 def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool, json: bool) -> int:
     """Ask what is missing and print what came of it; the exit code."""
     import asyncio
+    import dataclasses
 
     from genaipa.cli import closing
     from genaipa.cli.progress import interrupted
 
     if job.complete:
         return closing.already_complete(job, json=json)
+    bounds = dataclasses.replace(bounds, max_cost=job.cap(bounds.max_cost))
     try:
         outcome = asyncio.run(_ask(job, workspace, bounds, offline=offline, yes=yes))
     except KeyboardInterrupt:
@@ -192,7 +214,7 @@ async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool,
             study.store_inputs(folder, job.material)
             for sentence in healed:
                 say(sentence)
-            with watch(job.spec, systems, folder) as observer:
+            with watch(job.spec, systems, folder, bounds.max_cost) as observer:
                 outcome = await study.carry_out(folder, manifest, job.material, systems, bounds, observer)
             if any(ready.resolved.manual for ready in systems):
                 ByHand(folder, job.spec, job.material, systems).write_sheets()

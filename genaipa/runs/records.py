@@ -180,7 +180,10 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Manifest(msgspec.Struct, omit_defaults=True):
-    """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is."""
+    """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is.
+
+    `max_cost` is the spending cap in US dollars over the whole run, kept for whenever it goes on; None is no cap.
+    """
 
     format: int
     name: str
@@ -195,6 +198,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     versions: dict[str, str]
     commit: str | None = None
     dirty: bool | None = None
+    max_cost: float | None = None
     totals: Totals = Totals()
 
 

@@ -109,7 +109,8 @@ class Budget:
                 await self._settled.wait()
             if not self._affordable(estimate):
                 raise SpendingCapError(
-                    f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the cap of ${self.cap:.2f} is spent"
+                    f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the cap of ${self.cap:.2f} is spent",
+                    self.spent + estimate,
                 )
             self.reserved += estimate
 
