@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from genaipa.reports.gather import Gathered, Source
-    from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
 
 NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "sqlalchemy")
@@ -40,20 +37,7 @@ def gathered(workspace: Workspace, names: Sequence[str], *, excluded: bool = Fal
 def gathered_from(workspace: Workspace, sources: Sequence[Source], *, excluded: bool = False) -> Gathered:
     """Everything about runs that were selected already."""
     from genaipa.reports.gather import gather
+    from genaipa.scoring.store import existing_store
 
     with existing_store(workspace) as store:
         return gather(workspace, sources, store, excluded=excluded)
-
-
-@contextlib.contextmanager
-def existing_store(workspace: Workspace) -> Iterator[Store | None]:
-    """The workspace's scores; None, and no file is made, where there are none yet."""
-    from genaipa.scoring.store import Store, database_url
-
-    url = database_url(workspace)
-    file = url.removeprefix("sqlite:///")
-    if file != url and not Path(file).expanduser().exists():
-        yield None
-        return
-    with contextlib.closing(Store.open(url)) as store:
-        yield store

@@ -42,7 +42,7 @@ def pack(
     tables can be made again without them. What models said, and the names and notes of the analysts, go along.
     """
     from genaipa import __version__
-    from genaipa.cli.findings import check_extra, existing_store
+    from genaipa.cli.findings import check_extra
     from genaipa.cli.screen import number, say, show
     from genaipa.workspace import find_workspace
 
@@ -52,6 +52,7 @@ def pack(
     from genaipa.reports.inputs import versions
     from genaipa.reports.writing import write_report
     from genaipa.scoring.rubric import RUBRIC_DIGEST
+    from genaipa.scoring.store import existing_store
 
     here, names = find_workspace(workspace), several(run)
     file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")

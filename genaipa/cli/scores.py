@@ -182,14 +182,10 @@ def sheet(
 
 def _events(workspace: Workspace) -> list[Event]:
     """Everything in the store; nothing, and no store is made, where there is none yet."""
-    from genaipa.scoring.store import Store, database_url
+    from genaipa.scoring.store import existing_store
 
-    url = database_url(workspace)
-    file = url.removeprefix("sqlite:///")
-    if file != url and not Path(file).exists():
-        return []
-    with contextlib.closing(Store.open(url)) as store:
-        return [event for _, event in store.events()]
+    with existing_store(workspace) as store:
+        return [event for _, event in store.events()] if store else []
 
 
 def _pool(workspace: Workspace, folders: Sequence[RunFolder]) -> Pool:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
-import sqlite3
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
-from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.errors import DataError
 from genaipa.scoring import schema
+from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
 from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, now, standing
 
 if TYPE_CHECKING:
@@ -29,25 +28,12 @@ if TYPE_CHECKING:
 
     from genaipa.workspace import Workspace
 
-VARIABLE = "GENAIPA_DATABASE_URL"
-
-_SQLITE = "sqlite:///"
-_WAIT_SECONDS = 30
-"""How long a writer waits for its turn before it gives up."""
 _LOCK = int.from_bytes(b"genaipa")
 """What PostgreSQL knows the writers' turn by: any number, the same for all."""
 _PAGE = 10_000
 """Events read at once: a reader keeps no transaction open while it works on them."""
 _BATCH = 500
 """Events written at once."""
-_REMEDIES = {
-    "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
-    "readonly": "the file and its folder have to be writable.",
-    "unable to open": "the file and its folder have to be writable.",
-    "locked": "another program is writing to it; close that and try again.",
-    "full": "make room and try again.",
-}
-"""What SQLite says, in part → what to do."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_event = msgspec.json.Decoder(Event).decode
@@ -56,7 +42,19 @@ _decode_draft = msgspec.json.Decoder(Draft).decode
 
 def database_url(workspace: Workspace) -> str:
     """What `GENAIPA_DATABASE_URL` says, else the file scores.db of the workspace."""
-    return os.environ.get(VARIABLE, "").strip() or f"{_SQLITE}{workspace.home / 'scores.db'}"
+    return os.environ.get(VARIABLE, "").strip() or f"sqlite:///{workspace.home / 'scores.db'}"
+
+
+@contextlib.contextmanager
+def existing_store(workspace: Workspace) -> Iterator[Store | None]:
+    """The workspace's scores, for reading; None, and no file is made, where there are none yet."""
+    url = database_url(workspace)
+    file = file_of(url)
+    if file is not None and not file.exists():
+        yield None
+        return
+    with contextlib.closing(Store.open(url, reading=True)) as store:
+        yield store
 
 
 class Store:
@@ -75,16 +73,13 @@ class Store:
         self._turn = threading.Lock()
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, *, reading: bool = False) -> Self:
         """The database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
 
-        A GenaipaError says why it can't be used, without the password that may stand in the URL.
+        With `reading`, a file that can't be written is opened as it is: every method that writes fails then. A
+        GenaipaError says why a database can't be used, without the password that may stand in the URL.
         """
-        try:
-            import sqlalchemy  # noqa: F401 - only to see that it is there
-        except ImportError:
-            raise UsageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
-        engine, name = _sqlite(url) if url.startswith(_SQLITE) else _postgresql(url)
+        engine, name = connect(url, reading=reading)
         store = cls(engine, name)
         try:
             store._prepare()
@@ -94,15 +89,19 @@ class Store:
         return store
 
     def _prepare(self) -> None:
-        with self._writing() as connection:
+        writable = is_writable(self._engine)
+        with self._writing() if writable else self._reading() as connection:
             taken, known = schema.version(connection), len(schema.STEPS)
+            if not writable and not taken:
+                raise DataError(self.name, "holds no scores and can't be written; put a file with scores there.")
             if taken > known:
                 raise DataError(
                     self.name,
                     f"was made by a newer genaipa (schema {taken}; this one knows {known}); "
                     "upgrade with: pip install --upgrade genaipa",
                 )
-            schema.bring_forward(connection)
+            if writable:
+                schema.bring_forward(connection)
 
     def append(self, events: Sequence[Event]) -> int:
         """Keep events, all or none; how many were new.
@@ -249,105 +248,7 @@ class Store:
             with self._engine.connect() as connection:
                 yield connection
         except sqlalchemy.exc.SQLAlchemyError as error:
-            raise _failure(error, self._engine, self.name) from None
-
-
-def _sqlite(url: str) -> tuple[Engine, str]:
-    """An engine for a file, which is made where there is none: readable by its owner alone."""
-    import sqlalchemy
-
-    path = Path(url.removeprefix(_SQLITE)).expanduser().absolute()
-    if url.removeprefix(_SQLITE) in {"", ":memory:"}:
-        raise UsageError(f"{VARIABLE} names no file; write sqlite:///scores.db or the like.")
-    if not path.exists():
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            # Another process was first. To open and close the file now would take that one's locks away.
-            pass
-        except OSError as error:
-            raise DataError(path, f"can't be made ({error.strerror}).") from None
-    engine = sqlalchemy.create_engine(
-        sqlalchemy.URL.create("sqlite", database=str(path)),
-        # Transactions begin where `_writing` says so; a statement outside one stands alone.
-        connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
-        hide_parameters=True,
-    )
-
-    @sqlalchemy.event.listens_for(engine, "connect")
-    def _(connection: Any, _record: Any) -> None:
-        _write_ahead(connection)
-        # A commit is on disk when it returns, even if the power fails then.
-        connection.execute("PRAGMA synchronous = FULL")
-
-    return engine, str(path)
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer work side by side.
-
-    The first to open a new file changes it for good; SQLite does not wait with this change for others who open it.
-    """
-    end = time.monotonic() + _WAIT_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > end:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _postgresql(url: str) -> tuple[Engine, str]:
-    """An engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
-    import sqlalchemy.exc
-
-    try:
-        address = sqlalchemy.make_url(url)
-    except (sqlalchemy.exc.ArgumentError, ValueError):
-        address = None
-    # With a second @, a part of the password would be taken for the host, and be shown.
-    if (
-        address is None
-        or address.drivername not in {"postgres", "postgresql", "postgresql+psycopg"}
-        or url.partition("?")[0].count("@") > 1
-    ):
-        raise UsageError(
-            f"{VARIABLE} can't be read; it is sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE with "
-            "%40 for an @ in the password."
-        )
-    # A server that doesn't answer is told within seconds.
-    address = address.update_query_dict({"connect_timeout": "10", **address.query})
-    try:
-        # pre_ping: a connection that broke while nobody scored is replaced before it is used.
-        engine = sqlalchemy.create_engine(
-            address.set(drivername="postgresql+psycopg"), pool_pre_ping=True, hide_parameters=True
-        )
-    except ImportError:
-        raise UsageError("scores in PostgreSQL need the package 'psycopg': pip install 'genaipa[postgresql]'") from None
-
-    @sqlalchemy.event.listens_for(engine, "connect")
-    def _(connection: Any, _record: Any) -> None:
-        # A desk that vanishes in the middle of its turn gives it back.
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{_WAIT_SECONDS}s'")
-        connection.execute(f"SET lock_timeout = '{_WAIT_SECONDS}s'")
-        connection.commit()
-
-    return engine, f"PostgreSQL database '{address.database or address.username or ''}'"
-
-
-def _failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
-    """What a driver says, with the remedy where it is known, and never with the password."""
-    reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
-    secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
-    if any(str(secret) in reason for secret in secrets if secret):
-        reason = "the server refused it"
-    remedy = f"see {VARIABLE}."
-    if engine.dialect.name == "sqlite":
-        remedy = next((remedy for phrase, remedy in _REMEDIES.items() if phrase in reason), "")
-    return GenaipaError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}")
+            raise failure(error, self._engine, self.name) from None
 
 
 def _run(
