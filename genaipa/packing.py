@@ -39,7 +39,7 @@ from genaipa.workspace import MARKER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.reports.gather import Source
+    from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
 

@@ -11,6 +11,7 @@ from running import TEXT, answers, carry_out, latest, make_workspace, procedure,
 
 from genaipa.datafiles import digest
 from genaipa.errors import GenaipaError
+from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
 from genaipa.workspace import find_workspace
@@ -298,6 +299,47 @@ def test_a_paraphrase_has_its_original():
     pool = pool_of(run)
     assert {pool.case(found).original for found in pool.answers} == {""}
     assert any("Paraphrases are shown without their original." in said for said in pool.problems)
+
+
+def test_a_question_is_shown_as_its_set_words_it():
+    """Numbers, quotes and notes that a sheet put around the question for one system don't tell whose answer it is."""
+    make_workspace(questions=1)
+    run, _ = carry_out(spec(systems=("extractive",), wordings=("original", "paraphrase-1")))
+    log = run.path / "answers.jsonl"
+    plain = [record.asked for record in answers(run)]
+    records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.records()]
+    log.write_bytes(b"".join(msgspec.json.encode(replied(r, r.reply or "")) + b"\n" for r in records))
+    pool = pool_of(run)
+    assert [pool.case(found).asked for found in pool.arrived] == plain
+    (run.path / "questions" / "policy.yaml").unlink()
+    assert pool_of(run).case(pool.arrived[0]).asked.startswith('2. "')
+
+
+def test_what_an_audit_leaves_out_is_not_offered():
+    """An answer that analyses don't count is offered only if asked for, or if it counts elsewhere; it is told of."""
+    make_workspace(questions=3)
+    system = scripted("  - {match: P1, reply: Never.}")
+    run, _ = carry_out(spec(systems=(system,)))
+    again, _ = carry_out(spec(systems=(system,), part_tokens=80))
+    first = answers(run)[0]
+    finding = Finding("other-company", "a.xlsx", "acme", "C5", "is about another", key=first.key, excludes="answer")
+    (run.path / AUDIT).write_bytes(write_audit([finding]))
+    narrow = Pool(find_workspace(), [run], excluded=False)
+    assert set(narrow.answers) == {record.digest for record in answers(run)[1:]}
+    assert narrow.left_out.startswith("1 answer is not offered: the audit")
+    assert first.digest in pool_of(run).answers
+    both = Pool(find_workspace(), [run, again], excluded=False)
+    assert first.digest in both.answers
+    assert both.left_out == ""
+
+
+def test_of_a_run_only_the_systems_that_are_meant():
+    """Where a system was named, the answers of the run's other systems are not among those to score."""
+    make_workspace(questions=2)
+    run, _ = carry_out(spec(systems=("extractive", scripted())))
+    pool = Pool(find_workspace(), [run], systems={run.name: ("extractive",)})
+    assert {o.system for answer in pool.answers.values() for o in answer.occurrences} == {"extractive"}
+    assert len(pool.answers) == 2
 
 
 def test_the_document_is_the_one_that_was_asked_about():

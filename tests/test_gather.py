@@ -11,8 +11,9 @@ from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.contents import notable
-from genaipa.reports.gather import everything, gather, select
+from genaipa.reports.gather import gather
 from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.selection import everything, select
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.workspace import find_workspace
 

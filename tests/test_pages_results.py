@@ -11,9 +11,10 @@ import pytest
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
-from genaipa.reports.gather import everything, gather, rescored
+from genaipa.reports.gather import gather, rescored
 from genaipa.reports.tables import leaderboard, metrics
 from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.selection import everything
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.ui.desk import Desk, Visitor
 from genaipa.ui.launch import FOR_RESULTS, why_no_results

@@ -18,9 +18,10 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
 from genaipa.reports.contents import contents
-from genaipa.reports.gather import Gathered, gather, select
+from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.writing import write_report
 from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.selection import select
 from genaipa.scoring.overall import Bounds
 from genaipa.workspace import find_workspace
 

@@ -13,7 +13,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from genaipa.reports.comparison import Comparison
-    from genaipa.reports.gather import Source
+    from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
 _FORMS = (".csv", ".html", ".json", ".tex")
@@ -92,7 +92,7 @@ def _merged(sources: list[Source]) -> list[Source]:
 
 def _sources(workspace: Workspace, name: str) -> list[Source]:
     """The runs and the systems of them that are meant by a system, a run, or RUN:SYSTEM."""
-    from genaipa.reports.gather import select
+    from genaipa.runs.selection import select
 
     run, colon, system = name.partition(":")
     try:

@@ -10,7 +10,8 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Gathered, Source
+    from genaipa.reports.gather import Gathered
+    from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
 NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "sqlalchemy")
@@ -29,7 +30,7 @@ def gathered(workspace: Workspace, names: Sequence[str], *, excluded: bool = Fal
     `excluded` counts what audits left out as well. A UsageError where packages are missing or there is no run.
     """
     check_extra()
-    from genaipa.reports.gather import everything, select
+    from genaipa.runs.selection import everything, select
 
     return gathered_from(workspace, select(workspace, names) if names else everything(workspace), excluded=excluded)
 

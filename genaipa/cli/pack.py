@@ -15,7 +15,7 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Source
+    from genaipa.runs.selection import Source
 
 
 def pack(
@@ -48,9 +48,10 @@ def pack(
 
     check_extra()
     from genaipa import packing
-    from genaipa.reports.gather import everything, gather, select
+    from genaipa.reports.gather import gather
     from genaipa.reports.inputs import versions
     from genaipa.reports.writing import write_report
+    from genaipa.runs.selection import everything, select
     from genaipa.scoring.rubric import RUBRIC_DIGEST
     from genaipa.scoring.store import existing_store
 

@@ -22,7 +22,11 @@ _HOST = "127.0.0.1"
 
 def score(
     run: Annotated[
-        list[str] | None, typer.Argument(help="Runs whose answers are scored; by default, all of the workspace.")
+        list[str] | None,
+        typer.Argument(
+            help="Runs whose answers are scored, or systems for all of their runs; by default, every run of the "
+            "workspace."
+        ),
     ] = None,
     port: Annotated[int, option("--port", help="Where the desk listens.", min=1, max=65535)] = _PORT,
     host: Annotated[
@@ -42,6 +46,10 @@ def score(
         bool, option("--show-systems", help="Don't hide whose answer it is; the scores say that they were not blind.")
     ] = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
+    include_excluded: Annotated[
+        bool,
+        option("--include-excluded", help="Have answers scored too that an audit leaves out, which nothing counts."),
+    ] = False,
     insecure: Annotated[
         bool, option("--insecure", help="Listen beyond this machine without a login all the same.")
     ] = False,
@@ -60,6 +68,7 @@ def score(
     settings = DeskSettings(
         workspace=here.home,
         runs=several(run),
+        excluded=include_excluded,
         per_answer=per_answer,
         seed=seed,
         calibration=calibration,
@@ -80,12 +89,12 @@ def score(
 
 def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
     """The runs that are scored; a UsageError where there is none yet."""
-    from genaipa.runs.folder import find_run, list_runs
+    from genaipa.runs import selection
 
-    folders = [find_run(workspace, name) for name in names] or list_runs(workspace)
-    if not folders:
+    found = selection.folders(workspace, names)
+    if not found:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
-    return folders
+    return found
 
 
 def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
@@ -126,5 +135,7 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     show(f"{number(len(desk.pool.answers), 'answer')} to score{' of ' if runs else ''}{runs}.")
+    if desk.pool.left_out:
+        show(desk.pool.left_out)
     show(f"Scores are kept in {desk.store.name}.")
     show(f"The desk is open at {where} (Ctrl-C closes it).")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -147,20 +147,23 @@ def import_(
 
 @app.command()
 def sheet(
-    run: Annotated[str, typer.Argument(help="Name of the run, part of it, or latest.")],
+    run: Annotated[list[str], typer.Argument(help="Runs, or systems for all of their runs.")],
     output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file; it must not exist yet.")],
     analyst: Annotated[
         str, option("--analyst", metavar="NAME", help="Who fills it: stands in each row, and decides the order.")
     ] = "",
+    include_excluded: Annotated[
+        bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
+    ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write a spreadsheet in which an analyst scores a run's answers offline.
+    """Write a spreadsheet in which an analyst scores answers offline.
 
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
     documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
     """
     from genaipa.cli.screen import number, show
-    from genaipa.runs.folder import find_run
+    from genaipa.runs.selection import select
     from genaipa.scoring.exchange.sheet import blind_order, write_sheet
     from genaipa.workspace import find_workspace
 
@@ -169,10 +172,18 @@ def sheet(
         raise UsageError(f"{output}: a sheet to fill is written as .xlsx.")
     if output.exists():
         raise UsageError(f"{output} is there already, and may have been filled; give another name.")
-    pool = _pool(here, [find_run(here, run)])
+    sources = select(here, several(run))
+    pool = _pool(
+        here,
+        [source.folder for source in sources],
+        systems={source.folder.name: source.systems for source in sources},
+        excluded=include_excluded,
+    )
     order = blind_order(pool.answers.values(), analyst)
+    if pool.left_out:
+        show(pool.left_out)
     if not order:
-        raise UsageError(f"the run {run} has no answers to score yet.")
+        raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
     with _written(output) as file:
         write_sheet(file, map(pool.case, order), analyst)
     show(f"{output}: {number(len(order), 'answer')} to score.")
@@ -188,12 +199,12 @@ def _events(workspace: Workspace) -> list[Event]:
         return [event for _, event in store.events()] if store else []
 
 
-def _pool(workspace: Workspace, folders: Sequence[RunFolder]) -> Pool:
-    """The answers of these runs; what is wrong with a run is said."""
+def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
+    """The answers of these runs, narrowed as `Pool` narrows them; what is wrong with a run is said."""
     from genaipa.cli.screen import say
     from genaipa.scoring.answers import Pool
 
-    pool = Pool(workspace, folders)
+    pool = Pool(workspace, folders, **narrowed)
     for problem in pool.problems:
         say(problem)
     return pool

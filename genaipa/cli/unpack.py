@@ -32,8 +32,9 @@ def unpack(
     place = folder or Path(file.stem)
     made = unpacked(file, place)
     here = find_workspace(place)
-    from genaipa.reports.gather import gather, select
+    from genaipa.reports.gather import gather
     from genaipa.reports.writing import write_report
+    from genaipa.runs.selection import select
     from genaipa.scoring.rubric import RUBRIC_DIGEST
     from genaipa.scoring.store import Store
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from genaipa.questions import Wording
-    from genaipa.reports.gather import Source
+    from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
 OVERALL = "M_all*10"

@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
 
-from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.errors import GenaipaError, UsageError
 from genaipa.policies.statistics import measure
 from genaipa.reports import frame as tidy_table
 from genaipa.runs import journal
-from genaipa.runs.audit import audit_of, excluded_answers, is_imported
-from genaipa.runs.folder import ANSWERS, RunFolder, find_run, list_runs
-from genaipa.runs.records import Kind, Manifest, Status
+from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.folder import ANSWERS
+from genaipa.runs.records import Kind, Status
 from genaipa.runs.withheld import withheld
 from genaipa.scoring.events import standing
 from genaipa.scoring.evidence.silence import find_silence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.statistics import Statistics
     from genaipa.runs.audit import Finding
+    from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
@@ -42,15 +43,6 @@ _EXPERIMENTS = {
     "summary-of-document": "summary",
     "summary-by-name": "summary-by-name",
 }
-
-
-@dataclass(frozen=True)
-class Source:
-    """A run that a report is about, and the systems of it that are meant."""
-
-    folder: RunFolder
-    manifest: Manifest
-    systems: tuple[str, ...]
 
 
 @dataclass
@@ -73,57 +65,6 @@ class Gathered:
     events: list[Event] = field(default_factory=list)
     """Everything that happened at the desk to the runs' answers, in order."""
     problems: list[str] = field(default_factory=list)
-
-
-def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
-    """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
-
-    Of a published study's system these are the study's own, and not those in which it was asked again.
-    A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
-    named itself.
-    """
-    chosen: dict[str, Source] = {}
-    runs = _readable(list_runs(workspace))
-    for name in names:
-        of_system = _originals(
-            [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
-        )
-        if not of_system and name.startswith("published/"):
-            raise UsageError(f"no run of {name} is here; import the published study with: genaipa import genaipabench")
-        if not of_system:
-            folder = find_run(workspace, name)
-            manifest = folder.manifest()
-            of_system = [Source(folder, manifest, manifest.spec.systems)]
-        for source in of_system:
-            before = chosen.get(source.folder.name)
-            systems = {*(before.systems if before else ()), *source.systems}
-            chosen[source.folder.name] = Source(source.folder, source.manifest, tuple(sorted(systems)))
-    return list(chosen.values())
-
-
-def everything(workspace: Workspace) -> list[Source]:
-    """Every readable run of the workspace."""
-    runs = _readable(list_runs(workspace))
-    return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
-
-
-def _originals(sources: list[Source]) -> list[Source]:
-    """The runs without those that only ask a published study's systems again, where the study itself is here.
-
-    Such a run repeats answers that are counted already; by its own name it is reported as any other.
-    """
-    imported = {name for source in sources if is_imported(source.folder) for name in source.systems}
-    return [source for source in sources if is_imported(source.folder) or not set(source.systems) <= imported]
-
-
-def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
-    found = []
-    for folder in folders:
-        try:
-            found.append((folder, folder.manifest()))
-        except DataError:
-            continue
-    return found
 
 
 def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None, *, excluded: bool = False) -> Gathered:

@@ -21,8 +21,9 @@ from genaipa.scoring.published import PUBLISHED_SCORES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from genaipa.reports.gather import Gathered, Source
+    from genaipa.reports.gather import Gathered
     from genaipa.runs.records import Manifest
+    from genaipa.runs.selection import Source
 
 _FILES = (MANIFEST, ANSWERS, AUDIT, PUBLISHED_SCORES)
 _COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn")

@@ -26,8 +26,9 @@ from genaipa.reports.render import as_html, prose
 if TYPE_CHECKING:
     from genaipa.reports.contents import Chapter, Contents
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered, Source
+    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
+    from genaipa.runs.selection import Source
     from genaipa.scoring.overall import Bounds
 
 TEMPLATE = "report.html.jinja"

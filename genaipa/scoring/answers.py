@@ -16,13 +16,14 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.questions import Wording
+from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.records import Initialization, Kind, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
 from genaipa.scoring.inputs import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from genaipa.annotations import AnnotatedAnswer
     from genaipa.policies.document import Document
@@ -96,8 +97,9 @@ def occurring(events: Iterable[Event], answers: Mapping[str, Answer]) -> Iterato
 class Case:
     """All that one needs to score one answer.
 
-    `original` is the question's original wording, empty if that is what was `asked`. `annotated` is None where there
-    is no annotated answer; `part_set` names the segmentation that its "Part n" refers to. `parts` are the spans
+    `asked` is the question as its set words it; the words that the system got are in the record, and may tell which
+    system it was. `original` is the question's original wording, empty if that is `asked`. `annotated` is None where
+    there is no annotated answer; `part_set` names the segmentation that its "Part n" refers to. `parts` are the spans
     (characters of the document's text) of the parts in which the system was given the document; none if it was not.
     `names` are what to mask (see `blinding`).
     """
@@ -143,9 +145,15 @@ _decode = msgspec.json.Decoder(_Line).decode
 class _Run:
     """One run, and how far its answers have been read. A DataError if its manifest can't be used."""
 
-    def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
+    def __init__(
+        self, workspace: Workspace, folder: RunFolder, systems: Collection[str] | None, *, excluded: bool
+    ) -> None:
         self.folder = folder
         self.inputs = Inputs(workspace, folder)
+        self.systems = systems
+        self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(audit_of(folder)))
+        self.left_out: dict[str, str] = {}
+        """Key → digest of an answer that the audit leaves out."""
         self.path = folder.path / ANSWERS
         self.latest: dict[str, str] = {}
         """Key → digest of the answer that stands under it now."""
@@ -236,9 +244,19 @@ class Pool:
     `answers` are they by digest; `arrived` lists the digests as they came (twice, if one went and came back), and
     `generation` grows whenever one went. `problems` are sentences about runs, lines and files that can't be used; the
     others go on. Any number of threads may share a pool.
+
+    `systems` (run → systems) are those that are meant of a run, all where it isn't named. Without `excluded`, answers
+    that the audit of imported data leaves out of analyses are left out here too, unless the same text counts elsewhere.
     """
 
-    def __init__(self, workspace: Workspace, folders: Sequence[RunFolder]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        folders: Sequence[RunFolder],
+        *,
+        systems: Mapping[str, Collection[str]] | None = None,
+        excluded: bool = True,
+    ) -> None:
         self.answers: dict[str, Answer] = {}
         self.arrived: list[str] = []
         self.generation = 0
@@ -249,10 +267,21 @@ class Pool:
         self._lock = threading.Lock()
         for folder in folders:
             try:
-                self._runs[folder.name] = _Run(workspace, folder)
+                self._runs[folder.name] = _Run(workspace, folder, (systems or {}).get(folder.name), excluded=excluded)
             except GenaipaError as error:
                 self._damaged.append(f"{error} The run is left out.")
         self.refresh()
+
+    @property
+    def left_out(self) -> str:
+        """How many answers are not here because an audit leaves them out of analyses, as a sentence; "" if none is."""
+        count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
+        if not count:
+            return ""
+        answers = "1 answer is" if count == 1 else f"{count:,} answers are"
+        return (
+            f"{answers} not offered: the audit of the imported data leaves them out (--include-excluded offers them)."
+        )
 
     @property
     def problems(self) -> list[str]:
@@ -272,14 +301,19 @@ class Pool:
             changed = len(run.latest)
             for key, digest in run.latest.items():
                 self._forget(run.folder.name, key, digest)
-            run.latest, run.documents, run.problems = {}, {}, []
+            run.latest, run.left_out, run.documents, run.problems = {}, {}, {}, []
         for offset, line in run.read_on():
-            if line.kind == "answer":
+            if line.kind == "answer" and (run.systems is None or line.system in run.systems):
                 changed += 1
                 before = run.latest.pop(line.key, None)
                 if before is not None:
                     self._forget(run.folder.name, line.key, before)
-                if line.can_be_scored and run.can_be_used(line.document):
+                run.left_out.pop(line.key, None)
+                if not line.can_be_scored or not run.can_be_used(line.document):
+                    continue
+                if line.key in run.excluded:
+                    run.left_out[line.key] = line.digest
+                else:
                     run.latest[line.key] = line.digest
                     self._add(run, line, offset)
         return changed
@@ -352,7 +386,7 @@ class Pool:
         annotated, part_set = run.inputs.annotated(record.document, record.question)
         return Case(
             answer=answer,
-            asked=record.asked,
+            asked=run.inputs.wording(record),
             reply=record.reply or "",
             original=run.inputs.original(record),
             document=run.inputs.document(record.document),

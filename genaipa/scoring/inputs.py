@@ -14,7 +14,7 @@ import msgspec
 
 from genaipa.annotations import Annotations, load_annotations
 from genaipa.datafiles import read_text, read_yaml
-from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions import Question, QuestionSet
 from genaipa.runs import journal
@@ -102,12 +102,27 @@ class Inputs:
         asked = self.questions(document)
         return next((q for q in asked.questions if q.id == question), None) if asked else None
 
+    def wording(self, record: Record) -> str:
+        """What a record was asked, as the question set words it, the company filled in.
+
+        Not as the system was asked it: numbering or quotes that one study put around a question for one system would
+        tell an analyst whose answer it is. The record's own text where the run's copy of the set lacks the question.
+        """
+        found = self.questions(record.document)
+        try:
+            return found.asked(record.question, record.wording, self._company(record)) if found else record.asked
+        except (UnknownNameError, IndexError):
+            return record.asked
+
     def original(self, record: Record) -> str:
         """The original wording of what a record was asked, the company filled in; empty if that is what was asked."""
         asked, question = self.questions(record.document), self.question(record.document, record.question)
         if record.wording == "original" or asked is None or question is None:
             return ""
-        return question.text.replace(asked.placeholder, self.manifest.documents[record.document].company)
+        return question.text.replace(asked.placeholder, self._company(record))
+
+    def _company(self, record: Record) -> str:
+        return self.manifest.documents[record.document].company
 
     def annotated(self, document: str, question: str) -> tuple[AnnotatedAnswer | None, str]:
         """The annotated answer and the part set that its "Part n" refers to; (None, "") where there is none."""

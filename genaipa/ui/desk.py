@@ -7,7 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.runs.folder import find_run, list_runs
+from genaipa.runs.folder import list_runs
+from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.ledger import Ledger
 from genaipa.scoring.people import People, load_people
@@ -58,8 +59,13 @@ def open_desk(settings: DeskSettings) -> Desk:
     """Open the store and the runs; the errors of both."""
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
-    folders = [find_run(workspace, name) for name in settings.runs] or list_runs(workspace)
-    pool = Pool(workspace, folders)
+    meant = select(workspace, settings.runs)
+    pool = Pool(
+        workspace,
+        [source.folder for source in meant] if settings.runs else list_runs(workspace),
+        systems={source.folder.name: source.systems for source in meant},
+        excluded=settings.excluded,
+    )
     store = Store.open(database_url(workspace))
     ledger = Ledger(store)
     plan = Plan(

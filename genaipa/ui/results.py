@@ -6,6 +6,7 @@ cell of a heat map to its answers is a look into a table.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -16,9 +17,10 @@ import numpy as np
 from genaipa.errors import GenaipaError
 from genaipa.reports.contents import contents
 from genaipa.reports.figures.figure import as_png
-from genaipa.reports.gather import Source, gather, rescored
+from genaipa.reports.gather import gather, rescored
 from genaipa.reports.tables import leaderboard, metrics, scores
-from genaipa.runs.folder import find_run, list_runs
+from genaipa.runs.folder import list_runs
+from genaipa.runs.selection import Source, select
 from genaipa.scoring.rubric import METRICS
 from genaipa.ui.plain import ANY
 
@@ -164,14 +166,13 @@ def _state(pool: Pool) -> tuple[int, int]:
 
 def _sources(desk: Desk) -> list[Source]:
     """The runs that the desk is open on; one whose manifest is damaged is left out, and the pool says so."""
-    folders = [find_run(desk.workspace, name) for name in desk.settings.runs] or list_runs(desk.workspace)
+    if desk.settings.runs:
+        return select(desk.workspace, desk.settings.runs)
     sources = []
-    for folder in folders:
-        try:
+    for folder in list_runs(desk.workspace):
+        with contextlib.suppress(GenaipaError):
             manifest = folder.manifest()
-        except GenaipaError:
-            continue
-        sources.append(Source(folder, manifest, manifest.spec.systems))
+            sources.append(Source(folder, manifest, manifest.spec.systems))
     return sources
 
 

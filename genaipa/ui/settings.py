@@ -15,14 +15,16 @@ VARIABLE = "GENAIPA_DESK"
 class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a study is scored at the desk.
 
-    `runs` are the names of the runs whose answers are scored; empty means every run of the workspace. `per_answer` is
-    how many analysts each answer is wanted from: 1.2 means one, and a second for a sample of 20 %. `seed` decides the
+    `runs` names the runs whose answers are scored, as `runs.selection.select` takes names; empty means every run of
+    the workspace. `excluded` has answers scored that an audit leaves out of analyses. `per_answer` is how many analysts
+    each answer is wanted from: 1.2 means one, and a second for a sample of 20 %. `seed` decides the
     sample and every analyst's order. `calibration` is how many of the reference analyst's answers a new analyst scores
     first. `minutes` is for how long an answer that is on someone's screen is kept from others.
     """
 
     workspace: Path
     runs: tuple[str, ...] = ()
+    excluded: bool = False
     per_answer: float = 1.2
     seed: int = 0
     calibration: int = 10

@@ -13,7 +13,8 @@ from genaipa.byhand import ByHand, Sheet, Turn
 from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.preflight import load_material
 from genaipa.protocol import SUMMARY
-from genaipa.runs.folder import RunFolder, find_run, list_runs
+from genaipa.runs import selection
+from genaipa.runs.folder import RunFolder
 from genaipa.systems.catalog import resolve
 from genaipa.ui.plain import FOLD, Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
 
@@ -70,7 +71,7 @@ def page(desk: Desk, _visitor: Visitor) -> None:
 
 def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     """The unfinished runs with a web chat, the newest first, and what is wrong with others."""
-    folders = [find_run(desk.workspace, name) for name in desk.settings.runs] or list_runs(desk.workspace)
+    folders = selection.folders(desk.workspace, desk.settings.runs)
     found, unusable = {}, []
     for folder in reversed(folders):
         try:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.errors import DataError, GenaipaError
+from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
-from genaipa.runs.folder import ANSWERS, RunFolder, find_run, list_runs
+from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.overall import m_all
 from genaipa.scoring.rubric import METRICS, shown
@@ -79,6 +80,8 @@ def page(desk: Desk, visitor: Visitor) -> None:
     desk.ledger.refresh()
     head("Overview")
     problems("overview problems", desk.pool.problems)
+    if desk.pool.left_out:
+        st.caption(desk.pool.left_out)
     _numbers(desk, visitor)
     runs = _runs(desk)
     if not runs:
@@ -116,7 +119,7 @@ def _numbers(desk: Desk, visitor: Visitor) -> None:
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:
     """Show the runs, the newest first."""
-    folders = [find_run(desk.workspace, name) for name in desk.settings.runs] or list_runs(desk.workspace)
+    folders = selection.folders(desk.workspace, desk.settings.runs)
     if folders:
         part("Runs")
         columns = [

@@ -1,0 +1,82 @@
+"""Which runs a command is about: by their names, by a part of one, or by a system for all of its runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from genaipa.errors import DataError, UsageError
+from genaipa.runs.audit import is_imported
+from genaipa.runs.folder import find_run, list_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest
+    from genaipa.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run that a command is about, and the systems of it that are meant."""
+
+    folder: RunFolder
+    manifest: Manifest
+    systems: tuple[str, ...]
+
+
+def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
+    """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
+
+    Of a published study's system these are the study's own, and not those in which it was asked again.
+    A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
+    named itself.
+    """
+    chosen: dict[str, Source] = {}
+    runs = _readable(list_runs(workspace))
+    for name in names:
+        of_system = _originals(
+            [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
+        )
+        if not of_system and name.startswith("published/"):
+            raise UsageError(f"no run of {name} is here; import the published study with: genaipa import genaipabench")
+        if not of_system:
+            folder = find_run(workspace, name)
+            manifest = folder.manifest()
+            of_system = [Source(folder, manifest, manifest.spec.systems)]
+        for source in of_system:
+            before = chosen.get(source.folder.name)
+            systems = {*(before.systems if before else ()), *source.systems}
+            chosen[source.folder.name] = Source(source.folder, source.manifest, tuple(sorted(systems)))
+    return list(chosen.values())
+
+
+def everything(workspace: Workspace) -> list[Source]:
+    """Every run of the workspace but those whose manifest is damaged."""
+    runs = _readable(list_runs(workspace))
+    return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
+
+
+def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
+    """The folders of the runs that `select` finds; of all runs, damaged ones too, where no name is given."""
+    return [source.folder for source in select(workspace, names)] if names else list_runs(workspace)
+
+
+def _originals(sources: list[Source]) -> list[Source]:
+    """The runs without those that only ask a published study's systems again, where the study itself is here.
+
+    Such a run repeats answers that are counted already; by its own name it is reported as any other.
+    """
+    imported = {name for source in sources if is_imported(source.folder) for name in source.systems}
+    return [source for source in sources if is_imported(source.folder) or not set(source.systems) <= imported]
+
+
+def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
+    found = []
+    for folder in folders:
+        try:
+            found.append((folder, folder.manifest()))
+        except DataError:
+            continue
+    return found
