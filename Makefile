@@ -4,22 +4,34 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help test demo format wheel benchmark clean
+.PHONY: help test test-all lint demo format wheel benchmark clean
 
 help:
-	@echo "make test       lint, type-check, guard the imports, run the tests"
+	@echo "make test       lint, type-check, guard the imports, run every test in small"
+	@echo "make test-all   the same at full size: more kills, more analysts, every example"
+	@echo "                FILE=tests/test_x.py or FILE=tests/test_x.py::test_name: only that, for both"
 	@echo "make demo       a whole study in a minute, without a key or a network"
 	@echo "make format     format the code and mend what ruff can mend"
 	@echo "make wheel      build the wheel into dist/"
 	@echo "make benchmark  measure genaipa's own speed"
 	@echo "make clean      remove .venv and dist/"
 
-test: $(READY)
+ifdef FILE
+test test-all: $(READY)
+	$(BIN)/pytest $(FILE)
+else
+test test-all: lint
+	$(BIN)/pytest -n auto --dist worksteal
+endif
+test-all: export GENAIPA_TESTS = full
+# A Python that keeps no bytecode compiles everything anew in each of the many processes that the tests start.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
+lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto
 
 demo: $(READY)
 	$(BIN)/genaipa demo

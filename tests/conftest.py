@@ -7,11 +7,13 @@ import re
 import runpy
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from commandline import Finished, call
+from hypothesis import settings
+from size import FULL
 from stores import KINDS, empty_database, opened
 
 if TYPE_CHECKING:
@@ -33,6 +35,18 @@ PERSONAL = re.compile(
 REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
+# How long an example takes is the machine's affair. Fixed examples in small: `make test` says the same each time.
+settings.register_profile("full", deadline=None)
+settings.register_profile("small", deadline=None, max_examples=20, derandomize=True, database=None)
+settings.load_profile("full" if FULL else "small")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that only `make test-all` runs."""
+    left_out = [item for item in items if not FULL and item.get_closest_marker("full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(autouse=True)
@@ -52,18 +66,15 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: py
     monkeypatch.chdir(tmp_path)
 
 
-@dataclass(frozen=True)
-class Finished:
-    """What a command left behind: its exit code, and what it wrote to standard output and standard error."""
-
-    code: int
-    out: str
-    err: str
+@pytest.fixture
+def genaipa() -> Callable[..., Finished]:
+    """Run the command line in this process: `genaipa("run", "--system", "extractive")`."""
+    return call
 
 
 @pytest.fixture
-def genaipa() -> Callable[..., Finished]:
-    """Run the command line in a process of its own: `genaipa("run", "--system", "extractive")`."""
+def genaipa_process() -> Callable[..., Finished]:
+    """Run the command line in a process of its own, where signals, imports, encodings or child processes matter."""
 
     def run(*args: str | Path, stdin: str = "", timeout: float = 120.0) -> Finished:
         command = [sys.executable, "-m", "genaipa", *map(str, args)]

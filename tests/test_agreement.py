@@ -12,7 +12,7 @@ import krippendorff
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genaipa.scoring.agreement import MetricAgreement, measure
@@ -84,7 +84,6 @@ def expect(found: MetricAgreement, given: dict[str, dict[str, float]]) -> None:
         assert (found.agreement, found.difference) == (None, None)
 
 
-@settings(deadline=None)
 @given(some_scores)
 def test_metrics_equal_the_package(scores: Scores) -> None:
     """Alpha is the krippendorff package's on any data with gaps; agreement and difference are what loops find."""
@@ -94,7 +93,6 @@ def test_metrics_equal_the_package(scores: Scores) -> None:
         expect(measured.metrics[metric], by_answer(scores, metric))
 
 
-@settings(deadline=None)
 @given(some_scores)
 def test_pairs_equal_the_package(scores: Scores) -> None:
     """Every two analysts with an answer in common are compared as if they were the only ones, worst first."""
@@ -115,7 +113,6 @@ def test_pairs_equal_the_package(scores: Scores) -> None:
     assert differences == sorted(differences, reverse=True)
 
 
-@settings(deadline=None)
 @given(some_scores)
 def test_leanings_equal_plain_loops(scores: Scores) -> None:
     """A leaning is the mean of own value less the others' mean; its drift is the later half's less the earlier's."""
@@ -144,7 +141,6 @@ def test_leanings_equal_plain_loops(scores: Scores) -> None:
     assert set(leanings) == seen
 
 
-@settings(deadline=None)
 @given(some_scores)
 def test_disagreements_equal_plain_loops(scores: Scores) -> None:
     """The answers that differ are listed with the distance of their highest and lowest value, the widest first."""
@@ -166,7 +162,6 @@ def test_answers_without_a_difference_are_not_listed() -> None:
     assert spreads == [("answer 2", [1.5] * 5), ("answer 0", [0, 0, 0.5, 0, 2])]
 
 
-@settings(deadline=None)
 @given(some_scores)
 def test_nothing_is_nan(scores: Scores) -> None:
     """Whatever can't be computed is None with a reason: no number in the result is nan or infinite."""

@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.full
 def test_every_measurement_gives_its_table() -> None:
     """At a scale of a few questions, all measurements run to the end and print their rows."""
     command = [sys.executable, "-m", "benchmarks", "all", "--tiny"]

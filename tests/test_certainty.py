@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -84,7 +84,6 @@ def test_one_question_has_an_average_and_no_interval():
     assert math.isnan(one.high)
 
 
-@settings(deadline=None)
 @given(values)
 def test_equal_values_leave_no_doubt(numbers):
     """Where all values are 0.1, the average and both ends are 0.1 exactly."""
@@ -92,7 +91,6 @@ def test_equal_values_leave_no_doubt(numbers):
     assert (found.mean, found.low, found.high) == (0.1, 0.1, 0.1)
 
 
-@settings(deadline=None)
 @given(values)
 def test_the_interval_turns_with_the_values(numbers):
     """The interval of the negated values is the negated interval."""
@@ -100,7 +98,6 @@ def test_the_interval_turns_with_the_values(numbers):
     assert (turned.mean, turned.low, turned.high) == pytest.approx((-found.mean, -found.high, -found.low), abs=1e-12)
 
 
-@settings(deadline=None)
 @given(values, values)
 def test_a_difference_turns_with_its_sides(ours, theirs):
     """The interval of A - B is the negated one of B - A, for independent sets too."""

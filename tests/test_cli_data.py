@@ -395,11 +395,11 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
     assert "-> set ANTHROPIC_API_KEY in the environment" in shown
 
 
-def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_asks_only_for_what_is_missing(genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Token counts need a package and a vocabulary; the package is named only where it can't be imported."""
 
     def remedy() -> str:
-        rows = json.loads(done(genaipa("doctor", "--json")))["this machine"]
+        rows = json.loads(done(genaipa_process("doctor", "--json")))["this machine"]
         return next(row["remedy"] for row in rows if row["what"] == "token counts")
 
     fetched = "run an OpenAI system once with a network: it is then fetched and kept"
@@ -410,10 +410,10 @@ def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.
     assert remedy() == f"pip install 'genaipa[openai]', and {fetched}"
 
 
-def test_doctor_works_on_a_terminal_without_unicode(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_works_on_a_terminal_without_unicode(genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Output that can't hold every character is told of, not stumbled over."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert "set PYTHONUTF8=1" in done(genaipa("doctor"))
+    assert "set PYTHONUTF8=1" in done(genaipa_process("doctor"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -10,6 +10,7 @@ import pytest
 from framing import CATEGORIES, QUESTIONS, answer_rows, score_rows, study, tidy_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from size import size
 
 from genaipa.errors import UsageError
 from genaipa.reports import certainty
@@ -99,7 +100,7 @@ def test_every_measure_and_group_has_a_row():
     assert (data["p_holm"].dropna() >= data["p"].dropna()).all()
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=size(small=3, full=8))
 @given(st.integers(0, 1000), st.integers(2, len(QUESTIONS)), st.booleans())
 def test_the_other_way_round_is_the_same_finding(seed, many, apart):
     """B against A has the negated differences and effects, and the same p; with pairs and without."""

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 from analysts import Analyst, arrive, kept_drafts, kept_events, make_answers
 from desk import PATIENCE, RunningDesk, browsing, free_port
 from running import answers
+from size import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analysts import Screen
 
-KILLS = 30
+KILLS = size(small=3, full=30)
 ANSWERS = 300
 LOOK = 25
 """Milliseconds between two looks of somebody who waits: looking takes the time of the desk that is to be opened."""
@@ -196,7 +197,7 @@ def kept_scores(replies: dict[str, str]) -> dict[str, dict[str, tuple[str, str]]
 
 
 def test_killed_while_two_score() -> None:
-    """Of 30 kills none loses a score that was confirmed, doubles one, or takes back a digit that was typed."""
+    """No kill loses a score that was confirmed, doubles one or takes back a digit that was typed."""
     run = make_answers(*(f"Answer {n}." for n in range(1, ANSWERS + 1)))
     replies = {record.digest: record.reply or "" for record in answers(run)}
     chance = random.Random(7)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from running import SYSTEM, lines_of, make_workspace
 from servers import Behaviour, OpenAIServer
+from size import size
 
 from genaipa.runs.folder import RunFolder
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from conftest import Finished
 
-KILLS = 25
+KILLS = size(small=3, full=25)
 """How often a run is killed, in each mode."""
 EARLY = 0.2
 """Share of the kills that don't wait for a question."""
@@ -156,7 +157,7 @@ def name_of(record: dict[str, Any]) -> Name:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
 @pytest.mark.parametrize("mode", ["shared", "independent"])
 def test_killed_again_and_again(watch: Watch, commands: Commands, genaipa: Callable[..., Finished], mode: str) -> None:
-    """Killed 25 times at random moments, a run ends with each answer once, and asks for none that it has.
+    """Killed again and again at random moments, a run ends with each answer once, and asks for none that it has.
 
     Only what was under way when the process died may be asked for again.
     """

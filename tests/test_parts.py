@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from genaipa.policies.document import About, Document, load_document
@@ -46,7 +46,6 @@ def parts_of(text: str, size: int, counter: str) -> list[str]:
 @example(" \n\n \n" * 20 + "x", 5, "characters")
 @example("x" + " " * 50, 10, "characters")
 @example("# A\n\n\n\n\n\n\n\n\n\n# B", 3, "characters")
-@settings(deadline=None)
 def test_joined_parts_are_the_document(text: str, size: int, counter: str) -> None:
     """Whatever the text and the size, nothing is lost, doubled or changed."""
     parts = parts_of(text, size, counter)
@@ -55,7 +54,6 @@ def test_joined_parts_are_the_document(text: str, size: int, counter: str) -> No
 
 
 @given(documents, st.integers(1, 60), counters)
-@settings(deadline=None)
 def test_parts_fit(blocks: list[list[str]], size: int, counter: str) -> None:
     """No part is larger than the size, in the tokens of whoever counts."""
     text = "\n\n".join(" ".join(block) for block in blocks)
@@ -64,7 +62,6 @@ def test_parts_fit(blocks: list[list[str]], size: int, counter: str) -> None:
 
 
 @given(documents, st.integers(1, 60), counters)
-@settings(deadline=None)
 def test_no_sentence_is_cut_where_a_border_exists(blocks: list[list[str]], size: int, counter: str) -> None:
     """A part ends inside a sentence only if that sentence alone is larger than a part."""
     text = "\n\n".join(" ".join(block) for block in blocks)

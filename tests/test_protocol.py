@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from running import make_workspace, procedure, spec, write
 
@@ -97,7 +97,6 @@ def test_each_repetition_seed_and_document_has_its_own_shuffle() -> None:
 
 
 @given(specs(), specs())
-@settings(deadline=None)
 def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -> None:
     """With more systems, documents, initializations, wordings or repetitions, what was planned stays as it was."""
     both: dict[str, Any] = {
@@ -115,7 +114,6 @@ def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -
 
 
 @given(specs())
-@settings(deadline=None)
 def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None:
     """Q' is shuffled once per repetition of a document, and used throughout; the manifest's orders say the same."""
     sets = dict.fromkeys(a_spec.documents, QUESTIONS)
@@ -126,7 +124,6 @@ def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None
 
 
 @given(specs())
-@settings(deadline=None)
 def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
     """There is one conversation per document, repetition, initialization and wording, and one key per answer in it."""
     sets = dict.fromkeys(a_spec.documents, QUESTIONS)

@@ -24,6 +24,7 @@ from published_tree import (
     user_sheet,
     workbook,
 )
+from size import size
 
 from genaipa.importers.genaipabench.files import Tree, published
 from genaipa.importers.genaipabench.layout import document_named, experiment_named, labelled
@@ -214,7 +215,7 @@ def test_a_sheet_without_questions() -> None:
     assert read_sheet([], {}).unplaced
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=size(small=8, full=40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     blank=st.tuples(st.integers(2, 95), st.integers(0, 30)),
     column=st.integers(1, 8),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -83,7 +83,6 @@ def test_equal_values_do_not_differ():
     assert unpaired(np.ones(9), np.ones(7)) == ("Mann-Whitney", 1.0, 0.0)
 
 
-@settings(deadline=None)
 @given(averages, averages)
 def test_tests_turn_with_their_sides(ours, theirs):
     """The other way round, p is the same and the effect negated."""
