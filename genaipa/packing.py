@@ -7,8 +7,9 @@
     report/…                the report, made from these
 
 Texts that may not be passed on are left out: documents whose license does not say that they may be, what quotes them
-(introductions, sheets, replies of systems that do nothing else), annotated answers and questions of such a license, and
-the replies of a published study. What a model said, and what an analyst noted, is theirs and goes along.
+(introductions, sheets, replies of systems that do nothing else, or may do so), annotated answers and questions of such
+a license, and the replies of a published study, under whatever name its system was asked (`runs.permission`). What a
+model said, and what an analyst noted, is theirs and goes along.
 What the tables need to know of them goes along as facts (`runs.withheld`), so that the tables come out the same.
 The same runs, scores and versions give the same bytes.
 """
@@ -31,6 +32,7 @@ from genaipa.policies.statistics import measure
 from genaipa.questions import QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS
+from genaipa.runs.permission import Permission, free_questions, may_be_passed_on
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.runs.withheld import WITHHELD, Withheld
 from genaipa.scoring.evidence.silence import find_silence
@@ -50,10 +52,6 @@ REPORT = "report"
 _STAMP = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP archive can hold: the same in every pack."""
 _LEFT_OUT = "(left out of the pack; see its source)"
-_RECORDED = "published/"
-"""Systems of this provider repeat what a study recorded: their replies are the study's."""
-QUOTING = ("extractive",)
-"""Systems whose replies are sentences of the document."""
 _FOLDERS = ("runs", REPORT)
 _LARGEST = 4 * 2**30
 """Bytes that a pack may come to: more is no study."""
@@ -84,12 +82,6 @@ class Pack(msgspec.Struct, frozen=True):
     files: dict[str, str] = {}
 
 
-def may_be_passed_on(license: str) -> bool:  # noqa: A002 - what it is called in every file
-    """Whether a license, as it is stated beside a text, lets the text be passed on; silence does not."""
-    said = license.strip().casefold()
-    return bool(said) and not any(no in said for no in ("not redistributable", "not stated", "all rights reserved"))
-
-
 def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of everything of a run that goes into a pack, in the order of the paths.
 
@@ -110,26 +102,27 @@ class _Keep:
 
     def __init__(self, source: Source, *, whole: bool) -> None:
         self._source, self._whole = source, whole
-        folder, manifest = source.folder.path, source.manifest
-        documents = manifest.documents
-        self._documents = {
-            name for name, facts in documents.items() if not whole and not may_be_passed_on(facts.license)
-        }
+        folder, documents = source.folder.path, source.manifest.documents
+        permission = Permission(source.folder, source.manifest)
+        self._documents = set() if whole else permission.documents
+        self._asked = set() if whole else permission.unasked
+        self._replies = set() if whole else set(permission.held_back())
         self._texts = {f"documents/{documents[name].digest}.txt" for name in self._documents}
         begun = [conversation for _, conversation in journal.read(folder / CONVERSATIONS, ConversationRecord)]
-        self._introductions = {f"introductions/{c.introduction}.json" for c in begun if c.document in self._documents}
-        sets = {path.stem for path in (folder / "questions").glob("*.yaml") if not _is_free(path)}
-        self._asked = set() if whole else {name for name, asked in manifest.spec.questions.items() if asked in sets}
-        """The documents whose questions may not be passed on."""
+        self._introductions = {
+            f"introductions/{c.introduction}.json"
+            for c in begun
+            if c.document in self._documents or (c.system, c.document) in self._replies
+        }
 
     @property
     def anything_withheld(self) -> bool:
         """Whether anything of the run stays behind."""
-        return bool(self._documents or self._asked)
+        return bool(self._documents or self._asked or self._replies)
 
     def takes(self, name: str) -> bool:
         """Whether a file goes along at all."""
-        sheet = name.startswith("sheets/") and self.anything_withheld
+        sheet = name.startswith("sheets/") and (self._documents or self._asked)
         return not sheet and name not in self._texts and name not in self._introductions
 
     def content(self, name: str, path: Path) -> bytes:
@@ -152,10 +145,7 @@ class _Keep:
 
     def _is_theirs(self, record: Record) -> bool:
         """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
-        if self._whole or record.reply is None:
-            return False
-        quoted = record.system in QUOTING and record.document in self._documents
-        return quoted or record.system.startswith(_RECORDED)
+        return record.reply is not None and (record.system, record.document) in self._replies
 
     def facts(self) -> Withheld:
         """What the tables need to know of the texts that are left out."""
@@ -173,10 +163,6 @@ class _Keep:
         )
 
 
-def _is_free(questions: Path) -> bool:
-    return may_be_passed_on(read_yaml(questions, QuestionSet).license)
-
-
 def _annotations(path: Path) -> bytes:
     """Annotated answers, without their words if these may not be passed on: which are silent, and their sections."""
     annotations = read_yaml(path, Annotations)
@@ -191,9 +177,9 @@ def _annotations(path: Path) -> bytes:
 
 def _questions(path: Path) -> bytes:
     """A question set, without its words if these may not be passed on: ids, categories and origins."""
-    questions = read_yaml(path, QuestionSet)
-    if may_be_passed_on(questions.license):
+    if free_questions(path):
         return path.read_bytes()
+    questions = read_yaml(path, QuestionSet)
     bare = tuple(
         msgspec.structs.replace(question, text=_LEFT_OUT, paraphrases=(_LEFT_OUT,) * len(question.paraphrases))
         for question in questions.questions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
@@ -16,7 +16,8 @@ from genaipa.runner import Bounds, Observer, Runner
 from genaipa.runs import provenance
 from genaipa.runs.folder import RunFolder, list_runs, now
 from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, RunStatus, SystemFacts
-from genaipa.systems.catalog import resolve
+from genaipa.systems.base import Words
+from genaipa.systems.catalog import ADAPTERS, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,6 +164,7 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
         known = manifest.systems.get(name)
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
+            words=_words(ready, known),
             counter="; ".join(sorted({counter.label for counter in ready.counters.values()})),
             context=ready.context,
             part_tokens=ready.part_tokens,
@@ -171,6 +173,14 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
             notes=ready.notes,
             price=ready.tariff.label if ready.tariff else "",
         )
+
+
+def _words(ready: Ready, known: SystemFacts | None) -> Words:
+    """Whose words a system's replies are, as its adapter says; one of ours that doesn't say it speaks for itself."""
+    if ready.system is None:
+        return "own" if ready.resolved.manual else known.words if known else ""
+    said: Words = getattr(ready.system, "words", "own" if ready.resolved.provider in ADAPTERS else "")
+    return said if said in get_args(Words) else ""
 
 
 async def ready_systems(

@@ -14,7 +14,8 @@ from running import TEXT, answers, carry_out, make_workspace, spec, texts_below,
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import DataError, UsageError
-from genaipa.packing import PACK, may_be_passed_on, read_pack, unpack
+from genaipa.packing import PACK, read_pack, unpack
+from genaipa.runs.permission import may_be_passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -82,7 +82,25 @@ def pack(
     show(f"{file}: {number(len(sources), 'run')}, {number(len(events), 'event')} of scoring, the report.")
     for one in absent:
         say(f"left out: the text of {one.document} ({one.license or 'no license is stated'}); {one.source}")
+    for sentence in () if with_texts else _unsaid(sources):
+        say(sentence)
     show(f"Whoever gets it: genaipa unpack {file.name} FOLDER")
+
+
+def _unsaid(sources: Sequence[Source]) -> list[str]:
+    """A sentence on each system whose replies stay behind because nothing says whose words they are."""
+    from genaipa.runs.permission import Permission, whose_words
+
+    found: dict[str, dict[str, None]] = {}
+    for source in sources:
+        for system, document in Permission(source.folder, source.manifest).held_back():
+            if system in source.systems and not whose_words(source.manifest, system):
+                found.setdefault(system, {})[document] = None
+    return [
+        f"left out: the replies of {system} about {', '.join(documents)}, which may quote them; if they are its own "
+        'words, its class can say so (words = "own") before a run, or use --with-texts'
+        for system, documents in found.items()
+    ]
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, get_args
 import msgspec
 
 from genaipa.questions import Wording
-from genaipa.systems.base import Usage
+from genaipa.systems.base import Usage, Words
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -116,9 +116,10 @@ class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SystemFacts(msgspec.Struct, omit_defaults=True):
-    """What is known about one system of a run."""
+    """What is known about one system of a run; `words` says whose words its replies are."""
 
     model: str
+    words: Words = ""
     counter: str = ""
     context: int | None = None
     part_tokens: int | None = None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Role = Literal["user", "assistant"]
 Finish = Literal["stop", "length", "refusal"]
 Purpose = Literal["introduction", "part", "acknowledgement", "summary-request", "question", "answer"]
+Words = Literal["own", "document", "recording", ""]
+"""Whose words replies are: the system's own, the document's, those that a study recorded; empty if nobody says."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,11 @@ class Reply:
 
 
 class System(Protocol):
-    """A system under test."""
+    """A system under test.
+
+    One whose replies are not its own words says so by an attribute `words`, "document" or "recording". A class of the
+    user's own that lacks it is taken for one that may quote the document; `words = "own"` says that it is none.
+    """
 
     name: str
     """As the user wrote it after the catalog was consulted: `openai/gpt-4o`, `vllm/…`, `extractive`."""

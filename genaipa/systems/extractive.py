@@ -24,7 +24,7 @@ from genaipa.systems.base import Readiness, Reply
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from genaipa.systems.base import Message, Settings
+    from genaipa.systems.base import Message, Settings, Words
 
 MODEL = "extractive/1"
 """Counts up whenever the same messages would get another reply than before."""
@@ -84,6 +84,8 @@ _SAME = {
 
 class ExtractiveSystem:
     """The baseline as a system under test. It keeps nothing between calls but the indexes of recent documents."""
+
+    words: Words = "document"
 
     def __init__(self, *, name: str = "extractive") -> None:
         self.name = name

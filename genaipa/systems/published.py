@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from genaipa.systems.base import Message, Settings
+    from genaipa.systems.base import Message, Settings, Words
 
 PROVIDER = "published"
 NAMES = ("published/chatgpt-4", "published/bard", "published/bingai")
@@ -81,6 +81,8 @@ def text_digest(text: str) -> str:
 
 class PublishedSystem:
     """A recording as a system under test."""
+
+    words: Words = "recording"
 
     def __init__(self, *, name: str) -> None:
         self.name = name

@@ -305,7 +305,9 @@ class _Run:
                 systems={self.system: f"{self.system}, imported from {source}"},
             ),
             documents={key: DocumentFacts.of(document) for key, document in documents.items()},
-            systems={self.system: SystemFacts(model=self.system, notes=[f"Imported from {source}."])},
+            systems={
+                self.system: SystemFacts(model=self.system, words="recording", notes=[f"Imported from {source}."])
+            },
             orders=self._orders(),
             versions={"genaipa": __version__},
             totals=Totals(planned=len(records), answered=len(records) - missing, failed=missing),

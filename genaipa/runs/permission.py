@@ -1,0 +1,92 @@
+"""What of a run may be passed on: decided by the licenses of its texts, and by whose words its systems' replies are.
+
+A pack and the page of a report ask here, so that a text that one leaves out is not in the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.annotations import Annotations
+from genaipa.datafiles import read_yaml
+from genaipa.questions import QuestionSet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest
+    from genaipa.systems.base import Words
+
+_MODELS = ("openai", "openai-api", "anthropic", "google", "vllm", "manual", "scripted")
+"""Providers whose replies are their own words, for manifests that do not say it of each system."""
+_RECORDED = "published"
+_QUOTING = "extractive"
+
+
+def may_be_passed_on(license: str) -> bool:  # noqa: A002 - what it is called in every file
+    """Whether a license, as it is stated beside a text, lets the text be passed on; silence does not."""
+    said = license.strip().casefold()
+    return bool(said) and not any(no in said for no in ("not redistributable", "not stated", "all rights reserved"))
+
+
+class Permission:
+    """What of one run may be passed on.
+
+    `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
+    asked may not be.
+    """
+
+    def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
+        self._path, self._manifest = folder.path, manifest
+        self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
+        closed = {path.stem for path in (folder.path / "questions").glob("*.yaml") if not free_questions(path)}
+        self.unasked = {name for name, asked in manifest.spec.questions.items() if asked in closed}
+        self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
+
+    def reply(self, system: str, document: str) -> bool:
+        """Whether a system's replies about a document may be passed on: what is its own, or freely licensed.
+
+        Where nothing says whose words a system's replies are, they are taken for the document's.
+        """
+        words = self._words.get(system, "")
+        return words == "own" or (words != "recording" and document not in self.documents)
+
+    def held_back(self) -> list[tuple[str, str]]:
+        """(system, document) of all replies that may not be passed on, in the order of the plan."""
+        spec = self._manifest.spec
+        return [
+            (system, document)
+            for system in spec.systems
+            for document in spec.documents
+            if not self.reply(system, document)
+        ]
+
+    def annotated(self, document: str) -> bool:
+        """Whether the words of a document's annotated answers may be passed on; False where there are none."""
+        path = self._path / "annotations" / f"{document}.yaml"
+        return path.is_file() and may_be_passed_on(read_yaml(path, Annotations).license)
+
+
+def free_questions(path: Path) -> bool:
+    """Whether the words of the question set in this file may be passed on."""
+    return may_be_passed_on(read_yaml(path, QuestionSet).license)
+
+
+def whose_words(manifest: Manifest, system: str) -> Words:
+    """Whose words the replies of a system of this run are; empty where nothing says it.
+
+    Under whatever name it was asked: what counts is what the run notes of the system, and in the manifest of an
+    earlier genaipa, which doesn't note it, what the name stood for.
+    """
+    facts = manifest.systems.get(system)
+    if facts is not None and facts.words:
+        return facts.words
+    identity = manifest.digests.systems.get(system, "").partition(" ")[0]
+    stood_for = {name.partition("/")[0] for name in (system, identity, facts.model if facts else "") if name}
+    if _RECORDED in stood_for:
+        return "recording"
+    if _QUOTING in stood_for:
+        return "document"
+    meant = (facts.model if facts else "") or identity
+    return "own" if (meant.partition("/")[0] in _MODELS and "/" in meant) or meant == "scripted" else ""
