@@ -113,11 +113,11 @@ def test_scores_that_the_audit_leaves_out_change_some_figures(study: Gathered, c
 def test_m_all_and_metrics_of_a_question_rest_on_the_same_scores(study: Gathered) -> None:
     """Without what the audit excludes, M_all is what the five metrics come to, wherever all documents have both."""
     data = metrics.by_question(rescored(study, study.events).frame).data
-    whole = data[data["documents"].isin([0, 5])]
+    whole = data[data["m_all_documents"].isin([0, 5])]
     implied = (whole[list(METRICS)].sum(axis=1, skipna=False) + 5) / 10 * 9 + 1
     assert (implied - whole["m_all"]).abs().max() < 0.006
     # Where an answer or a column of one document is wrong, there are no metrics, for they include it.
-    fewer = data[data["documents"].isin([1, 2, 3, 4])]
+    fewer = data[data["m_all_documents"].isin([1, 2, 3, 4])]
     assert fewer[list(METRICS)].isna().all(axis=None)
     assert len(whole) + len(fewer) == len(data)
     left = fewer.groupby(["system", "experiment"]).size().to_dict()

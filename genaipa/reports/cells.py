@@ -71,8 +71,9 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
     """One row per system, experiment and question: the means over documents.
 
     Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `AVERAGED`, `documents` (how many have
-    an M_all of their own; 0 where only a published mean over documents is known). Each value comes from the cells of
-    the documents; where any of these lacks it, from the published mean over documents, if there is one.
+    an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same of
+    the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
+    lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
     single = found[found["document"] != ""].groupby(keys, observed=True)
@@ -82,4 +83,8 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
     of_all = means.where(known.eq(known["m_all"], axis=0))
     merged = of_all.combine_first(overall).combine_first(means)[list(AVERAGED)]
     merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
+    # A value is a published mean where its documents don't have it, or not all of them.
+    own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[list(METRICS)]
+    own = own.fillna(0).where(merged[list(METRICS)].notna())
+    merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
     return merged.reset_index()

@@ -61,7 +61,8 @@ def by_question(table: Table, experiment: str, bounds: Bounds | None = None) -> 
     grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources)
     note = (
         f"Averages of the five metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
-        f"documents; 'mean' stands where the source gives only the mean over its documents.{style.in_full(grid.labels)}"
+        "documents that the metrics are averaged over, the fewest where they differ; 'mean' stands where the source "
+        f"gives only the mean over its documents.{style.in_full(grid.labels)}"
     )
     return figure(style.stem(experiment, "metrics"), style.headline(experiment), note, table, grid, bounds)
 
@@ -74,7 +75,8 @@ def by_category(table: Table, experiment: str, bounds: Bounds | None = None) -> 
     order = style.ordered(data["category"])
     grid = Grid(data, ["category"], "questions", style.labels(order, 18), dict.fromkeys(order, ""))
     note = (
-        "Averages of the five metrics by category of questions. n is the number of questions."
+        "Averages of the five metrics by category of questions. n is the number of questions that have these metrics, "
+        "the fewest where they differ."
         f"{style.in_full(grid.labels)}"
     )
     return figure(style.stem(experiment, "categories"), style.headline(experiment), note, table, grid, bounds)
