@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import yaml
 
-from genaipa.annotations import Annotations, load_annotations
+from genaipa.annotations import Annotations, is_about, load_annotations, question_set, why_unused
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.importers.genaipabench.pull import would_provide
 from genaipa.policies.document import Document, load_document
 from genaipa.policies.sections import resolve
 from genaipa.prompts import INCLUDED, TEMPLATES, Prompts
-from genaipa.questions import QuestionSet, load_questions
+from genaipa.questions import load_questions
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring.people import FILE as PEOPLE
@@ -66,13 +66,12 @@ def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]
 
 def check_workspace(workspace: Workspace) -> list[Finding]:
     """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file."""
-    questions, findings = _load_all(workspace, "questions", load_questions, "questions")
+    _, findings = _load_all(workspace, "questions", load_questions, "questions")
     documents, about_documents = _load_all(workspace, "policies", load_document)
     annotations, about_annotations = _load_all(workspace, "annotations", load_annotations, "answers")
     findings += about_documents + about_annotations
     for name, annotated in annotations.items():
-        path = workspace.names("annotations")[name][1]
-        findings += _check_answers(path, annotated, questions.get(annotated.questions), documents.get(name))
+        findings += _check_answers(workspace, annotated, documents.get(name))
     findings += _check_prompts(workspace)
     findings += _check_systems(workspace)
     findings += _check_people(workspace)
@@ -158,16 +157,20 @@ class _Trial:
         return None
 
 
-def _check_answers(
-    path: Path, annotated: Annotations, asked: QuestionSet | None, document: Document | None
-) -> Iterator[Finding]:
-    """Whether annotated answers belong to questions and to sections that exist."""
+def _check_answers(workspace: Workspace, annotated: Annotations, document: Document | None) -> Iterator[Finding]:
+    """Whether annotated answers belong to a text, to questions and to sections that exist."""
+    layer, path = workspace.names("annotations")[annotated.document]
     file = str(path)
     if document is None:
         pull = " yet; it comes with: genaipa pull genaipabench" if would_provide(annotated.document) else ""
         yield Finding(file, "document", f"there is no usable document '{annotated.document}' here{pull}.", "warning")
-    else:
+    elif is_about(annotated, layer, document, workspace):
         yield from _check_sections(file, annotated, document)
+    else:
+        text = str(workspace.names("policies")[document.name][1])
+        own = (file, "digest") if layer == "workspace" else (text, "")
+        yield Finding(*own, why_unused(annotated, path, layer), "warning")
+    asked = question_set(workspace, annotated.questions, layer)
     if asked is None:
         yield Finding(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return

@@ -67,6 +67,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def as_yaml(record: msgspec.Struct) -> str:
+    """A record as the text of a YAML file, its keys in their order."""
+    return yaml.safe_dump(msgspec.to_builtins(record), sort_keys=False, allow_unicode=True, width=120)
+
+
 def read_yaml(path: Path, kind: type[T]) -> T:
     """The file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to mend."""
     try:

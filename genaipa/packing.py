@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.annotations import Annotations
+from genaipa.annotations import read_annotations
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UsageError
 from genaipa.policies.statistics import measure
@@ -165,7 +165,7 @@ class _Keep:
 
 def _annotations(path: Path) -> bytes:
     """Annotated answers, without their words if these may not be passed on: which are silent, and their sections."""
-    annotations = read_yaml(path, Annotations)
+    annotations = read_annotations(path)
     if may_be_passed_on(annotations.license):
         return path.read_bytes()
     answers = {

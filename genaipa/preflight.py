@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from genaipa.annotations import Annotations, load_annotations
-from genaipa.datafiles import digest, read_text
+from genaipa.annotations import find_annotations
+from genaipa.datafiles import as_yaml, digest, read_text
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.policies.parts import split_parts
@@ -45,10 +45,11 @@ class Material:
     documents: dict[str, Document]
     questions: dict[str, QuestionSet]
     prompts: Prompts
-    annotations: dict[str, Annotations]
     digests: Digests
     sources: dict[str, str]
     """Every text that the messages are made of, under the name by which the run folder keeps it."""
+    notes: tuple[str, ...] = ()
+    """Sentences about annotated answers that hold for less than their author may think."""
 
 
 @dataclass
@@ -74,10 +75,8 @@ def load_material(spec: RunSpec, workspace: Workspace) -> Material:
     questions = {document: sets[name] for document, name in spec.questions.items()}
     check_wordings(spec, questions)
     prompts = load_prompts(workspace)
-    annotated = workspace.names("annotations")
-    annotations = {name: load_annotations(workspace, name) for name in spec.documents if name in annotated}
     asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
-    answered = {name: read_text(annotated[name][1]) for name in annotations}
+    answered, notes = _annotated(workspace, documents, questions)
     digests = Digests(
         prompts=prompts.digests,
         documents={name: document.digest for name, document in documents.items()},
@@ -89,7 +88,24 @@ def load_material(spec: RunSpec, workspace: Workspace) -> Material:
     sources |= {f"prompts/{name}.jinja": text for name, text in prompts.sources.items()}
     sources |= {f"questions/{name}.yaml": text for name, text in asked.items()}
     sources |= {f"annotations/{name}.yaml": text for name, text in answered.items()}
-    return Material(documents, questions, prompts, annotations, digests, sources)
+    return Material(documents, questions, prompts, digests, sources, notes)
+
+
+def _annotated(
+    workspace: Workspace, documents: dict[str, Document], questions: dict[str, QuestionSet]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Document → the file of its annotated answers to the questions asked, and what is to be said about them."""
+    files, notes = {}, []
+    for name, document in documents.items():
+        held = find_annotations(workspace, document)
+        if held is None:
+            continue
+        usable = held.usable(questions[name], document.company)
+        if usable.answers:
+            files[name] = read_text(held.path) if usable is held.annotations else as_yaml(usable)
+        if said := held.said(questions[name], document.company):
+            notes.append(said)
+    return files, tuple(notes)
 
 
 async def make_ready(

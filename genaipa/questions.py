@@ -14,6 +14,9 @@ from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from genaipa.workspace import Workspace
 
 DocumentKind = Literal["policy", "regulation"]
@@ -65,18 +68,26 @@ def load_questions(workspace: Workspace, name: str) -> QuestionSet:
         raise UnknownNameError("question set", name, files)
     path = files[name][1]
     questions = read_yaml(path, QuestionSet)
+    for error in problems(path, name, questions):
+        raise error
+    return questions
+
+
+def problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
+    """Everything that is wrong in a file of questions, as far as it can be seen from the file alone."""
     if questions.name != name:
-        raise DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")
+        yield DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")
+    if not questions.placeholder.strip():
+        yield DataError(path, 'is blank; name what the company takes the place of, as "[the company]".', "placeholder")
     seen: set[str] = set()
     for index, question in enumerate(questions.questions):
         entry = f"questions[{index}] ({question.id})"
         if question.id in seen:
-            raise DataError(path, "the id stands twice.", entry)
+            yield DataError(path, "the id stands twice.", entry)
         seen.add(question.id)
         if question.category not in questions.categories:
-            raise DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)
+            yield DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)
         if len(question.paraphrases) > len(WORDINGS) - 1:
-            raise DataError(path, f"has {len(question.paraphrases)} paraphrases; at most 3 are used.", entry)
+            yield DataError(path, f"has {len(question.paraphrases)} paraphrases; at most 3 are used.", entry)
         if not all(text.strip() for text in (question.text, *question.paraphrases)):
-            raise DataError(path, "has an empty text.", entry)
-    return questions
+            yield DataError(path, "has an empty text.", entry)

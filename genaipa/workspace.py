@@ -46,15 +46,23 @@ class Workspace:
 
     def names(self, kind: Kind) -> dict[str, tuple[str, Path]]:
         """Name → (layer, file) for every data file of a kind, each from the nearest layer that has it."""
-        found: dict[str, tuple[str, Path]] = {}
+        return {name: places[0] for name, places in self.every(kind).items()}
+
+    def every(self, kind: Kind) -> dict[str, list[tuple[str, Path]]]:
+        """Name → (layer, file) in each layer that has a data file of that kind and name, the nearest first."""
+        found: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
             for path in sorted((folder / kind).glob("*")):
                 if path.suffix in SUFFIXES[kind] and path.is_file() and not path.name.startswith("."):
                     here.setdefault(path.stem, path)
             for name, path in here.items():
-                found.setdefault(name, (layer, path))
+                found.setdefault(name, []).append((layer, path))
         return dict(sorted(found.items()))
+
+    def from_layer(self, number: int) -> Workspace:
+        """The same without the layers that are nearer than this one."""
+        return Workspace(home=self.home, layers=self.layers[number:])
 
 
 def elsewhere(home: Path) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def test_policies_lists_what_is_here_and_what_can_be_pulled(genaipa: Cli) -> Non
     out = done(genaipa("policies"))
     row = next(line.split() for line in out.splitlines() if line.startswith(" brindlecart"))
     assert row[:3] == ["brindlecart", "Brindlecart", "policy"]
-    assert row[-3:] == ["32", "(9)", "shipped"]
+    assert row[-4:] == ["32", "(9)", "policy", "shipped"]
     assert "'genaipa pull genaipabench': airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in out
     listed = json.loads(done(genaipa("policies", "--json")))
     assert [document["name"] for document in listed["documents"]] == ["brindlecart", "vpda"]
@@ -83,7 +83,8 @@ def test_policies_show_prints_facts_and_outline(genaipa: Cli) -> None:
     """Where a document is from, and its sections under their numbers."""
     out = done(genaipa("policies", "show", "brindlecart"))
     assert "source      written for genaipa; Brindlecart is a fictional company" in out
-    assert "32 annotated answers (9 of them: the document does not say)" in out
+    assert "company     Brindlecart" in out
+    assert "32 annotated ones (9: the document does not say), written for the set policy\n" in out
     assert "    4.2     Personalising and advertising" in out
     facts = json.loads(done(genaipa("policies", "show", "brindlecart", "--json")))
     assert {"number": "4.2", "title": "Personalising and advertising", "level": 3, "label": "Section 4.2"} in (
@@ -113,6 +114,8 @@ def test_policies_show_prints_a_section_with_what_lies_beneath(genaipa: Cli) -> 
     assert "We share nothing." not in out
     assert done(genaipa("policies", "show", "acme", "--section", "Sharing")) == "## 2. Sharing\n\nWe share nothing.\n"
     assert "no section in acme '9'" in refused(genaipa("policies", "show", "acme", "--section", "9"))
+    assert done(genaipa("policies", "show", "acme", "--text")) == PAGE
+    assert "name one of them" in refused(genaipa("policies", "show", "acme", "--text", "--section", "1"))
 
 
 def test_a_published_document_that_is_not_here_is_no_unknown_name(genaipa: Cli) -> None:
@@ -139,7 +142,7 @@ def test_policies_add_puts_a_file_into_the_workspace(genaipa: Cli) -> None:
     again = ("policies", "add", "acme.md", "--name", "acme", "--company", "ACME Ltd", "--workspace", "mine")
     assert "--replace" in refused(genaipa(*again))
     done(genaipa(*again, "--replace"))
-    assert "policy      ACME Ltd" in done(genaipa("policies", "--workspace", "mine", "show", "acme"))
+    assert "company     ACME Ltd" in done(genaipa("policies", "--workspace", "mine", "show", "acme"))
 
 
 def test_policies_add_needs_a_workspace_and_a_known_kind(genaipa: Cli) -> None:
@@ -264,7 +267,7 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
     assert "already" not in first.err
     out = done(genaipa("policies"))
     assert "pull genaipabench" not in out
-    assert "32 (8)   pulled" in out
+    assert "32 (8)   genaipabench              pulled" in out
     assert "genaipabench" in done(genaipa("questions"))
 
 

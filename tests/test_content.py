@@ -63,10 +63,11 @@ def test_answers_are_silent_or_cite(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "count"), [("brindlecart", 32), ("vpda", 6)])
 def test_every_question_has_an_answer(name: str, count: int) -> None:
-    """Each question of the set is annotated, and no other."""
+    """Each question of the set is annotated, and no other, for the text that ships."""
     annotations = load_annotations(find_workspace(), name)
     questions = load_questions(find_workspace(), SHIPPED[name]).questions
     assert annotations.questions == SHIPPED[name]
+    assert annotations.digest == load_document(find_workspace(), name).digest
     assert list(annotations.answers) == [question.id for question in questions]
     assert len(questions) == count
 

@@ -71,6 +71,7 @@ def resumed(workspace: Workspace, name: str) -> Job:
     manifest = folder.manifest()
     material = load_material(manifest.spec, workspace)
     study.check_unchanged(folder, manifest, material)
+    _say_notes(material)
     return Job(manifest.spec, material, manifest.name, folder)
 
 
@@ -86,11 +87,20 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
             document = which.partition("|")[0]
             most = len(material.questions[document].questions)
             raise UsageError(f"--limit {wanted.limit}: there are only {most} questions about {document}.")
+    _say_notes(material)
     title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
     folder = None if new else study.same_plan(workspace, spec, material.digests, name)
     if folder is not None and folder.manifest().status != "complete":
         say(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
     return Job(spec, material, title, folder)
+
+
+def _say_notes(material: Material) -> None:
+    """Say what is to be known about the data before anything is asked."""
+    from genaipa.cli.screen import say
+
+    for note in material.notes:
+        say(note)
 
 
 def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:

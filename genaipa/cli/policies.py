@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("list", "show", "add", "stats")
+_COMMANDS = ("list", "show", "add", "annotate", "stats")
 
 app = typer.Typer()
 
@@ -69,25 +69,35 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
             f"{row['words']:,}",
             row["sections"],
             "" if row["answers"] is None else f"{row['answers']} ({row['silent']})",
+            row["answers_to"],
             row["from"],
         )
         for row in rows
     ]
-    table(("name", "company", "kind", "words", "sect.", "answers", "from"), cells, right=(3, 4, 5))
+    table(("name", "company", "kind", "words", "sect.", "answers", "written for", "from"), cells, right=(3, 4, 5))
     show("answers: annotated answers, in parentheses those that say that the document is silent.")
+    show("written for: their question set; they are used for the same questions of other sets, too.")
+    for row in rows:
+        if row["unused"]:
+            say(f"{row['name']}: {row['unused']}")
     if missing:
         show(f"More come with 'genaipa pull genaipabench': {', '.join(missing)}")
     show("One of them: genaipa policies show brindlecart. Your own: genaipa policies add FILE-OR-URL")
 
 
 def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
-    """A row of the list. `answers` and `silent` are None where nobody annotated answers."""
-    from genaipa.annotations import load_annotations
-    from genaipa.policies.statistics import measure
+    """A row of the list. `answers` and `silent` are None where nobody annotated answers about this text.
 
-    annotated = None
-    if document.name in workspace.names("annotations"):
-        annotated = load_annotations(workspace, document.name)
+    `answers_to` is the question set that they were written for, `answers_to_default` how many of them are for the
+    questions that are asked about such a document by default, and `unused` why those of that name are not used.
+    """
+    from genaipa.annotations import find_annotations, why_unused
+    from genaipa.policies.statistics import measure
+    from genaipa.questions import load_questions
+
+    found = find_annotations(workspace, document)
+    held = found if found and found.of_this_text else None
+    usable = held.usable(load_questions(workspace, document.kind), document.company) if held else None
     return {
         "name": document.name,
         "company": document.company,
@@ -95,8 +105,11 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
         "title": document.about.title,
         "words": measure(document.text).words,
         "sections": len(document.sections),
-        "answers": len(annotated.answers) if annotated else None,
-        "silent": len(annotated.silent) if annotated else None,
+        "answers": len(held.annotations.answers) if held else None,
+        "silent": len(held.annotations.silent) if held else None,
+        "answers_to": held.annotations.questions if held else "",
+        "answers_to_default": len(usable.answers) if usable else None,
+        "unused": why_unused(found.annotations, found.path, found.layer) if found and not held else "",
         "from": document.layer,
     }
 
@@ -118,18 +131,27 @@ def show_policy(
     section: Annotated[
         str | None, option("--section", help="Print the text of this section: a number or title.")
     ] = None,
+    text: Annotated[bool, option("--text", help="Print the whole text.")] = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Show what is known about a document, and its sections.
 
-    With --section, the text of that section and of what lies beneath it.
+    With --section, the text of that section and of what lies beneath it; with --text, all of it.
     """
+    from genaipa.cli.screen import print_json, printable, show
+    from genaipa.errors import UsageError
     from genaipa.workspace import find_workspace
 
+    if text and section is not None:
+        raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
     here = find_workspace(workspace)
     document = named_document(here, name)
-    if section is None:
+    if text and json:
+        print_json({"document": document.name, "digest": document.digest, "text": document.text})
+    elif text:
+        show(printable(document.text.rstrip("\n")))
+    elif section is None:
         _print_document(here, document, json=json)
     else:
         _print_section(document, section, json=json)
@@ -144,17 +166,16 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         more = {"source": about.source, "date": about.date, "license": about.license, "digest": document.digest}
         print_json({**facts, **more, "part_sets": about.part_sets, "outline": outline})
         return
-    counts = f"{facts['words']:,} words, {facts['sections']} sections"
-    if facts["answers"] is not None:
-        counts += f", {facts['answers']} annotated answers ({facts['silent']} of them: the document does not say)"
     for label, value in (
         ("title", about.title),
-        (document.kind, document.company),
+        ("kind", document.kind),
+        ("company" if document.kind == "policy" else "name", document.company),
         ("date", about.date),
         ("source", about.source),
         ("license", about.license),
         ("text", about.extraction),
-        ("size", counts),
+        ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
+        ("answers", _answers(facts)),
         ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
         ("file", str(_path(workspace, document))),
         ("sha256", document.digest),
@@ -172,6 +193,15 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         )
     else:
         show("No sections were recognised in it, so answers can only cite the parts in which it is sent.")
+
+
+def _answers(facts: dict[str, Any]) -> str:
+    """How many annotated answers there are, and to which questions."""
+    if facts["answers"] is None:
+        return str(facts["unused"])
+    to, asked = facts["answers_to"], facts["kind"]
+    said = f"{facts['answers']} annotated ones ({facts['silent']}: the document does not say), written for the set {to}"
+    return said if to == asked else f"{said}; {facts['answers_to_default']} of them are for the set {asked}, too"
 
 
 def _path(workspace: Workspace, document: Document) -> Path:
@@ -245,10 +275,47 @@ def add(
         print_json({**_facts(here, document), "held": extracted.held})
         return
     _print_document(here, document, json=False)
+    if hidden := [layer for layer, _ in here.every("policies")[name] if layer != document.layer]:
+        show(f"It takes the place of the {hidden[0]} document '{name}': another --name keeps both.")
     if extracted.held:
         show(f"{extracted.held}.")
     show(f"Look whether the text is whole. To mend it, take the line 'digest' out of {name}.yaml beside it.")
     show(f"Next: genaipa run --system extractive --policy {name}")
+
+
+@app.command()
+def annotate(
+    name: Annotated[str, typer.Argument(help="The document.")],
+    questions: Annotated[str, option("--questions", "-q", help="The question set; else the one of its kind.")] = "",
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Write a file for annotated answers to a document, with every question, to be filled in.
+
+    It is annotations/NAME.yaml in the workspace. What is left blank counts as not annotated.
+    """
+    import datetime as dt
+
+    from genaipa.annotations import template
+    from genaipa.cli.screen import number, show
+    from genaipa.errors import UsageError
+    from genaipa.questions import load_questions
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    if "workspace" not in dict(here.layers):
+        raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
+    document = named_document(here, name)
+    asked = load_questions(here, questions or document.kind)
+    path = here.home / "annotations" / f"{name}.yaml"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(template(document, asked, dt.datetime.now().astimezone().date().isoformat()))
+    except FileExistsError:
+        raise UsageError(f"{path} exists already; add to it, or move it away first.") from None
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    show(f"{path}: {number(len(asked.questions), 'question')} to answer. Check what is there so far: genaipa validate")
 
 
 @app.command()

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
-import yaml
 
 from genaipa import __version__
+from genaipa.datafiles import as_yaml
 from genaipa.errors import DataError, UsageError
 from genaipa.policies.document import About, Document
 from genaipa.policies.page import Page
@@ -141,7 +141,7 @@ def add_document(
         extraction=extracted.extraction,
     )
     about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
-    known = yaml.safe_dump(msgspec.to_builtins(about), sort_keys=False, allow_unicode=True, width=120)
+    known = as_yaml(about)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _write({path: extracted.text, beside: known})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.annotations import Annotations, load_annotations
+from genaipa.annotations import Annotations, carry_over, find_annotations, question_set, read_annotations
 from genaipa.datafiles import read_text, read_yaml
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.policies.document import About, Document, load_document
@@ -133,16 +133,33 @@ class Inputs:
 
     def _find_annotations(self, document: str) -> Annotations | None:
         """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""
-        found = None
         try:
-            if self._held(document) is not None and document in self.workspace.names("annotations"):
-                found = load_annotations(self.workspace, document)
-            else:
-                path = self.folder.path / "annotations" / f"{document}.yaml"
-                found = read_yaml(path, Annotations) if path.is_file() else None
+            held = self._held(document)
+            known = find_annotations(self.workspace, held) if held is not None else None
+            if held is not None and known is not None and known.of_this_text:
+                return self._of_asked(document, known.annotations, known.asked)
+            path = self.folder.path / "annotations" / f"{document}.yaml"
+            kept = read_annotations(path) if path.is_file() else None
+            if kept is None or (kept.digest != self.manifest.documents[document].digest and (kept.digest or known)):
+                # Where the workspace knows annotations to be about another text, an older run took them over by name.
+                return None
+            return self._of_asked(document, kept, None)
         except DataError as error:
             self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
-        return found if found is not None and found.questions == self.manifest.spec.questions.get(document) else None
+            return None
+
+    def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
+        """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
+        name, asked = self.manifest.spec.questions.get(document), self.questions(document)
+        if asked is None or (written_for is None and found.questions == name):
+            # A run keeps annotations as those of the questions that it asks.
+            return found if found.questions == name else None
+        return carry_over(
+            found,
+            written_for or question_set(self.workspace, found.questions),
+            asked,
+            self.manifest.documents[document].company,
+        )
 
     def parts(self, record: Record) -> tuple[tuple[int, int], ...]:
         """The spans of the document's text in which the system was given it; none if it was not."""

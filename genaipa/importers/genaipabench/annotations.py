@@ -8,6 +8,7 @@ from collections import defaultdict
 import msgspec
 
 from genaipa.annotations import AnnotatedAnswer, Annotations
+from genaipa.datafiles import digest
 from genaipa.importers.genaipabench.documents import DOCUMENTS, document_text
 from genaipa.importers.genaipabench.files import LICENSE, Tree, read_table, source_url
 from genaipa.importers.genaipabench.questions import POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
@@ -43,7 +44,8 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     folder = "Privacy Policy Answers" if policy else "Regulation Answers"
     path = f"Annotated Answers/{folder}/annotated_answers_{document.company}.csv"
     ids, question_set = (POLICY_IDS, POLICY_SET) if policy else (REGULATION_IDS, REGULATION_SET)
-    law = () if policy else _numbering(document_text(tree, name))
+    text = document_text(tree, name)
+    law = () if policy else _numbering(text)
     rows = read_table(tree.folder / path, _COLUMNS, ids)
     answers = {question: _answer(name, question, cells["answer"], law) for question, cells in rows.items()}
     _note_copies(answers, {question: cells["question"] for question, cells in rows.items()})
@@ -54,6 +56,7 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
         answers=answers,
         source=source_url(path),
         license=LICENSE,
+        digest=digest(text),
         part_set="GPT-4" if policy else "",
     )
 

@@ -24,7 +24,7 @@ from genaipa.importers.genaipabench.questions import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 """Raise it when the conversion changes: what was converted before is then converted again."""
 
 OUTPUTS = (
