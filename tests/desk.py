@@ -105,10 +105,12 @@ class RunningDesk:
 
 
 @contextlib.contextmanager
-def open_desk(*flags: str, port: int | None = None, browser: bool = False) -> Iterator[RunningDesk]:
+def open_desk(
+    *flags: str, port: int | None = None, browser: bool = False, terminal: int | None = None
+) -> Iterator[RunningDesk]:
     """A desk that is ready for visitors, in the working folder; it is stopped at the end, if it still runs.
 
-    With `browser` it may open one of its own, as it does for a person.
+    With `browser` it may open one of its own, as it does for a person; with a `terminal` it prints there.
     """
     port = port or free_port()
     log = Path(f"desk-{port}.log")
@@ -117,7 +119,11 @@ def open_desk(*flags: str, port: int | None = None, browser: bool = False) -> It
         command.append("--no-browser")
     with log.open("ab") as file:
         process = subprocess.Popen(
-            command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            stdout=file if terminal is None else terminal,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
     desk = RunningDesk(process, port, log)
     try:

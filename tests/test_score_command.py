@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import signal
 import socket
@@ -60,6 +61,17 @@ def test_ends_with_visitors(number: signal.Signals) -> None:
         assert desk.is_gone()
         assert browser.strangers == []
     assert "Traceback" not in desk.printed
+
+
+def test_ends_when_its_terminal_is_gone() -> None:
+    """Signals end a desk whose terminal was closed, although nothing can be printed there any more."""
+    make_demo()
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        master, slave = pty.openpty()
+        with open_desk(terminal=slave) as desk:
+            os.close(slave)
+            os.close(master)
+            assert desk.stop(number) == 0
 
 
 def test_ends_while_it_starts() -> None:

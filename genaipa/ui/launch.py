@@ -5,13 +5,16 @@ Whatever the server has to know is given as flags, which stand above Streamlit's
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib.util
+import io
 import os
 import socket
+import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 from urllib.parse import urlsplit
 
 from genaipa.errors import UsageError
@@ -87,7 +90,9 @@ def is_this_machine(host: str) -> bool:
 
 
 def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
-    """Serve the desk until Ctrl-C or SIGTERM."""
+    """Serve the desk until Ctrl-C, SIGTERM, or the end of the terminal that it was started in."""
+    # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
+    sys.stdout, sys.stderr = map(_lasting, (sys.stdout, sys.stderr))
     import click
     from streamlit import net_util
     from streamlit.web import cli
@@ -100,6 +105,35 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
         cli.main(["run", str(SCRIPT), *flags], prog_name="streamlit", standalone_mode=False)
     except click.Abort:  # Ctrl-C before the server listened for it
         raise KeyboardInterrupt from None
+
+
+class _Lasting(io.TextIOWrapper):
+    """A stream to a terminal or a pipe that may go away: what is written after that is dropped."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            self._drop()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            self._drop()
+
+    def _drop(self) -> None:
+        # What waits in the buffer goes there too: it would fail once more when the process ends.
+        with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), self.fileno())
+
+
+def _lasting(stream: TextIO) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.flush()
+    return cast("TextIO", _Lasting(stream.buffer, stream.encoding, "replace", line_buffering=True))
 
 
 def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bool) -> Iterator[tuple[str, str]]:
