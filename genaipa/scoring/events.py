@@ -62,7 +62,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A score that is not finished: it is overwritten as it grows, and gone once the score is in.
 
-    `typed` has one character for each metric: the digit that was typed, or a dot. `updated` is when the store got it.
+    `typed` has one character for each metric: the digit that was typed, or a dot. `updated` is when the store got it,
+    and `after` the number of the last event that it held then, which no clock that is set back can confuse.
     `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected` is as in the
     score that it will be.
     """
@@ -74,6 +75,7 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     note: str = ""
     seconds: float = 0.0
     updated: str = ""
+    after: int = 0
     turn: str = ""
     revision: int = 0
     preselected: bool = False

@@ -102,10 +102,20 @@ class Ledger:
         with self._lock:
             return self._scores[scorer].by(analyst)
 
-    def skipped(self, analyst: str) -> dict[str, str]:
-        """Answer → when this analyst skipped it last, unless that was undone or they scored it since."""
+    def skipped(self, analyst: str) -> dict[str, int]:
+        """Answer → the number of this analyst's last skip of it, unless that was undone or they scored it since."""
         with self._lock:
-            return {event.answer: event.time for event in self._skips.by(analyst)}
+            return {event.answer: self._skips.place(event) for event in self._skips.by(analyst)}
+
+    def skip(self, answer: str, analyst: str) -> Event | None:
+        """An analyst's last skip of an answer, as it stands."""
+        with self._lock:
+            return self._skips.at(analyst, answer)
+
+    def number(self, score: Event) -> int:
+        """The number in the log of a score that stands."""
+        with self._lock:
+            return self._scores[score.scorer].place(score)
 
     def analysts(self, scorer: Scorer = "human") -> list[str]:
         """Whoever has a score that stands, sorted."""

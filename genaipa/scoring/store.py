@@ -168,9 +168,10 @@ class Store:
             return _events_of(connection, answer)
 
     def save_draft(self, draft: Draft) -> None:
-        """Keep an unfinished score in place of the one before; `updated` becomes this moment, whatever it was."""
+        """Keep an unfinished score in place of the one before; `updated` and `after` become this moment's."""
         with self._writing() as connection:
-            text = _text(msgspec.structs.replace(draft, updated=now()))
+            last = connection.exec_driver_sql("SELECT MAX(seq) FROM score_events").scalar()
+            text = _text(msgspec.structs.replace(draft, updated=now(), after=last or 0))
             _run(
                 connection,
                 "INSERT INTO score_drafts VALUES (:analyst, :answer, :kind, :draft) "
@@ -187,7 +188,8 @@ class Store:
         """Everything that an analyst left unfinished, the newest first."""
         with self._reading() as connection:
             rows = _run(connection, "SELECT draft FROM score_drafts WHERE analyst = :analyst", {"analyst": analyst})
-            return sorted(map(_decode_draft, rows.scalars()), key=lambda draft: draft.updated, reverse=True)
+            drafts = map(_decode_draft, rows.scalars())
+            return sorted(drafts, key=lambda draft: (draft.after, draft.updated), reverse=True)
 
     def discard_draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> None:
         """Forget what this analyst left unfinished of this answer."""

@@ -172,9 +172,7 @@ class Queue:
             draft.answer
             for draft in self.store.drafts(analyst)
             # What was skipped waits for its turn, until it is gone on with.
-            if draft.kind == "score"
-            and draft.answer in self._coverage
-            and draft.updated > skipped.get(draft.answer, "")
+            if draft.kind == "score" and draft.answer in self._coverage and draft.after >= skipped.get(draft.answer, 0)
         ]
 
     def _in_order(self, analyst: str) -> Iterable[str]:
@@ -345,12 +343,11 @@ class Queue:
         """The score or skip that this analyst gave last, of those that stand."""
         coverage = self._caught_up()
         score = next(reversed(self._past(analyst).scores), None)
-        skipped = {digest: time for digest, time in self.ledger.skipped(analyst).items() if digest in coverage}
+        skipped = {digest: number for digest, number in self.ledger.skipped(analyst).items() if digest in coverage}
         latest = max(skipped, key=skipped.__getitem__, default=None)
-        if latest is None or (score is not None and score.time > skipped[latest]):
+        if latest is None or (score is not None and self.ledger.number(score) > skipped[latest]):
             return score
-        events = self.store.events_of(latest)
-        return next(event for event in reversed(events) if event.kind == "skip" and event.analyst == analyst)
+        return self.ledger.skip(latest, analyst)
 
     # -- looking back and around --
 
