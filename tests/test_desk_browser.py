@@ -36,6 +36,12 @@ _IN_SIGHT = """(found) => {
   return Boolean(here) && box(here).top >= window.top && box(here).top < window.bottom - 10;
 }"""
 
+_AT_THE_END = """() => {
+  const pad = [...document.querySelectorAll("*")].map((n) => n.shadowRoot?.querySelector(".pad")).find(Boolean);
+  const { scrollTop, clientHeight, scrollHeight } = pad.querySelector(".document");
+  return scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 2;
+}"""
+
 
 def chosen(analyst: str, keys: str, note: str, reply: str) -> tuple[str, str, str, str]:
     """A score or an adjudication, as it is compared."""
@@ -125,7 +131,7 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
 
 
 def test_keys_are_silent_while_one_types() -> None:
-    """In the note and in the search field, digits and letters are text, and Enter saves nothing."""
+    """In the note and in the search field, digits and letters are text, and Enter alone saves nothing."""
     make_answers("See section 1.", "See section 2.")
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
@@ -137,9 +143,9 @@ def test_keys_are_silent_while_one_types() -> None:
             assert anna.look().typed == "....."
             anna.page.keyboard.press("Escape")
         assert anna.look().note == "123bsuhn/"
-        anna.keys("11213")
+        anna.keys("11213n")
         assert anna.look().typed == "11213"
-        anna.go("Enter")
+        anna.go("Control+Enter")
         events = kept_events()
         assert [(event.kind, event.values.keys, event.note) for event in events] == [("score", "11213", "123bsuhn/")]
         assert anna.look().reply != first.reply
@@ -224,12 +230,20 @@ def test_finding_ones_way_in_the_document() -> None:
         assert page.locator(".found").text_content() == "1 of 16"
         assert not page.evaluate(_IN_SIGHT, ".document .annotated")
         page.keyboard.press("Escape")
+        assert page.locator(".found").text_content() == ""
+        assert not page.evaluate("CSS.highlights.has('genaipa-found')")
         page.locator(".evidence button", has_text="Section 30").click()
         comes_in_sight('.document mark[data-marks~="r0"]')
         page.locator(".reply mark", has_text="Section 3").last.click()
         comes_in_sight('.document mark[data-marks~="r1"]')
         page.locator(".expected button", has_text="20").click()
         comes_in_sight(".document .annotated")
+        # The button that was clicked does not take the Enter that belongs to the page.
+        page.keyboard.press("Enter")
+        assert anna.wait("screen.message").message == "relevance has no value yet."
+        page.locator(".document").focus()
+        page.keyboard.press("End")
+        page.wait_for_function(_AT_THE_END)
         assert anna.wait().typed == "....."
 
 
@@ -247,16 +261,22 @@ def test_calibration() -> None:
         anna.keys("11311")
         assert anna.wait().compared == []
         assert not any("what the reference thought" in text for text in (anna.markup(), *frames))
-        after = anna.go("Enter")
-        assert not any(line.startswith("calibration") for line in after.progress)
-        table = "\n".join(after.compared)
+        anna.page.keyboard.press("Enter")
+        compared = anna.wait("screen?.compared.length")
+        assert compared.reply == known, "the compared answer and its document are still there"
+        anna.page.reload()
+        assert anna.wait("screen?.compared.length").compared == compared.compared
+        table = "\n".join(compared.compared)
         assert RUBRIC["clarity"][1.0] in table
         assert RUBRIC["clarity"][-1.0] in table
         assert "what the reference thought" in table
         assert anna.page.locator(".comparison tr.differs th").all_text_contents() == ["clarity"]
         anna.keys("1")
-        anna.page.keyboard.press("Enter")
-        assert anna.wait("!screen.compared.length").typed == "....."
+        after = anna.go("Enter")
+        assert (after.typed, after.compared) == (".....", [])
+        assert not any(line.startswith("calibration") for line in after.progress)
+        anna.page.reload()
+        assert anna.wait().compared == []
         anna.score("22222")
         assert anna.wait().compared == []
     assert [event.calibration for event in kept_events() if event.kind == "score"] == [False, True, False]
@@ -304,14 +324,14 @@ def test_suggestions_are_filled_in_on_request_alone() -> None:
         box = anna.page.get_by_label("fill suggestions in")
         assert not box.is_checked()
         box.check()
-        anna.keys("22222")
+        assert anna.wait().typed == "....1", "on the answer before one, too"
         anna.page.locator(".preselect input:checked").wait_for()
-        assert anna.go("Enter").typed == "....1"
+        assert anna.score("2222").typed == "....1"
         assert anna.score("3333") is None
         events = kept_events()
     assert [(event.values.keys, event.preselected) for event in events] == [
         ("11111", False),
-        ("22222", False),
+        ("22221", True),
         ("33331", True),
     ]
     assert [event.suggested for event in events] == [{"reference": 1.0}] * 3

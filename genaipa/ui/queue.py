@@ -165,6 +165,13 @@ class Queue:
         away = (scored | self.ledger.shown_scores(analyst)) - more
         return len(asked) - sum(digest in asked for digest in away) + sum(digest not in asked for digest in more)
 
+    def has_begun(self, analyst: str) -> bool:
+        """Whether an analyst has an answer reserved, or is in the middle of one that they have not scored."""
+        if any(analyst in holders for holders in self.store.reservations().values()):
+            return True
+        scored = self._caught_up().scored[analyst]
+        return any(digest not in scored for digest in self._begun(analyst))
+
     def _begun(self, analyst: str) -> list[str]:
         """The answers that an analyst is in the middle of, the newest first; they can go on whoever scored them."""
         skipped = self.ledger.skipped(analyst)

@@ -24,6 +24,13 @@ function pressed(event) {
   return (other && BY_PLACE[event.code]) || key;
 }
 
+// A click on a button leaves the focus where it was: it would swallow the next Enter, which belongs to the page.
+function leavesFocus(root) {
+  root.addEventListener("mousedown", (event) => {
+    if (event.target instanceof Element && event.target.closest("button")) event.preventDefault();
+  });
+}
+
 // Whether Enter belongs to what has the focus: a link or a button is pressed by it, as everywhere.
 function takesEnter(target) {
   return target instanceof Element && target.closest("a, button, summary, [role=button], [role=option], [role=tab]") !== null;

@@ -3,6 +3,8 @@
 // Python sends what to show (`view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
 // it grows, and `act`, what the analyst decided (save, skip, undo, back, …). Every text is put on screen as text.
 
+const AWAY = 2000; // ms between two attempts to reach the scores
+
 function fill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child != null));
 }
@@ -10,6 +12,11 @@ function fill(node, ...children) {
 // Under which name the browser keeps what is being typed for an answer: it outlives the tab.
 function place({ analyst, mode, answer }) {
   return `genaipa ${analyst} ${mode} ${answer}`;
+}
+
+// What scrolls: Tab leads there, and then the keys of the browser scroll it.
+function pane(name) {
+  return { dir: "auto", tabindex: "0", role: "group", "aria-label": name };
 }
 
 function texts(pieces) {
@@ -37,10 +44,13 @@ class Pad extends Values {
       oninput: () => this.find(false),
       onkeydown: (event) => {
         if (event.key === "Enter") this.find(true, event.shiftKey);
+        if (event.key !== "Escape") return;
+        search.value = "";
+        this.find(false);
       },
     });
     const note = part("note", "textarea", {
-      placeholder: "Note (n); Esc leaves it",
+      placeholder: "Note (n); Esc leaves it, Ctrl+Enter saves",
       "aria-label": "Note",
       rows: "2",
       oninput: () => this.changed(),
@@ -49,14 +59,14 @@ class Pad extends Values {
       "section",
       { class: "left", "aria-label": "Question and answer" },
       part("question"),
-      part("reply", "div", { dir: "auto", tabindex: "-1", onclick: (event) => this.follow(event) }),
-      part("expected"),
+      part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
+      part("expected", "div", pane("Annotated answer")),
     );
     const right = make(
       "section",
       { class: "right", "aria-label": "Document" },
       make("div", { class: "bar" }, part("title"), search, part("found"), part("legend")),
-      part("document", "div", { dir: "auto", tabindex: "-1" }),
+      part("document", "div", pane("Text of the document")),
     );
     const foot = make(
       "section",
@@ -65,7 +75,14 @@ class Pad extends Values {
       make("div", { class: "side" }, note, part("buttons"), part("message", "div", { role: "status" })),
     );
     this.screen = make("div", { class: "screen" }, part("progress"), make("div", { class: "panes" }, left, right), foot);
-    fill(this.root, this.screen, part("overlay"));
+    const overlay = part("overlay", "dialog", {
+      "aria-label": "Your score beside the reference analyst's",
+      oncancel: (event) => {
+        event.preventDefault();
+        this.goOn();
+      },
+    });
+    fill(this.root, this.screen, overlay);
   }
 
   show(component) {
@@ -77,7 +94,10 @@ class Pad extends Values {
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
+      else if (before.trouble) this.say("");
       this.draw();
+      this.compare(data.comparison);
+      this.comeBack();
       return;
     }
     if (before && data.settled === before.id) this.forget(before);
@@ -85,11 +105,26 @@ class Pad extends Values {
     this.texts(before);
     this.say(data.message || "");
     this.draw();
-    this.compare(data.comparison);
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
     if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
+    // In a narrow window the answer stands above the metrics, and one has scrolled to these.
+    if (before && getComputedStyle(this.screen).position === "static") this.screen.scrollIntoView();
     // Whatever led here keeps the focus until Streamlit takes it away, and would swallow the first Enter.
     if (!before) document.activeElement?.blur();
+    this.compare(data.comparison);
+    this.comeBack();
+  }
+
+  // While the scores can't be reached, what is typed goes out again and again: the page is itself as soon as they can be.
+  comeBack() {
+    clearTimeout(this.knocking);
+    if (this.data.away) this.knocking = setTimeout(() => this.root.isConnected && this.knock(), AWAY);
+  }
+
+  knock() {
+    this.revision += 1;
+    this.keep();
+    this.tellDraft();
   }
 
   // What was typed: from the server, unless the browser kept a later state of it that never got there.
@@ -103,6 +138,7 @@ class Pad extends Values {
       // A browser that keeps nothing loses nothing that the server has.
     }
     this.revision = draft.revision;
+    this.preselected = Boolean(draft.preselected);
     this.begin(draft);
   }
 
@@ -187,12 +223,28 @@ class Pad extends Values {
             make("input", {
               type: "checkbox",
               checked: data.preselect,
-              onchange: (event) => this.tell("preselect", { on: event.target.checked }),
+              onchange: (event) => this.fillIn(event.target.checked),
             }),
             "fill suggestions in",
           )
         : null,
     );
+  }
+
+  // Suggestions stand where nothing is typed yet: of this answer, and of those to come.
+  fillIn(on) {
+    const { metrics, suggestion } = this.data;
+    const open = metrics.map(({ metric }, n) => (this.typed[n] === "." && suggestion[metric] ? n : -1)).filter((n) => n >= 0);
+    if (on && !this.waiting && open.length) {
+      for (const n of open) this.typed[n] = suggestion[metrics[n].metric];
+      this.data = { ...this.data, preselect: on };
+      this.preselected = true;
+      this.current = this.typed.includes(".") ? this.typed.indexOf(".") : this.typed.length;
+      this.revision += 1;
+      this.keep();
+      this.draw();
+    }
+    this.tell("preselect", { ...this.draft(), on });
   }
 
   metric({ metric, lines }, n) {
@@ -204,13 +256,19 @@ class Pad extends Values {
       make(
         "li",
         { class: tone, dir: "auto" },
-        mark ? make("button", { type: "button", onmousedown: (e) => e.preventDefault(), onclick: () => this.jump(mark) }, text) : text,
+        mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : text,
       ),
     );
     if (suggested) evidence.push(make("li", { class: "plain" }, `Suggested: ${this.data.reason}`));
     return make(
       "div",
-      { class: `metric${n === this.current ? " current" : ""}`, "data-metric": metric, onclick: () => this.focusMetric(n) },
+      {
+        class: `metric${n === this.current ? " current" : ""}`,
+        role: "group",
+        "aria-label": metric,
+        "data-metric": metric,
+        onclick: () => this.focusMetric(n),
+      },
       make("h3", {}, metric),
       ...choices,
       make("ul", { class: "evidence" }, ...evidence),
@@ -218,12 +276,16 @@ class Pad extends Values {
   }
 
   compare(comparison) {
+    // What the time goes to while it is read is not the answer.
+    this.countTime();
     this.compared = Boolean(comparison);
-    this.overlay.classList.toggle("open", this.compared);
+    this.countTime();
     if (!comparison) {
+      this.overlay.close();
       fill(this.overlay);
       return;
     }
+    if (this.overlay.open) return;
     const rows = comparison.rows.map((row) =>
       make(
         "tr",
@@ -237,7 +299,7 @@ class Pad extends Values {
       this.overlay,
       make(
         "div",
-        { class: "comparison", role: "dialog", "aria-label": "Your score beside the reference analyst's" },
+        { class: "comparison" },
         make("h2", {}, "Your score beside the reference analyst's"),
         make("div", { class: "about", dir: "auto" }, comparison.question),
         make("div", { class: "about quiet", dir: "auto" }, comparison.reply),
@@ -248,20 +310,25 @@ class Pad extends Values {
           ...rows,
         ),
         comparison.note ? make("p", { dir: "auto" }, `${comparison.by}: ${comparison.note}`) : null,
-        make("button", { type: "button", onclick: () => this.goOn() }, "Go on ", make("kbd", {}, "Enter")),
+        make("button", { type: "button", class: "save", autofocus: true, onclick: () => this.goOn() }, "Go on ", make("kbd", {}, "Enter")),
       ),
     );
+    this.overlay.showModal();
   }
 
+  counts() {
+    return super.counts() && !this.compared;
+  }
+
+  // The comparison stays until the next answer is there.
   goOn() {
-    this.compare(null);
-    this.tell("compared");
+    this.act("compared");
   }
 
   // --- keys ---
 
   keys() {
-    if (this.compared) return { Enter: () => this.goOn(), Escape: () => this.goOn() };
+    if (this.compared) return { Enter: () => this.goOn() };
     return {
       ...super.keys(),
       ArrowLeft: () => this.focusMetric(this.current - 1),
@@ -274,7 +341,7 @@ class Pad extends Values {
   // --- drafts and decisions ---
 
   draft() {
-    return { ...this.typing(), turn: this.data.id, revision: this.revision };
+    return { ...this.typing(), turn: this.data.id, revision: this.revision, preselected: this.preselected };
   }
 
   changed() {

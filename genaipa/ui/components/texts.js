@@ -61,4 +61,6 @@ export default function ({ data, parentElement }) {
   if (root.drawn === fresh) return;
   root.drawn = fresh;
   root.replaceChildren(...data.texts.map(drawn));
+  if (!root.heard) leavesFocus(root);
+  root.heard = true;
 }

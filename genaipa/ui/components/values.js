@@ -2,6 +2,8 @@
 // on screen, drafts, and decisions.
 
 const DRAFT_PAUSE = 250; // ms between two drafts that are sent
+const IDLE = 120; // seconds without a sign of life that count at most as time spent on an answer
+const LIFE = ["keydown", "pointerdown", "pointermove", "wheel"];
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
 const mounted = new WeakMap();
@@ -25,14 +27,17 @@ class Values {
     this.root = root;
     this.current = 0;
     this.waiting = null;
+    leavesFocus(root);
+    const alive = () => this.countTime();
     const listening = [
       [document, "keydown", (event) => this.key(event)],
+      ...LIFE.map((sign) => [document, sign, alive, true]),
       [document, "visibilitychange", () => this.countTime()],
       [window, "pagehide", () => this.sendDraft()],
     ];
     // Who listens already hears nothing twice.
-    this.listen = () => listening.forEach(([where, what, hear]) => where.addEventListener(what, hear));
-    this.deafen = () => listening.forEach(([where, what, hear]) => where.removeEventListener(what, hear));
+    this.listen = () => listening.forEach(([where, ...how]) => where.addEventListener(...how));
+    this.deafen = () => listening.forEach(([where, ...how]) => where.removeEventListener(...how));
   }
 
   close() {
@@ -48,7 +53,7 @@ class Values {
     this.typed = [...typed];
     this.note.value = note;
     this.seconds = seconds;
-    this.since = document.visibilityState === "visible" ? performance.now() : null;
+    this.since = this.counts() ? performance.now() : null;
     this.current = Math.max(0, this.typed.indexOf("."));
     this.dirty = false;
   }
@@ -63,7 +68,7 @@ class Values {
   button(text, key, act, can = true, attributes = {}) {
     return make(
       "button",
-      { type: "button", disabled: !can, onclick: act, onmousedown: (event) => event.preventDefault(), ...attributes },
+      { type: "button", disabled: !can, onclick: act, ...attributes },
       `${text} `,
       make("kbd", {}, key),
     );
@@ -82,7 +87,6 @@ class Values {
         type: "button",
         class: `choice key${key}${chosen ? " chosen" : ""}`,
         "aria-pressed": String(chosen),
-        onmousedown: (event) => event.preventDefault(),
         onclick: (event) => {
           event.stopPropagation();
           this.choose(n, key);
@@ -113,6 +117,11 @@ class Values {
   }
 
   key(event) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && this.note === this.root.getRootNode().activeElement) {
+      event.preventDefault();
+      this.note.blur();
+      this.save();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.composedPath()[0];
     const typing = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -155,10 +164,15 @@ class Values {
 
   // --- drafts and decisions ---
 
+  // Whether what is before the analyst now is the answer.
+  counts() {
+    return document.visibilityState === "visible";
+  }
+
   countTime() {
     const now = performance.now();
-    if (this.since !== null) this.seconds += (now - this.since) / 1000;
-    this.since = document.visibilityState === "visible" ? now : null;
+    if (this.since !== null) this.seconds += Math.min((now - this.since) / 1000, IDLE);
+    this.since = this.counts() ? now : null;
   }
 
   // What is typed by now.

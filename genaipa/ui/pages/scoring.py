@@ -47,7 +47,12 @@ class Sitting:
     """The number of the act that was carried out last."""
     message: str = ""
     comparison: dict[str, Any] | None = None
+    """How the score of this turn lies beside the reference analyst's, while that is read."""
     preselect: bool = False
+    begun: bool = False
+    """Whether an answer was on screen before."""
+    shown: dict[str, Any] | None = None
+    """What was on screen last."""
 
 
 def _sitting() -> Sitting:
@@ -62,14 +67,36 @@ def page(desk: Desk, visitor: Visitor) -> None:
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
     sitting = _sitting()
-    if sitting.turn is None or sitting.turn.analyst != visitor.name:
-        sitting.turn = _next(desk, visitor, sitting)
-    if sitting.turn is None:
-        _nothing_left(desk, visitor, sitting)
-        return
+    if sitting.turn is not None and sitting.turn.analyst != visitor.name:
+        sitting.turn = sitting.comparison = sitting.shown = None
+    try:
+        if sitting.turn is None:
+            sitting.turn = _compared_last(desk, visitor, sitting) or _next(desk, visitor, sitting)
+        if sitting.turn is None:
+            sitting.shown = None
+            _nothing_left(desk, visitor, sitting)
+            return
+        sitting.shown = _on_screen(desk, visitor, sitting, sitting.turn)
+    except GenaipaError as error:
+        # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
+        if sitting.shown is None:
+            raise
+        _mount(desk, visitor, sitting.shown | _away(sitting, error))
+    else:
+        _mount(desk, visitor, sitting.shown)
+
+
+def _away(sitting: Sitting, error: GenaipaError) -> dict[str, Any]:
+    """What the screen says while the scores can't be reached."""
+    saved = sitting.turn is None
+    trouble = f"Saved; the next answer can't be shown yet: {error}" if saved else f"Not kept yet: {error}"
+    return {"away": True, "answered": sitting.answered, "trouble": trouble}
+
+
+def _mount(desk: Desk, visitor: Visitor, data: dict[str, Any]) -> None:
     component("pad")(
         key="pad",
-        data=_on_screen(desk, visitor, sitting, sitting.turn),
+        data=data,
         on_draft_change=lambda: _take_draft(desk, visitor),
         on_act_change=lambda: _take_act(desk, visitor),
     )
@@ -95,6 +122,19 @@ def _next(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | None:
             desk.set_aside(digest, error)
         else:
             return _turn(desk, visitor, digest, sitting)
+
+
+def _compared_last(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | None:
+    """The comparison that a reload took off the screen: of the last score, where nothing was begun after it."""
+    begun, sitting.begun = sitting.begun, True
+    last = None if begun or desk.queue.has_begun(visitor.name) else desk.queue.last(visitor.name)
+    if last is None or not last.calibration or last.answer not in desk.pool.answers:
+        return None
+    reference = desk.queue.reference(last.answer, visitor.name)
+    if reference is None:
+        return None
+    sitting.comparison = comparison(last, reference, _prepared(desk, last.answer))
+    return _turn(desk, visitor, last.answer, sitting)
 
 
 def _turn(desk: Desk, visitor: Visitor, digest: str, sitting: Sitting) -> Turn:
@@ -124,6 +164,8 @@ def _as_draft(score: Event | None) -> Draft | None:
         "score",
         typed=score.values.keys,
         note=score.note,
+        # The time that it took so far: a correction adds to it.
+        seconds=score.seconds or 0.0,
         updated=score.time,
         preselected=score.preselected,
     )
@@ -152,6 +194,7 @@ def _on_screen(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn) -> di
             "updated": turn.draft.updated,
             "turn": turn.draft.turn,
             "revision": turn.draft.revision,
+            "preselected": turn.draft.preselected,
         },
         "progress": [line for line in lines if line],
         "can": {
@@ -165,6 +208,7 @@ def _on_screen(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn) -> di
         "message": sitting.message,
         "trouble": turn.trouble,
         "comparison": sitting.comparison,
+        "away": False,
     }
 
 
@@ -206,8 +250,9 @@ def _nothing_left(desk: Desk, visitor: Visitor, sitting: Sitting) -> None:
 
 def _take_draft(desk: Desk, visitor: Visitor) -> None:
     """Keep what is typed so far. One that comes late, after its score is in, is left alone."""
-    turn, sent = _sitting().turn, st.session_state["pad"].draft
-    if sent and turn is not None and sent["id"] == turn.id:
+    sitting, sent = _sitting(), st.session_state["pad"].draft
+    turn = sitting.turn
+    if sent and turn is not None and sent["id"] == turn.id and not sitting.comparison:
         _keep_draft(desk, visitor, turn, sent)
 
 
@@ -224,13 +269,18 @@ def _keep_draft(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) 
         seconds=float(sent["seconds"]),
         turn=turn.id,
         revision=int(sent["revision"]),
-        preselected=turn.draft.preselected,
+        preselected=_filled_in(turn, sent),
     )
     try:
         desk.store.save_draft(turn.draft)
         turn.trouble = ""
     except GenaipaError as error:
         turn.trouble = f"Not kept yet: {error}"
+
+
+def _filled_in(turn: Turn, sent: dict[str, Any]) -> bool:
+    """Whether a suggestion was filled in before the analyst chose."""
+    return turn.draft.preselected or bool(sent.get("preselected"))
 
 
 def _keep_if_changed(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
@@ -246,6 +296,8 @@ def _take_act(desk: Desk, visitor: Visitor) -> None:
     if not sent or turn is None or sent["id"] != turn.id:
         return
     sitting.message, sitting.answered, turn.trouble = "", sent["number"], ""
+    if sitting.comparison and sent["act"] != "compared":
+        return
     try:
         _ACTS[sent["act"]](desk, visitor, sitting, turn, sent)
     except (GenaipaError, ValueError) as error:
@@ -253,8 +305,10 @@ def _take_act(desk: Desk, visitor: Visitor) -> None:
 
 
 def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    if turn.mode == "score" and desk.ledger.score(turn.answer, visitor.name):
+    standing = desk.ledger.score(turn.answer, visitor.name)
+    if turn.mode == "score" and standing:
         sitting.message = "You had scored that answer in another tab: what you saved last stands."
+    untimed = turn.mode == "correction" and standing is not None and standing.seconds is None
     calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
     suggested: dict[Metric, float] = {}
     if desk.settings.suggestions:
@@ -264,16 +318,18 @@ def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict
         turn.answer,
         Values.typed(sent["typed"]),
         note=str(sent["note"]).strip(),
-        seconds=float(sent["seconds"]),
+        # A score from a sheet has none, and the few of its correction are not what it took.
+        seconds=None if untimed else float(sent["seconds"]),
         suggested=suggested,
-        preselected=turn.draft.preselected,
+        preselected=_filled_in(turn, sent),
         id=turn.id,
     )
     reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
     if reference is not None:
         desk.queue.look(visitor.name, [turn.answer], scores=True)
         sitting.comparison = comparison(score, reference, _prepared(desk, turn.answer))
-    _go_on(sitting, turn)
+    else:
+        _go_on(sitting, turn)
 
 
 def _skip(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
@@ -311,12 +367,14 @@ def _back(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict
         sitting.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _preselect(_desk: Desk, _visitor: Visitor, sitting: Sitting, _turn: Turn, sent: dict[str, Any]) -> None:
+def _preselect(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
     sitting.preselect = bool(sent.get("on"))
+    _keep_if_changed(desk, visitor, turn, sent)
 
 
-def _compared(_desk: Desk, _visitor: Visitor, sitting: Sitting, _turn: Turn, _sent: dict[str, Any]) -> None:
+def _compared(_desk: Desk, _visitor: Visitor, sitting: Sitting, turn: Turn, _sent: dict[str, Any]) -> None:
     sitting.comparison = None
+    _go_on(sitting, turn)
 
 
 def _go_on(sitting: Sitting, turn: Turn) -> None:

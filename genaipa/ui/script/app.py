@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,8 @@ def _overview(desk: Desk, visitor: Visitor) -> None:
     overview.page(desk, visitor)
 
 
+_AWAY = 2
+"""Seconds between two attempts to reach scores that are away."""
 # Where in the address → title and page; the first is the one that opens.
 PAGES: dict[str, tuple[str, Callable[[Desk, Visitor], None]]] = {
     "score": ("Score", _score),
@@ -77,16 +80,26 @@ def _unless(why_not: str, page: Callable[[Desk, Visitor], None], desk: Desk, vis
         page(desk, visitor)
 
 
-def _as_sentence(page: Callable[[], None]) -> None:
+def _as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
     """Run a page; an error is a sentence on it. As text: it may quote what a model or a person wrote."""
     try:
         page()
     except GenaipaError as error:
         st.error("That can't be done:")
         st.text(str(error))
+        if desk is not None and not _reaches_scores(desk):
+            st.text("What is kept is kept. This page comes back by itself once the scores can be reached.")
+            st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
     except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
         traceback.print_exc()
         st.error("This page broke off. Whatever was saved is kept; where `genaipa score` runs stands what went wrong.")
+
+
+def _reaches_scores(desk: Desk) -> bool:
+    with contextlib.suppress(GenaipaError):
+        desk.ledger.refresh()
+        return True
+    return False
 
 
 def _desk() -> None:
@@ -94,7 +107,7 @@ def _desk() -> None:
     visitor = identify(desk, login)
 
     def shown(page: Callable[[Desk, Visitor], None]) -> Callable[[], None]:
-        return lambda: _as_sentence(lambda: page(desk, visitor)) if visitor else None
+        return lambda: _as_sentence(lambda: page(desk, visitor), desk) if visitor else None
 
     # Before one has signed in the pages are empty, and there all the same: one comes to the page that was asked for.
     pages = [st.Page(shown(page), title=title, url_path=path) for path, (title, page) in PAGES.items()]
