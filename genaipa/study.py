@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
@@ -41,6 +42,8 @@ class Outcome:
     """What the spending cap left no money for; empty if it left some."""
     needed: float = 0.0
     """US dollars that the run would have come to with the call that the cap stopped."""
+    elapsed: float | None = None
+    """Seconds that this process asked for; None where it asked nobody."""
 
 
 def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
@@ -108,6 +111,7 @@ async def carry_out(
     observer: Observer,
 ) -> Outcome:
     """Ask what is missing, and write into the manifest how far it came, however it ends. Hold `writing()` around it."""
+    begun = time.monotonic()
     runner = Runner(folder, manifest.spec, material, bounds, observer)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", bounds.max_cost
@@ -124,7 +128,9 @@ async def carry_out(
         manifest.status = status
         manifest.totals = runner.tally.totals()
         folder.write_manifest(manifest)
-    return Outcome(status, runner.tally, runner.stopped, runner.capped, runner.needed)
+    return Outcome(
+        status, runner.tally, runner.stopped, runner.capped, runner.needed, round(time.monotonic() - begun, 3)
+    )
 
 
 def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:

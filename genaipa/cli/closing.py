@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.progress import cached_share, dollars, on_run, tokens
-from genaipa.cli.screen import number, print_json, printable, show, table
+from genaipa.cli.progress import on_run
+from genaipa.cli.screen import number, out, print_json, printable, show
+from genaipa.cli.tally import ENDED, clock, fit
 
 if TYPE_CHECKING:
     from genaipa.cli.planning import Job
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.tally import Count, Tally
+    from genaipa.runs.tally import Tally
     from genaipa.study import Outcome
+
+_WIDEST = 500
 
 
 def already_complete(job: Job, *, json: bool) -> int:
@@ -30,15 +33,24 @@ def already_complete(job: Job, *, json: bool) -> int:
 def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
     """What came of a run, where it lies and what to do next."""
     if json:
-        print_json({**_summary(folder, outcome.status, outcome.tally), "stopped": outcome.stopped})
+        summary = _summary(folder, outcome.status, outcome.tally)
+        print_json({**summary, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
+    if outcome.elapsed is not None:
+        show(f"Took {clock(outcome.elapsed)}{_side_by_side(outcome)}.")
     show(f"Run folder: {folder.path}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was asked no more: {printable(reason)}")
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
     show(next_step(folder, outcome))
+
+
+def _side_by_side(outcome: Outcome) -> str:
+    """Why the time of all calls is more than it took, where that is so."""
+    more = outcome.elapsed is not None and outcome.tally.totals().seconds > outcome.elapsed
+    return "; calls ran side by side, so that their call time adds up to more" if more else ""
 
 
 def next_step(folder: RunFolder, outcome: Outcome) -> str:
@@ -71,22 +83,13 @@ def _enough(outcome: Outcome) -> float:
 
 
 def print_tally(tally: Tally) -> None:
-    """One row for each system and initialization."""
-    headers = ("system", "initialization", "planned", "answered", "refused", "cut off", "failed", "not asked")
-    extra = ("tokens in", "cached", "out", "cost", "seconds")
-    metered = any(row.usage.input for row in tally.rows.values())
-    table(
-        (*headers, *extra) if metered else (*headers, "seconds"),
-        [_row(key, row, metered=metered) for key, row in tally.rows.items()],
-        right=range(2, len(headers) + len(extra)),
-    )
+    """A row for each system and initialization, and one for all; what nothing was counted of is left out."""
+    from rich.console import Console
 
-
-def _row(key: tuple[str, str], row: Count, *, metered: bool) -> tuple[object, ...]:
-    counts = (row.planned, *(row.status[s] for s in ("answered", "refused", "truncated", "failed")))
-    counts = (*counts, max(0, row.missing - row.status["failed"]))
-    spent = (tokens(row.usage.input), cached_share(row), tokens(row.usage.output), dollars(row)) if metered else ()
-    return (*key, *counts, *spent, f"{row.seconds:.1f}")
+    fitted = fit(tally, ENDED, out().width)
+    Console(highlight=False, width=max(out().width, _WIDEST)).print(fitted.table)
+    if fitted.dropped:
+        show(f"No room for: {', '.join(fitted.dropped)}; a wider terminal and --json show them.")
 
 
 def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
@@ -100,6 +103,7 @@ def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
             "failed_steps": row.failed_steps,
             "usage": row.usage,
             "cost": row.cost if row.priced else None,
+            "call_seconds": round(row.seconds, 3),
         }
         for (system, initialization), row in tally.rows.items()
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from genaipa.cli.progress import tokens
 from genaipa.cli.screen import print_json, printable, say, show, table
+from genaipa.cli.tally import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,79 +7,126 @@ import time
 from typing import TYPE_CHECKING
 
 from genaipa.cli.screen import err, number, printable, say
+from genaipa.cli.tally import RUNNING, clock, fit, money
 from genaipa.errors import command
 from genaipa.runner import Observer
+from genaipa.runs.tally import Tally
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rich.console import ConsoleRenderable
+    from rich.console import Console, ConsoleOptions, ConsoleRenderable
 
     from genaipa.preflight import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, RunSpec
-    from genaipa.runs.tally import Count, Tally
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 _LONGEST_REASON = 300
+_MOST_NOTES = 6
+_AROUND = 6
+"""Lines around the table's rows: its head, its total, what is hidden, and where the cursor stands."""
+_SETTLED = 2.0
+"""Seconds before which nothing is said about the time left."""
 
 
-def tokens(count: int) -> str:
-    """A count of tokens in at most five characters."""
-    for unit, size in (("M", 1_000_000), ("k", 1_000)):
-        if count >= size * 10:
-            return f"{count / size:.0f}{unit}"
-        if count >= size:
-            return f"{count / size:.1f}{unit}"
-    return str(count)
+class Progress(Observer):
+    """What every display needs to know: since when, how far, and how long it may still take."""
+
+    def __init__(
+        self, asked: Sequence[str], cap: float | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._asked = asked
+        self._cap = cap
+        self._now = now
+        self._since = now()
+        self._tally = Tally()
+        self._before: dict[str, int] = {}
+        self._stopped: dict[str, str] = {}
+
+    def begun(self, tally: Tally) -> None:
+        """Start the clock."""
+        self._since, self._tally = self._now(), tally
+        self._before = {system: kept for system, (kept, _) in self._counts().items()}
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Expect no more of it."""
+        self._stopped[system] = reason
+
+    def _counts(self) -> dict[str, tuple[int, int]]:
+        """System → answers in and answers missing, of those that are asked here and now."""
+        counts = dict.fromkeys(self._asked, (0, 0))
+        for (system, _), row in self._tally.rows.items():
+            if system in counts:
+                kept, missing = counts[system]
+                counts[system] = (kept + row.kept, missing + row.missing)
+        return counts
+
+    def state(self) -> list[str]:
+        """The whole run in a few words each: answers, failures, money, time."""
+        rows = [row for (system, _), row in self._tally.rows.items() if system in self._asked]
+        counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
+        said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
+        said += [
+            f"{count:,} {word}"
+            for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
+            if count
+        ]
+        cost = self._tally.cost
+        if cost or self._cap is not None:
+            said.append(money(cost) + (f" of {money(self._cap)}" if self._cap is not None else ""))
+        elapsed, left = self._now() - self._since, self._left()
+        return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
+
+    def _left(self) -> float | None:
+        """Seconds that the slowest system will need at its pace so far; None while there is no telling."""
+        elapsed, longest = self._now() - self._since, 0.0
+        for system, (kept, missing) in self._counts().items():
+            done = kept - self._before.get(system, 0)
+            if not missing or system in self._stopped:
+                continue
+            if not done or elapsed < _SETTLED:
+                return None
+            longest = max(longest, elapsed * missing / done)
+        return longest
 
 
-def cached_share(row: Count) -> str:
-    """How much of the input came from a cache."""
-    return f"{100 * row.usage.cached / row.usage.input:.0f} %" if row.usage.input else ""
-
-
-def dollars(row: Count) -> str:
-    """Money spent, empty where no price is known."""
-    if not row.priced:
-        return ""
-    return f"${row.cost:.2f}" if row.cost >= 1 or row.cost == 0 else f"${row.cost:.4f}"
-
-
-class Lines(Observer):
+class Lines(Progress):
     """Plain lines on stderr: at the start, every few seconds, and for whatever wants attention."""
 
-    def __init__(self, asked: Sequence[str]) -> None:
-        self._asked = asked
+    def __init__(
+        self, asked: Sequence[str], cap: float | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(asked, cap, now)
         self._next = 0.0
         self._said: set[str] = set()
 
     def begun(self, tally: Tally) -> None:
         """Say how much there is to do."""
-        rows = [row for (system, _), row in tally.rows.items() if system in self._asked]
-        kept = sum(row.kept for row in rows)
-        say(
-            f"asking {number(sum(row.missing for row in rows), 'question')}"
-            + (f"; answered already: {kept}" if kept else "")
-        )
-        self._next = time.monotonic() + LINE_EVERY
+        super().begun(tally)
+        kept = sum(kept for kept, _ in self._counts().values())
+        missing = sum(missing for _, missing in self._counts().values())
+        say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept}" if kept else ""))
+        self._next = self._now() + LINE_EVERY
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Say each new kind of failure once, and the state every few seconds."""
+        self._tally = tally
         if record.error is not None:
-            self._once(f"{record.system}: {record.error.message}")
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + LINE_EVERY
-            say(state(tally))
+            self._once(_about(record.system, record.error.message))
+        if self._now() >= self._next:
+            self._next = self._now() + LINE_EVERY
+            say(" · ".join(self.state()))
 
     def waiting(self, system: str, reason: str) -> None:
         """Say it once."""
-        self._once(f"{system}: {reason}", key=f"{system}{reason.partition(';')[0]}")
+        self._once(_about(system, reason), key=f"{system}{reason.partition(';')[0]}")
 
     def stopped(self, system: str, reason: str) -> None:
         """Say why."""
+        super().stopped(system, reason)
         say(f"{system} is asked no more: {printable(reason)}")
 
     def _once(self, text: str, key: str = "") -> None:
@@ -88,34 +135,15 @@ class Lines(Observer):
             say(printable(text)[:_LONGEST_REASON])
 
 
-def state(tally: Tally) -> str:
-    """The whole run in a line."""
-    totals = tally.totals()
-    kept = totals.answered + totals.refused + totals.truncated
-    parts = [f"{kept} of {totals.planned} answered"]
-    if totals.failed:
-        parts.append(f"{totals.failed} failed")
-    if totals.usage and totals.usage.input:
-        share = 100 * totals.usage.cached / totals.usage.input
-        parts.append(
-            f"{tokens(totals.usage.input)} tokens in ({share:.0f} % cached), {tokens(totals.usage.output)} out"
-        )
-    if totals.cost:
-        parts.append(f"${totals.cost:.2f}")
-    return ", ".join(parts)
+class Table(Progress):
+    """A live table of systems and initializations, what they wait for, and the whole run in the last line."""
 
-
-class Table(Observer):
-    """A live table: a row for each system and initialization, and what the run waits for."""
-
-    def __init__(self) -> None:
-        self._tally: Tally | None = None
-        self._waiting: dict[str, str] = {}
+    def __init__(
+        self, asked: Sequence[str], cap: float | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(asked, cap, now)
+        self._notes: dict[str, str] = {}
         self._failed: dict[str, str] = {}
-
-    def begun(self, tally: Tally) -> None:
-        """Show the counts."""
-        self._tally = tally
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Show the last failure of a system."""
@@ -123,45 +151,51 @@ class Table(Observer):
         if record.error is not None:
             self._failed[record.system] = record.error.message
         else:
-            self._waiting.pop(record.system, None)
+            self._notes.pop(record.system, None)
 
     def waiting(self, system: str, reason: str) -> None:
         """Show what a call waits for."""
-        self._waiting[system] = reason
+        self._notes[system] = reason
 
     def stopped(self, system: str, reason: str) -> None:
         """Show why."""
+        super().stopped(system, reason)
         self._failed[system] = f"asked no more: {reason}"
 
-    def __rich__(self) -> ConsoleRenderable:
-        from rich import box
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table as RichTable
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[ConsoleRenderable]:
         from rich.text import Text
 
-        rows = self._tally.rows if self._tally else {}
-        cells = {
-            "failed": [str(row.status["failed"] or "") for row in rows.values()],
-            "tokens in": [tokens(row.usage.input) if row.usage.input else "" for row in rows.values()],
-            "cached": [cached_share(row) for row in rows.values()],
-            "out": [tokens(row.usage.output) if row.usage.output else "" for row in rows.values()],
-            "cost": [dollars(row) for row in rows.values()],
-        }
-        # A column that has nothing to say yet would only take room.
-        extra = {header: column for header, column in cells.items() if any(column)}
-        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-        for header in ("system", "initialization", ""):
-            shown.add_column(header)
-        for header in ("answers", *extra):
-            shown.add_column(header, justify="right", no_wrap=True)
-        for index, ((system, initialization), row) in enumerate(rows.items()):
-            bar = ProgressBar(total=max(1, row.planned), completed=row.kept, width=20)
-            more = (column[index] for column in extra.values())
-            shown.add_row(Text(system), initialization, bar, f"{row.kept}/{row.planned}", *more)
-        notes = [f"{system}: {reason}" for system, reason in self._waiting.items()]
-        notes += [f"{system}: {reason}" for system, reason in self._failed.items()]
-        return Group(shown, *(Text(printable(note)[:_LONGEST_REASON], style="yellow") for note in notes[:6]))
+        width = options.max_width
+        last = [Text(line, style="bold") for line in joined(self.state(), width)]
+        room = console.size.height - len(last) - _AROUND
+        shown: list[Text] = []
+        notes = [_about(*found) for kind in (self._notes, self._failed) for found in kind.items()]
+        for note in notes[:_MOST_NOTES]:
+            text = Text(printable(note)[:_LONGEST_REASON], style="yellow")
+            taken = len(text.wrap(console, width))
+            if taken < room:
+                shown.append(text)
+                room -= taken
+        fitted = fit(self._tally, RUNNING, width, room, bars=True)
+        yield fitted.table
+        if fitted.hidden:
+            yield Text(f"and {number(fitted.hidden, 'more system')}")
+        yield from shown
+        yield from last
+
+
+def _about(system: str, reason: str) -> str:
+    """What there is to say about a system; the reason often names it."""
+    return reason if reason.startswith(system) else f"{system}: {reason}"
+
+
+def joined(words: Sequence[str], width: int) -> list[str]:
+    """The words with dots between them, in as many lines as it takes, none of them broken."""
+    lines: list[str] = []
+    for word in words:
+        longer = f"{lines[-1]} · {word}" if lines else word
+        lines[-1:] = [longer] if not lines or len(longer) <= width else [lines[-1], word]
+    return lines
 
 
 @contextlib.contextmanager
@@ -171,17 +205,17 @@ def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder, cap: float
     if not asked:
         yield Observer()
         return
-    capped = "" if cap is None else f", for ${cap:.2f} at most"
+    capped = "" if cap is None else f", for {money(cap)} at most"
     say(
         f"run {folder.name}: {', '.join(asked)} on {', '.join(spec.documents)}, "
         f"{spec.conversation} conversations{capped}"
     )
     if not err().is_terminal:
-        yield Lines(asked)
+        yield Lines(asked, cap)
         return
     from rich.live import Live
 
-    table = Table()
+    table = Table(asked, cap)
     with Live(table, console=err(), refresh_per_second=4, transient=True):
         yield table
 
