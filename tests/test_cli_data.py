@@ -306,13 +306,14 @@ def test_systems_say_what_they_still_need(genaipa: Cli, monkeypatch: pytest.Monk
     ]
 
 
-def test_systems_table_shows_context_price_and_retirement(genaipa: Cli) -> None:
+def test_systems_table_shows_context_price_and_retirement(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Prices come with their source and date, the catalog's own and the user's; a retired model names its successor."""
     Path("genaipa.toml").touch()
     Path("systems.yaml").write_text(
         "systems:\n"
         "  mine: {system: openai-api/lab/m, context: 4096, price: {input: 1, output: 2.5, as_of: '2026-01-02'}}\n"
     )
+    monkeypatch.setenv("COLUMNS", "120")
     out = done(genaipa("systems"))
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines() if line.startswith("  ")}
     assert lines["mine"] == "mine m 4,096 1.00 / 2.50"

@@ -69,7 +69,7 @@ def main() -> None:
     try:
         app()
     except GenaipaError as error:
-        from genaipa.cli.screen import say
+        from genaipa.cli.screen import complain
 
-        say(f"genaipa: {error}")
+        complain(error)
         sys.exit(error.exit_code)

@@ -81,11 +81,11 @@ def _from_terminal(byhand: ByHand) -> Collected:
         if before is None or independent:
             say(f"\n===== open a new chat: {sheet.name}")
             for message in sheet.introduction:
-                say(f"\n--- paste, and wait for the reply\n{printable(message.content)}")
+                say(f"\n--- paste, and wait for the reply\n{printable(message.content)}", exact=True)
         elif shown != sheet.name:
             say(f"\n===== go on in the chat in which you asked {before.question}: {sheet.name}")
         shown = sheet.name
-        say(f"\n--- paste\n{printable(turn.message.content)}\n--- its reply:")
+        say(f"\n--- paste\n{printable(turn.message.content)}\n--- its reply:", exact=True)
         text = "\n".join(_lines()).strip()
         if not text:
             break

@@ -57,11 +57,12 @@ def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
 def _print(topics: dict[str, list[Row]]) -> None:
     from genaipa.cli.screen import show, table
 
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...] | str] = []
     for topic, found in topics.items():
-        for index, (what, state, detail, remedy) in enumerate(found):
-            rows.append((topic if not index else "", what, state, f"{detail}\n-> {remedy}" if remedy else detail))
-    table(("", "what", "state", "found, and what to do"), rows, flexible=3)
+        rows.append(topic)
+        for what, state, detail, remedy in found:
+            rows.append((f"  {what}", state, f"{detail}\n-> {remedy}" if remedy else detail))
+    table(("  what", "state", "found, and what to do"), rows, flexible=2)
     if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
         show("genaipa can't work like this: see what is broken.")
     else:

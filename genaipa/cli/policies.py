@@ -158,7 +158,7 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, show
+    from genaipa.cli.screen import print_json, show, show_facts
 
     facts, about = _facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
@@ -166,22 +166,22 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         more = {"source": about.source, "date": about.date, "license": about.license, "digest": document.digest}
         print_json({**facts, **more, "part_sets": about.part_sets, "outline": outline})
         return
-    for label, value in (
-        ("title", about.title),
-        ("kind", document.kind),
-        ("company" if document.kind == "policy" else "name", document.company),
-        ("date", about.date),
-        ("source", about.source),
-        ("license", about.license),
-        ("text", about.extraction),
-        ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
-        ("answers", _answers(facts)),
-        ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
-        ("file", str(_path(workspace, document))),
-        ("sha256", document.digest),
-    ):
-        if value:
-            show(f"{label:10}  {value}")
+    show_facts(
+        (
+            ("title", about.title),
+            ("kind", document.kind),
+            ("company" if document.kind == "policy" else "name", document.company),
+            ("date", about.date),
+            ("source", about.source),
+            ("license", about.license),
+            ("text", about.extraction),
+            ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
+            ("answers", _answers(facts)),
+            ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
+            ("file", str(_path(workspace, document))),
+            ("sha256", document.digest),
+        )
+    )
     show()
     width = max((len(s.number) + 2 * s.level for s in document.sections), default=0)
     for s in document.sections:

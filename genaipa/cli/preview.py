@@ -50,7 +50,7 @@ def _print_messages(job: Job, systems: list[Ready], *, json: bool) -> None:
                     continue
                 show(f"===== {title}")
                 for message in messages:
-                    show(f"\n--- {message.role} ({message.purpose})\n{printable(message.content)}")
+                    show(f"\n--- {message.role} ({message.purpose})\n{printable(message.content)}", exact=True)
                 show()
     if json:
         print_json(shown)

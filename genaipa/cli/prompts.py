@@ -80,7 +80,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         ],
     )
     for name in names:
-        _print_text(name, loaded.sources[name].rstrip())
+        _print_text(name, loaded.sources[name].rstrip(), exact=False)
     show("To change one, put a file of its name into prompts/ of your workspace.")
     show(f"As it is sent: genaipa prompts {names[0]} --policy brindlecart")
 
@@ -98,14 +98,14 @@ def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], po
         print_json([{"name": name, "policy": policy, "text": text} for name, text in shown.items()])
         return
     for name, text in shown.items():
-        _print_text(name, text)
+        _print_text(name, text, exact=True)
     show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy} --dry-run")
 
 
-def _print_text(name: str, text: str) -> None:
+def _print_text(name: str, text: str, *, exact: bool) -> None:
     from genaipa.cli.screen import printable, show
 
-    show(f"===== {name}\n{printable(text)}\n")
+    show(f"===== {name}\n{printable(text)}\n", exact=exact)
 
 
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:

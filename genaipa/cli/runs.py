@@ -7,7 +7,7 @@ from genaipa.cli.options import JsonOption, WorkspaceOption
 
 def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """List the runs of the workspace, oldest first."""
-    from genaipa.cli.screen import print_json, say, show, table
+    from genaipa.cli.screen import complain, print_json, show, table
     from genaipa.errors import GenaipaError
     from genaipa.runs.folder import list_runs
     from genaipa.workspace import find_workspace
@@ -23,7 +23,7 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
                 manifest, tally = folder.state()
                 totals = tally.totals()
         except GenaipaError as error:
-            say(f"genaipa: {error}")
+            complain(error)
             continue
         kept = totals.answered + totals.refused + totals.truncated
         found.append({"run": folder.name, "status": manifest.status, "spec": spec, "totals": totals})
@@ -43,4 +43,9 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     elif not rows:
         show(f"No runs in {here.runs} yet. Begin with: genaipa run --system extractive --policy brindlecart")
     else:
-        table(("run", "status", "systems", "documents", "experiment", "answers", "cost"), rows, right=(5, 6))
+        table(
+            ("run", "status", "systems", "documents", "experiment", "answers", "cost"),
+            rows,
+            right=(5, 6),
+            under=(3, 2, 4),
+        )

@@ -1,8 +1,13 @@
-"""What is printed: tables and sentences, styled on a terminal and plain everywhere else."""
+"""What is printed: tables and sentences, fitted and styled on a terminal, plain everywhere else.
+
+On a terminal everything fits its width (`COLUMNS` where that is set). In a pipe or a file a sentence is one line and a
+table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables there too.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
@@ -10,11 +15,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console, JustifyMethod
+    from rich.console import Console
 
-PIPE_WIDTH = 160
-LEAST_FLEXIBLE = 30
-"""Characters that a flexible column is wrapped to at least."""
+_LEAST = 40
+"""Columns below which nothing is fitted any more."""
+_STATES = {
+    **dict.fromkeys(("error", "broken", "failed"), "bold red"),
+    **dict.fromkeys(("warning", "missing", "interrupted", "partial", "capped", "truncated"), "yellow"),
+    **dict.fromkeys(("ok", "complete"), "green"),
+}
+"""Words for a state → how they are shown on a terminal."""
 
 
 @cache
@@ -33,19 +43,66 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, width=_width(sys.stderr))
 
 
+def width() -> int | None:
+    """Columns into which results are to fit; None where they may be as wide as they need to be."""
+    return _width(sys.stdout)
+
+
 def _width(stream: TextIO) -> int | None:
-    """What rich finds on a terminal; wide enough for every table where the output goes to a file or a pipe."""
-    return None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
+    """Columns of the terminal, or those that COLUMNS asks for; None for a pipe or a file that it says nothing of."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return max(_LEAST, int(asked))
+    if not stream.isatty():
+        return None
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        found = 0
+    return max(_LEAST, found or shutil.get_terminal_size().columns)
 
 
-def say(text: str) -> None:
-    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup or steers a terminal."""
-    err().print(printable(text), markup=False, soft_wrap=True)
+def say(text: str, *, exact: bool = False) -> None:
+    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup or steers a terminal.
+
+    On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
+    """
+    _print(err(), sys.stderr, printable(text), exact=exact)
 
 
-def show(text: str = "") -> None:
-    """A line of the result, on stdout, as it is."""
-    out().print(text, markup=False, soft_wrap=True)
+def complain(error: object) -> None:
+    """An error as its one sentence, on stderr."""
+    _print(err(), sys.stderr, printable(f"genaipa: {error}"), lead="genaipa:")
+
+
+def show(text: str = "", *, exact: bool = False) -> None:
+    """Sentences of the result, on stdout, as they are; on a terminal broken between words, unless they are `exact`."""
+    _print(out(), sys.stdout, text, exact=exact)
+
+
+def show_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """What is known about something: a label and its value in each line; without those that are empty."""
+    from genaipa.cli.fitting import wrapped
+
+    listed = [(label, printable(str(value))) for label, value in facts if value not in (None, "")]
+    broad = max([10, *(len(label) for label, _ in listed)]) + 2
+    room = width() if sys.stdout.isatty() else None
+    for label, value in listed:
+        line = f"{label:{broad}}{value}"
+        _print(out(), sys.stdout, "\n".join(wrapped(line, room, hanging=broad)) if room else line, exact=True)
+
+
+def _print(console: Console, stream: TextIO, text: str, *, exact: bool = False, lead: str = "") -> None:
+    """The text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
+    from rich.text import Text
+
+    from genaipa.cli.fitting import unmarked, wrapped
+
+    room = _width(stream) if stream.isatty() and not exact else None
+    made = Text(unmarked("\n".join(wrapped(text, room)) if room else text))
+    if lead:
+        made.stylize("bold red", 0, len(lead))
+    console.print(made, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -62,46 +119,49 @@ def number(count: int, one: str, many: str = "") -> str:
 
 def table(
     headers: Sequence[str],
-    rows: Iterable[Sequence[object]],
+    rows: Iterable[Sequence[object] | str],
     *,
     right: Iterable[int] = (),
     flexible: int | None = None,
+    under: Sequence[int] = (),
 ) -> None:
-    """A table on stdout; `right` are the columns that hold numbers. Cells are plain text, never markup.
+    """A table on stdout, fitted to the terminal as `fitting` does it; a row that is a string is a heading.
 
-    Where the terminal is too narrow, columns that say the same in every row are said
-    once above the table, the `flexible` column is wrapped between words, and no other column is ever broken.
+    `right` are the columns that hold numbers, `flexible` the one that is mainly text, `under` those that first move
+    under their row. Cells are plain text, never markup.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
-    shown = list(range(len(headers)))
-    if _natural(headers, cells, shown) > out().width:
-        same = [c for c in shown if c != flexible and len({row[c] for row in cells}) == 1 and len(cells) > 1]
-        if same:
-            show("; ".join(f"{headers[c]}: {cells[0][c] or '-'}" for c in same))
-        shown = [c for c in shown if c not in same]
-    numbers = set(right)
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for c in shown:
-        justify: JustifyMethod = "right" if c in numbers else "left"
-        made.add_column(headers[c], justify=justify, no_wrap=c != flexible, overflow="fold")
-    for row in cells:
-        made.add_row(*(Text(row[c]) for c in shown))
-    rigid = _natural(headers, cells, [c for c in shown if c != flexible])
-    needed = _natural(headers, cells, shown) if flexible is None else rigid + LEAST_FLEXIBLE
-    Console(highlight=False, width=max(out().width, needed)).print(made)
+    from genaipa.cli.fitting import Fit, laid_out, unmarked, wrapped
+
+    cells: list[list[str] | str] = [
+        printable(row) if isinstance(row, str) else ["" if c is None else printable(str(c)) for c in row]
+        for row in rows
+    ]
+    room = width()
+    rule = "─" if (out().encoding or "").lower().startswith("utf") else "-"
+    fit = Fit(frozenset(right), flexible, tuple(under))
+    layout = laid_out(headers, cells, fit, room, rule=rule, style=_style)
+    if layout.above:
+        above = f"In each row: {layout.above}."
+        show("\n" + "\n".join(wrapped(above, room) if room else [above]))
+    shown = Text("\n")
+    for line in layout.lines:
+        pieces = Text.assemble(*((unmarked(text), style) for text, style in line))
+        pieces.rstrip()
+        shown.append_text(pieces).append("\n")
+    out().print(shown, soft_wrap=True)
 
 
-def _natural(headers: Sequence[str], cells: Sequence[Sequence[str]], columns: Sequence[int]) -> int:
-    """Characters that these columns take side by side, unwrapped."""
-    widest = [max([len(headers[c]), *(len(line) for row in cells for line in row[c].split("\n"))]) for c in columns]
-    return sum(widest) + 3 * len(columns)
+def _style(header: str, cell: str) -> str:
+    """How a cell stands out: a state by its word, a count of failures where there are any."""
+    if header in ("state", "status", "severity"):
+        return _STATES.get(cell, "")
+    return "bold red" if header == "failed" and cell not in ("", "0") else ""
 
 
 def printable(text: str) -> str:
     """The text without control characters: what a model says must not steer the terminal."""
-    return "".join(c if c in "\n\t" or (c.isprintable() or c == " ") else "�" for c in text)
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t\ue000" or (c.isprintable() or c == " ") else "�" for c in text)

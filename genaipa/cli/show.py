@@ -112,13 +112,15 @@ def _print_answers(records: list[Record]) -> None:
             )
             for r in records
         ],
+        flexible=7,
+        under=(3, 4, 1, 0, 2),
     )
 
 
 def _short(text: str) -> str:
     from genaipa.cli import screen
 
-    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, screen.out().width - _BESIDE))
+    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (screen.width() or 2 * _PREVIEW) - _BESIDE))
     return flat if len(flat) <= room else flat[: room - 1] + "…"
 
 

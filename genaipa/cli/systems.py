@@ -24,7 +24,7 @@ _FORMS = (
     ("scripted[/FILE]", "says what a file tells it to; needs nothing"),
     ("published/NAME", "repeats what the published study recorded; needs: genaipa pull genaipabench"),
     ("manual/NAME", "a web chat that you drive by hand"),
-    ("openai/MODEL  anthropic/MODEL  google/MODEL", "any model of theirs"),
+    ("openai/MODEL", "any model of theirs; so do anthropic/MODEL and google/MODEL"),
     ("openai-api/NAME/MODEL", "any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY"),
     ("vllm/MODEL", "the server at VLLM_BASE_URL, or one that is started here"),
     ("module:Class", "your own, importable from the working folder"),
@@ -92,26 +92,17 @@ def _price(tariff: Tariff, *, output: bool = False) -> float:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    """The systems of a provider under what they still need; narrow enough for 80 columns, which a table is not."""
-    from genaipa.cli.screen import printable, show
+    """The systems of a provider under what they still need."""
+    from genaipa.cli.screen import show, table
 
-    cells = {row["name"]: _cells(row) for row in rows}
-    header = ("name", "model", "context", "$ in / out", "")
-    name, model, context, price, _ = (max(map(len, column)) for column in zip(header, *cells.values(), strict=True))
-
-    def line(row: tuple[str, ...]) -> str:
-        cut = f"  {row[0]:{name}}  {row[1]:{model}}  {row[2]:>{context}}  {row[3]:>{price}}  {row[4]}"
-        return printable(cut.rstrip())
-
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[tuple[str, ...]]] = {}
     for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
         family = _family(row["system"])
         members = groups.setdefault(f"{family or row['system']}: {'; '.join(row['missing']) or 'ready'}", [])
         if family or row["name"] != row["system"]:
-            members.append(line(cells[row["name"]]))
-    show(line(header))
-    for head, members in groups.items():
-        show("\n".join([printable(head), *members]))
+            members.append(_cells(row))
+    listed = [line for head, members in groups.items() for line in (head, *members)]
+    table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3), under=(4, 1))
     if any(row["price"] for row in rows):
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
 
@@ -130,7 +121,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         over = row["retired"] <= dt.datetime.now(dt.UTC).date().isoformat()
         end = f"{'retired' if over else 'retires'} {row['retired']}" + (f", use {row['use']}" if row["use"] else "")
     return (
-        row["name"],
+        f"  {row['name']}",
         row["system"].removeprefix(_family(row["system"])),
         f"{row['context']:,}" if row["context"] else "",
         f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
@@ -160,12 +151,10 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
 
 
 def _print_forms() -> None:
-    from genaipa.cli.screen import show
+    from genaipa.cli.screen import show, show_facts
 
-    width = max(len(form) for form, _ in _FORMS)
     show("\nA system can also be named in full:")
-    for form, what in _FORMS:
-        show(f"  {form:{width}}  {what}")
+    show_facts((f"  {form}", what) for form, what in _FORMS)
     show(
         "\nShort names of your own go into systems.yaml of your workspace. "
         "To really start one: genaipa systems NAME --check"
