@@ -22,6 +22,7 @@ from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
 from genaipa.systems.base import Message, Settings, Usage
 from genaipa.systems.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, writable
+from genaipa.systems.redaction import known_keys, mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,6 +108,8 @@ class Runner:
         self.tally, self._offsets = folder.seen()
         self.budget = Budget(bounds.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
+        # A server may repeat the key that it was sent, in any of its words: none of it is kept.
+        self._keys = known_keys()
         self.stopped: dict[str, str] = {}
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
@@ -298,7 +301,7 @@ class Runner:
             asked.limits.breaker.failed(error)
             cost = self._cost(asked, error.usage)
             spent = cost or 0.0
-            trouble = Trouble(error.kind, writable(str(error)), error.status)
+            trouble = Trouble(error.kind, mask(writable(str(error)), self._keys), error.status)
             record = replace(record, attempts=error.attempts, error=trouble, usage=error.usage, cost=cost)
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
@@ -327,22 +330,27 @@ class Runner:
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None) -> Record:
         reply = attempt.reply
-        text, model = writable(reply.text), writable(reply.model or "") or None
+        said, text = writable(reply.text), mask(writable(reply.text), self._keys)
+        model = mask(writable(reply.model or ""), self._keys) or None
         if model:
             self.served.setdefault(record.system, set()).add(model)
-        self.sent[record.system] = reply.sent
+        sent = {
+            name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
+        }
+        self.sent[record.system] = sent
         document = self.material.digests.documents[record.document]
         return replace(
             record,
             status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
-            finish=writable(reply.finish_detail) or reply.finish,
+            finish=mask(writable(reply.finish_detail), self._keys) or reply.finish,
             model=model,
             usage=attempt.usage,
             cost=cost,
-            sent=reply.sent,
+            sent=sent,
             digest=answer_digest(document, record.asked, text),
+            key_masked=text != said,
         )
 
     async def _warmly(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:

@@ -69,7 +69,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     A later record of the same key replaces a failed one. `turn` counts the conversation's questions from 1, and its
     steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
-    what came back, so that a score can't slide onto another text.
+    what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
+    the environment, in whose place stands `[key]`.
     """
 
     key: str
@@ -95,6 +96,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     sent: dict[str, object] = {}
     error: Trouble | None = None
     digest: str = ""
+    key_masked: bool = False
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -18,6 +18,7 @@ from genaipa.systems.endpoint import (
     read_variable,
     retry_after,
     sent_settings,
+    words_of,
 )
 from genaipa.systems.listing import Listing, look_up
 
@@ -125,7 +126,7 @@ class AnthropicSystem:
 
         if isinstance(error, anthropic.APIStatusError):
             # An account without credit is told with the status of a bad request.
-            if "credit balance" in (error.api_message or ""):
+            if "credit balance" in words_of(error.body):
                 return self._endpoint.out_of_quota(error.status_code, error.body)
             return self._endpoint.refused(error.status_code, error.body, retry_after(error.response.headers))
         if isinstance(error, anthropic.APIConnectionError):
@@ -162,7 +163,7 @@ class AnthropicSystem:
             )
         except (anthropic.APIError, ValueError):
             return None
-        return getattr(counted, "input_tokens", None)
+        return as_count(getattr(counted, "input_tokens", None)) or None
 
     async def close(self) -> None:
         """Let go of the connections."""

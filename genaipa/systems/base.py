@@ -24,6 +24,10 @@ Words = Literal["own", "document", "recording", ""]
 """Whose words replies are: the system's own, the document's, those that a study recorded; empty if nobody says."""
 
 
+MOST_TOKENS = 10**12
+"""More than any call uses: who states more tokens states nonsense."""
+
+
 @dataclass(frozen=True)
 class Message:
     """One turn of a conversation.

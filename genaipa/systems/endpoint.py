@@ -30,7 +30,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, nearest
-from genaipa.systems.redaction import redact
+from genaipa.systems.base import MOST_TOKENS
+from genaipa.systems.redaction import known_keys, mask, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Settings
 
 LONGEST_MESSAGE = 300
+_SEARCHED = 4000
+"""Characters of what a server says that are looked at: more is no message."""
+_DEEPEST = 10
+"""Levels of a body in which its sentence is looked for."""
+_NO_REASON = "no reason given"
 LOOK_UP_SECONDS = 10.0
 """How long the questions asked before a run (which models are there?) may take."""
 LISTS_NOTHING = frozenset({403, 404, 405, 501})
@@ -70,6 +76,8 @@ class Endpoint:
 
     def one_line(self, text: str) -> str:
         """The text on one line, without keys and request ids, cut to what a terminal can show."""
+        # Keys go before the text is cut, so that no part of one is left at the end.
+        text = mask(text, known_keys())[:_SEARCHED]
         line = " ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split())
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
@@ -87,7 +95,7 @@ class Endpoint:
             )
         if status in _TRY_AGAIN or (500 <= status < 600 and status not in _NEVER):  # noqa: PLR2004 - server errors
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
-        kind = "context-length" if _TOO_LONG.search(said) else "bad-request"
+        kind = "context-length" if _TOO_LONG.search(said[:_SEARCHED]) else "bad-request"
         return PermanentError(message, kind=kind, status=status)
 
     def out_of_quota(self, status: int, body: object) -> PermanentError:
@@ -230,7 +238,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def as_count(value: object) -> int:
     """A number of tokens as a server states it; 0 for what can't be one."""
-    return value if type(value) is int and value > 0 else 0
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def sent_settings(settings: Settings, accepts: frozenset[str]) -> dict[str, Any]:
@@ -241,16 +249,16 @@ def sent_settings(settings: Settings, accepts: frozenset[str]) -> dict[str, Any]
 
 def words_of(body: object) -> str:
     """The sentence inside an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
-    if isinstance(body, dict):
-        for name in ("error", "message", "detail"):
-            if body.get(name):
-                return words_of(body[name])
-        return "no reason given"
-    if isinstance(body, list):
-        first = body[0] if body else None
-        return words_of(first.get("msg", first) if isinstance(first, dict) else first)
+    for _ in range(_DEEPEST):
+        if isinstance(body, dict):
+            body = next((body[name] for name in ("error", "message", "detail", "msg") if body.get(name)), None)
+        elif isinstance(body, list):
+            body = body[0] if body else None
+    if isinstance(body, dict | list):
+        return _NO_REASON
     text = str(body or "").strip()
     if text[:1] == "<":
-        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-        text = title.group(1).strip() if title else ""
-    return text or "no reason given"
+        begun = re.search("<title>", text, re.IGNORECASE)
+        ended = re.compile("</title>", re.IGNORECASE).search(text, begun.end()) if begun else None
+        text = text[begun.end() : ended.start()].strip() if begun and ended else ""
+    return text or _NO_REASON

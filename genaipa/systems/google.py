@@ -12,6 +12,7 @@ from genaipa.systems.endpoint import (
     LISTS_NOTHING,
     LOOK_UP_SECONDS,
     Endpoint,
+    as_count,
     missing_key,
     need_sdk,
     read_address,
@@ -104,7 +105,7 @@ class GoogleSystem:
             entry = await self._retrieve_model(client, models)
             if entry is None:
                 return Readiness(models=models, notes=(self._endpoint.unlisted_model(self.model, models),))
-        return Readiness(context=getattr(entry, "input_token_limit", None), models=models or None)
+        return Readiness(context=as_count(getattr(entry, "input_token_limit", None)) or None, models=models or None)
 
     async def _retrieve_model(self, client: genai.Client, models: tuple[str, ...]) -> types.Model | None:
         """The entry of a model that isn't listed; NotReadyError if there is no such model."""
@@ -209,7 +210,7 @@ class GoogleSystem:
             counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
         except (errors.APIError, httpx2.HTTPError, *_STUMBLES):
             return None
-        return counted.total_tokens
+        return as_count(counted.total_tokens) or None
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -263,10 +264,10 @@ def _usage(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage | 
     """Google counts thinking beside the reply, we count it inside."""
     if usage is None:
         return None
-    reasoning = usage.thoughts_token_count or 0
+    reasoning = as_count(usage.thoughts_token_count)
     return Usage(
-        input=usage.prompt_token_count or 0,
-        cached=usage.cached_content_token_count or 0,
-        output=(usage.candidates_token_count or 0) + reasoning,
+        input=as_count(usage.prompt_token_count),
+        cached=as_count(usage.cached_content_token_count),
+        output=as_count(usage.candidates_token_count) + reasoning,
         reasoning=reasoning,
     )

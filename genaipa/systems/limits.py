@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import random
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
-from genaipa.systems.base import Finish, Reply
+from genaipa.systems.base import MOST_TOKENS, Finish, Reply, Usage
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from genaipa.systems.base import Message, Settings, System, Usage
+    from genaipa.systems.base import Message, Settings, System
 
 FIRST_WAIT = 0.5
 """Seconds (before jitter) until the second try; doubled each time."""
@@ -28,6 +31,11 @@ LONGEST_WAIT = 60.0
 """Seconds at most between two tries when the server names no time."""
 LONGEST_RETRY_AFTER = 600.0
 """Seconds at most that a server may ask us to wait; a longer wish ends the question for now."""
+
+_LONGEST_STORY = 2000
+"""Characters that are kept of what an assistant of one's own raises."""
+_LONGEST_WORD = 200
+"""Characters that are kept of a model's name and of the word for why a reply stopped."""
 
 _DUST = 1e-9
 
@@ -232,7 +240,7 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     except TimeoutError:
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
     except Exception as error:
-        said = writable(f"{type(error).__name__}: {error} ({_place(error)})")
+        said = writable(f"{type(error).__name__}: {str(error)[:_LONGEST_STORY]} ({_place(error)})")
         raise PermanentError(redact(said), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
@@ -240,9 +248,32 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
         raise PermanentError(f"its Reply has no text, or an unknown finish ({reply.finish})", kind="exception")
     if not reply.text.strip() and reply.finish == "stop":
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
-        empty.usage = reply.usage
+        empty.usage = _countable(reply.usage)
         raise empty
-    return reply
+    return dataclasses.replace(
+        reply,
+        usage=_countable(reply.usage),
+        model=reply.model[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
+        sent=_writable_settings(reply.sent),
+        finish_detail=str(reply.finish_detail)[:_LONGEST_WORD],
+    )
+
+
+def _countable(usage: object) -> Usage | None:
+    """The tokens, where they can be counted and priced; None where a server or an assistant states nonsense."""
+    if not isinstance(usage, Usage):
+        return None
+    counts: list[object] = [getattr(usage, name) for name in Usage.__struct_fields__]
+    return usage if all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts) else None
+
+
+def _writable_settings(sent: object) -> dict[str, Any]:
+    """The settings as sent, where they can be kept as JSON."""
+    try:
+        kept = msgspec.json.decode(msgspec.json.encode(sent))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
 
 
 def writable(text: str) -> str:

@@ -164,7 +164,7 @@ class OpenAISystem:
         import openai
 
         if isinstance(error, openai.APIStatusError):
-            if "insufficient_quota" in {error.code, error.type}:
+            if "insufficient_quota" in (error.code, error.type):
                 return self._endpoint.out_of_quota(error.status_code, error.body)
             return self._endpoint.refused(error.status_code, error.body, retry_after(error.response.headers))
         if isinstance(error, openai.APIConnectionError):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, need_sdk, read_address, read_variable
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, need_sdk, read_address, read_variable
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.redaction import redact
 from genaipa.systems.requirements import vllm_command
@@ -188,8 +188,7 @@ class VllmSystem(CompatibleSystem):
             )
         except (openai.APIError, ValueError):
             return None
-        count = counted.get("count") if isinstance(counted, dict) else None
-        return count if isinstance(count, int) else None
+        return as_count(counted.get("count")) or None if isinstance(counted, dict) else None
 
     async def close(self) -> None:
         """Let go of the connections and stop the server if it was started here; its log stays if it failed."""
