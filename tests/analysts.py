@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from desk import PATIENCE, browsing, open_desk
+from desk import PATIENCE, browsing, fork_desk
 from running import TEXT, carry_out, make_workspace, spec, write
 
 from genaipa.scoring.store import Store
@@ -138,7 +138,7 @@ class Analyst:
 @contextlib.contextmanager
 def open_to(*flags: str) -> Iterator[tuple[RunningDesk, Visitors]]:
     """A desk and people before it; nothing breaks off there, and no browser asks another machine for anything."""
-    with browsing() as browser, open_desk(*flags) as desk:
+    with browsing() as browser, fork_desk(*flags) as desk:
         yield desk, browser
         assert browser.strangers == []
         assert "Traceback" not in desk.printed

@@ -1,7 +1,7 @@
 """The scoring desk as people meet it: `genaipa score` in a process of its own, and a real browser before it.
 
 make_demo()                                          # the working folder, with the demo run
-with open_desk() as desk, browsing() as browser:     # skips where chromium is missing
+with open_desk() as desk, browsing() as browser:     # skips where chromium is missing; fork_desk() is up sooner
 page = browser.visit(desk, "Anna")               # somebody at their own machine, signed in
 ...
 assert browser.strangers == []                   # whatever the browser asked for came from this machine
@@ -28,10 +28,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from forking import fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from forking import Forked
     from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium")
@@ -68,7 +70,7 @@ def _demo() -> Path:
 class RunningDesk:
     """`genaipa score` while it runs: its process, its address, and the file that takes what it prints."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     port: int
     log: Path
 
@@ -80,7 +82,7 @@ class RunningDesk:
     @property
     def printed(self) -> str:
         """Whatever the command has written to standard output and standard error."""
-        return self.log.read_text(encoding="utf-8")
+        return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
 
     def is_up(self) -> bool:
         """Whether the server says that it is well."""
@@ -89,6 +91,14 @@ class RunningDesk:
                 return bool(answer.read() == b"ok")
         except (urllib.error.URLError, OSError):
             return False
+
+    def await_start(self) -> None:
+        """Return when it answers."""
+        until = time.monotonic() + PATIENCE
+        while not self.is_up():
+            assert self.process.poll() is None, f"the desk ended: {self.printed}"
+            assert time.monotonic() < until, f"the desk does not answer: {self.printed}"
+            time.sleep(0.05)
 
     def is_gone(self) -> bool:
         """Whether nothing that it started is left."""
@@ -125,18 +135,29 @@ def open_desk(
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
-    desk = RunningDesk(process, port, log)
+    with _up(RunningDesk(process, port, log)) as desk:
+        yield desk
+
+
+@contextlib.contextmanager
+def fork_desk(*flags: str) -> Iterator[RunningDesk]:
+    """The same, up in a moment: for what happens at the desk, rather than at its start and end."""
+    port = free_port()
+    log = Path(f"desk-{port}.log")
+    with _up(RunningDesk(fork("score", "--port", str(port), "--no-browser", *flags, log=log), port, log)) as desk:
+        yield desk
+
+
+@contextlib.contextmanager
+def _up(desk: RunningDesk) -> Iterator[RunningDesk]:
+    """Wait until the desk answers; end it in the end."""
     try:
-        until = time.monotonic() + PATIENCE
-        while not desk.is_up():
-            assert process.poll() is None, f"the desk ended: {desk.printed}"
-            assert time.monotonic() < until, f"the desk does not answer: {desk.printed}"
-            time.sleep(0.1)
+        desk.await_start()
         yield desk
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        if desk.process.poll() is None:
+            desk.process.kill()
+            desk.process.wait()
 
 
 @dataclass

@@ -384,7 +384,13 @@ def test_interrupt(server: OpenAIServer, run: Run) -> None:
 
     server.script = behave
     command = [sys.executable, "-m", "genaipa", *QUALITY]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    # A child ignores what its parent does, and the tests may run in a shell's background, where Ctrl-C is ignored.
+    before_tests = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before_tests)
+    with process:
         assert third.wait(60)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

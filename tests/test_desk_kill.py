@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -17,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from analysts import Analyst, arrive, kept_drafts, kept_events, make_answers
 from desk import PATIENCE, RunningDesk, browsing, free_port
+from forking import fork
 from running import answers
 from size import size
 
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analysts import Screen
+    from forking import Forked
 
 KILLS = size(small=3, full=30)
 ANSWERS = 300
@@ -34,66 +32,37 @@ IMPATIENCE = 40
 NAMES = ("Anna", "Bo")
 MOMENT = 0.5
 """Seconds within which a kill comes after the scores that it waits for: about what one score takes."""
-# Forks a desk for each line of arguments: it starts in a moment, and is the same as one started by `genaipa score`.
-_FORKS = """
-import contextlib, importlib, json, os, runpy, sys
-for name in ("genaipa.cli.commands", "genaipa.cli.score", "genaipa.cli.screen", "genaipa.ui.launch",
-             "genaipa.ui.pages.scoring", "genaipa.ui.signin", "genaipa.systems.catalog", "rich.console",
-             "sqlalchemy.dialects.sqlite", "streamlit.web.cli", "streamlit.web.bootstrap",
-             "anyio._backends._asyncio", "pydantic.json_schema", "pydantic.main", "starlette.applications",
-             "starlette.middleware.sessions", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"):
-    with contextlib.suppress(ImportError):
-        importlib.import_module(name)
-for line in sys.stdin:
-    pid = os.fork()
-    if not pid:
-        for number, file in ((0, os.open(os.devnull, os.O_RDONLY)), (1, log := os.open("desk.log", 0o2101)), (2, log)):
-            os.dup2(file, number)
-        sys.argv = ["genaipa", *json.loads(line)]
-        runpy.run_module("genaipa", run_name="__main__", alter_sys=True)
-    print(pid, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
-"""
 
 
 @dataclass
 class MortalDesk(RunningDesk):
-    """A desk that can be killed and opened again at the same address; `process` is the one that forks it."""
-
-    pid: int = 0
+    """A desk that can be killed and opened again at the same address."""
 
     def open(self) -> None:
         """Start it, and wait until it is up."""
-        flags = ["score", "--no-browser", "--port", str(self.port), "--per-answer", "1"]
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(flags).encode() + b"\n")
-        self.process.stdin.flush()
-        self.pid = self._told()
-        until = time.monotonic() + PATIENCE
-        while not self.is_up():
-            assert time.monotonic() < until, self.printed
-            time.sleep(0.02)
+        self.process = _started(self.port, self.log)
+        self.await_start()
 
     def kill(self) -> None:
         """End it between two of its instructions; returns when it is gone."""
-        os.kill(self.pid, signal.SIGKILL)
-        assert self._told() == -signal.SIGKILL
+        self.process.kill()
+        assert self.process.wait(PATIENCE) == -signal.SIGKILL
 
-    def _told(self) -> int:
-        assert self.process.stdout is not None
-        return int(self.process.stdout.readline())
+
+def _started(port: int, log: Path) -> Forked:
+    return fork("score", "--no-browser", "--port", str(port), "--per-answer", "1", log=log)
 
 
 @contextlib.contextmanager
 def mortal_desk() -> Iterator[MortalDesk]:
     """A desk that is open; killed in the end."""
-    with subprocess.Popen([sys.executable, "-c", _FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as forks:
-        desk = MortalDesk(forks, free_port(), Path("desk.log"))
-        try:
-            desk.open()
-            yield desk
-        finally:
-            desk.kill()
+    port, log = free_port(), Path("desk.log")
+    desk = MortalDesk(_started(port, log), port, log)
+    try:
+        desk.await_start()
+        yield desk
+    finally:
+        desk.kill()
 
 
 @dataclass

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -16,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forking import fork
 from running import SYSTEM, lines_of, make_workspace
 from servers import Behaviour, OpenAIServer
 from size import size
@@ -36,24 +34,6 @@ DOCUMENTS = ("acme", "brook", "cedar", "delta", "ember", "fjord", "grove", "heat
 _PLAN = ("-s", SYSTEM, "-p", ",".join(DOCUMENTS), "--part-tokens", "60", "-e", "procedure")
 _REPLY_SECONDS = 0.02
 _UNTIL_KILLED = 30.0
-_FORKS = """
-import importlib, json, os, runpy, sys
-for name in ("genaipa.cli.commands", "genaipa.cli.closing", "genaipa.cli.planning", "genaipa.cli.progress",
-             "genaipa.study", "genaipa.systems.openai", "openai.types.chat", "genai_prices.data", "jinja2",
-             "langchain_text_splitters", "rich.console", "rich.table"):
-    importlib.import_module(name)
-for line in sys.stdin:
-    pid = os.fork()
-    if not pid:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.argv = ["genaipa", *json.loads(line)]
-        runpy.run_module("genaipa", run_name="__main__", alter_sys=True)
-    print(pid, flush=True)
-    sys.stdin.readline()
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
-"""
-
-
 Name = tuple[str, str, str]
 """Document, initialization and last message: no two requests of the plan share them."""
 
@@ -99,43 +79,6 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
         yield watching
 
 
-@dataclass
-class Commands:
-    """Starts the command line again and again, in a process of its own each, without importing everything anew."""
-
-    server: subprocess.Popen[str]
-
-    def start(self, *args: str) -> int:
-        """`genaipa run …`; the process id."""
-        self._say(json.dumps(["run", "-j", str(CONNECTIONS), *args]))
-        return int(self._hear())
-
-    def end(self, pid: int) -> int:
-        """Kill it, if it is still there; its exit code."""
-        os.kill(pid, signal.SIGKILL)
-        self._say("")
-        return int(self._hear())
-
-    def _say(self, line: str) -> None:
-        assert self.server.stdin is not None
-        self.server.stdin.write(line + "\n")
-        self.server.stdin.flush()
-
-    def _hear(self) -> str:
-        assert self.server.stdout is not None
-        return self.server.stdout.readline()
-
-
-@pytest.fixture
-def commands() -> Iterator[Commands]:
-    """A process that has imported what a run needs, and forks for each command."""
-    command = [sys.executable, "-c", _FORKS]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        yield Commands(server)
-        assert server.stdin is not None
-        server.stdin.close()
-
-
 def run_folder() -> Path | None:
     """The one run of the working folder."""
     found = [manifest.parent for manifest in Path("runs").glob("*/manifest.json")]
@@ -156,7 +99,7 @@ def name_of(record: dict[str, Any]) -> Name:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
 @pytest.mark.parametrize("mode", ["shared", "independent"])
-def test_killed_again_and_again(watch: Watch, commands: Commands, genaipa: Callable[..., Finished], mode: str) -> None:
+def test_killed_again_and_again(watch: Watch, genaipa: Callable[..., Finished], mode: str) -> None:
     """Killed again and again at random moments, a run ends with each answer once, and asks for none that it has.
 
     Only what was under way when the process died may be asked for again.
@@ -174,13 +117,15 @@ def test_killed_again_and_again(watch: Watch, commands: Commands, genaipa: Calla
         share = (wanted + summaries - len(kept)) // (KILLS - kill + 1)
         watch.left = chance.randint(1, max(1, share - CONNECTIONS - 1))
         folder = run_folder()
-        process = commands.start(*(("--resume", folder.name) if folder else (*_PLAN, "--conversation", mode)))
+        args = ("--resume", folder.name) if folder else (*_PLAN, "--conversation", mode)
+        process = fork("run", "-j", str(CONNECTIONS), *args, log=Path("log"))
         if chance.random() < EARLY:
             time.sleep(chance.uniform(0, 0.3))
         else:
             assert watch.now.wait(60)
             time.sleep(chance.uniform(0, 2 * _REPLY_SECONDS))
-        assert commands.end(process) == -signal.SIGKILL
+        process.kill()
+        assert process.wait(60) == -signal.SIGKILL
         on_disk = durable(run_folder())
         assert kept.items() <= on_disk.items(), "what was kept stays as it was"
         asked = watch.asked[before:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from desk import browsing, free_port, make_demo, open_desk
+from desk import browsing, fork_desk, free_port, make_demo, open_desk
 from provider import COOKIE_SECRET, SECRET, Provider
 from running import write
 
@@ -39,7 +39,7 @@ def log_in(browser: Visitors, desk: RunningDesk, provider: Provider, **person: o
 
 def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
     """A listed analyst scores, an adjudicator adjudicates and does nothing else, and a stranger is told why not."""
-    with browsing() as browser, open_desk() as desk:
+    with browsing() as browser, fork_desk() as desk:
         bo = log_in(browser, desk, provider, email="BO@example.org", email_verified=True)
         bo.get_by_text("bo@example.org ·", exact=True).wait_for()
         assert bo.get_by_text("is not one of its").count() == 0
@@ -65,7 +65,7 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
 
 def test_nothing_without_login(provider: Provider) -> None:
     """Nobody gets past a login by a name that they give, nor by changing the secrets while the desk is open."""
-    with browsing() as browser, open_desk() as desk:
+    with browsing() as browser, fork_desk() as desk:
         machine = browser.machine()
         machine.add_cookies([{"name": "genaipa_name", "value": "anna@example.org", "url": desk.url}])
         page = browser.visit(desk, machine=machine)
@@ -80,7 +80,7 @@ def test_nothing_without_login(provider: Provider) -> None:
 
 def test_log_out(provider: Provider) -> None:
     """Whoever logs in stays so in a new tab, and leaves nothing open after logging out."""
-    with browsing() as browser, open_desk() as desk:
+    with browsing() as browser, fork_desk() as desk:
         page = log_in(browser, desk, provider, email="anna@example.org")
         again = browser.visit(desk, machine=page.context)
         again.get_by_text("anna@example.org ·", exact=True).wait_for()

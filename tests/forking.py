@@ -1,0 +1,89 @@
+"""Commands in a process of their own that start in a moment: forked from one that has imported what they need.
+
+Each has the environment and the working folder of the test that starts it, and writes to a file of its own. What Python
+itself does at a start and an end is left out; where that matters, the command is started as a person starts it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerProcess
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    [
+        *("pytest", "forking", "genaipa.cli.commands", "genaipa.cli.screen", "rich.console", "rich.table"),
+        # What a run needs,
+        *("genaipa.cli.closing", "genaipa.cli.planning", "genaipa.cli.progress", "genaipa.study", "jinja2"),
+        *("genaipa.systems.openai", "openai.types.chat", "genai_prices.data", "langchain_text_splitters"),
+        # and what the desk needs.
+        *("genaipa.cli.score", "genaipa.ui.launch", "genaipa.ui.pages.scoring", "genaipa.ui.signin"),
+        *("genaipa.systems.catalog", "sqlalchemy.dialects.sqlite", "streamlit.web.cli", "streamlit.web.bootstrap"),
+        *("anyio._backends._asyncio", "pydantic.json_schema", "pydantic.main", "starlette.applications"),
+        *("starlette.middleware.sessions", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
+    ]
+)
+
+
+@dataclass
+class Forked:
+    """A command under way, used as a `subprocess.Popen` is."""
+
+    process: ForkServerProcess
+
+    @property
+    def pid(self) -> int:
+        """The number of its process, and of the group that it leads."""
+        assert self.process.pid is not None
+        return self.process.pid
+
+    def poll(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        return self.process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended."""
+        self.process.join(timeout)
+        if self.process.exitcode is None:
+            raise subprocess.TimeoutExpired("genaipa", timeout or 0)
+        return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to it, unless it has ended."""
+        if self.process.exitcode is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it between two of its instructions."""
+        self.send_signal(signal.SIGKILL)
+
+
+def fork(*args: str, log: Path) -> Forked:
+    """`genaipa ARGS` in the working folder; what it prints is added to the log."""
+    process = _FORKS.Process(target=_run, args=(args, dict(os.environ), Path.cwd(), log.resolve()), daemon=True)
+    process.start()
+    return Forked(process)
+
+
+def _run(args: tuple[str, ...], environment: dict[str, str], folder: Path, log: Path) -> None:
+    os.setsid()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for number, file in ((0, os.open(os.devnull, os.O_RDONLY)), (1, written), (2, written)):
+        os.dup2(file, number)
+    sys.argv = ["genaipa", *args]
+    runpy.run_module("genaipa", run_name="__main__", alter_sys=True)
