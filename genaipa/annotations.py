@@ -140,11 +140,15 @@ def _read(path: Path, document: str) -> Annotations:
 
 def read_annotations(path: Path) -> Annotations:
     """A file of annotated answers, without the entries that are not filled in yet; a DataError for a bad file."""
-    annotations = read_yaml(path, Annotations)
-    filled = {question: answer for question, answer in annotations.answers.items() if not answer.untouched}
-    return (
-        annotations if len(filled) == len(annotations.answers) else msgspec.structs.replace(annotations, answers=filled)
-    )
+    return filled(read_yaml(path, Annotations))
+
+
+def filled(annotations: Annotations) -> Annotations:
+    """The annotations without the entries that are not filled in yet."""
+    answers = {question: answer for question, answer in annotations.answers.items() if not answer.untouched}
+    if len(answers) == len(annotations.answers):
+        return annotations
+    return msgspec.structs.replace(annotations, answers=answers)
 
 
 def template(document: Document, questions: QuestionSet, date: str) -> str:
@@ -178,7 +182,7 @@ def problems(path: Path, document: str, annotations: Annotations) -> Iterator[Da
     """Everything that is wrong in a file of annotated answers, as far as it can be seen from the file alone."""
     if annotations.document != document:
         yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
-    for question, answer in annotations.answers.items():
+    for question, answer in filled(annotations).answers.items():
         if not answer.answer.strip():
             yield DataError(path, "the answer is empty.", f"answers.{question}")
         if answer.silent and answer.sections:

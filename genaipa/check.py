@@ -1,37 +1,39 @@
 """Whether everything in a workspace fits together, found out at once instead of one error at a time.
 
-The loaders stop at the first problem of a file, which is right before a run. Here each is asked about every file and,
-where a file has a problem, about each of its entries alone: the rules stay theirs.
+The loaders stop at the first problem of a file, which is right before a run. Here all are told, by the same rules.
 """
 
 from __future__ import annotations
 
 import re
-import tempfile
-from dataclasses import dataclass
+import tomllib
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
-import yaml
 
-from genaipa.annotations import Annotations, is_about, load_annotations, question_set, why_unused
-from genaipa.datafiles import read_yaml
-from genaipa.errors import DataError, GenaipaError, nearest
+from genaipa.annotations import Annotations, filled, is_about, question_set, why_unused
+from genaipa.annotations import problems as annotation_problems
+from genaipa.datafiles import UNREADABLE, read_partly, read_text
+from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.importers.genaipabench.pull import would_provide
-from genaipa.policies.document import Document, load_document
+from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.document import problems as document_problems
 from genaipa.policies.sections import resolve
 from genaipa.prompts import INCLUDED, TEMPLATES, Prompts
-from genaipa.questions import load_questions
+from genaipa.questions import QuestionSet
+from genaipa.questions import problems as question_problems
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring.people import FILE as PEOPLE
-from genaipa.scoring.people import load_people
-from genaipa.systems.catalog import load_catalog
-from genaipa.workspace import SUFFIXES, Kind, Workspace, shipped
+from genaipa.scoring.people import People
+from genaipa.scoring.people import problems as people_problems
+from genaipa.systems.catalog import own_entries
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, Kind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 Severity = Literal["error", "warning"]
 
@@ -53,7 +55,9 @@ def data_files(workspace: Workspace) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
     found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
-    found["runs"] = [path for path in sorted(workspace.runs.glob("*")) if path.is_dir() and path.name[0] != "."]
+    found["runs"] = [
+        path for path in sorted((workspace.home / RUNS).glob("*")) if path.is_dir() and path.name[0] != "."
+    ]
     return found
 
 
@@ -66,14 +70,16 @@ def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]
 
 def check_workspace(workspace: Workspace) -> list[Finding]:
     """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file."""
-    _, findings = _load_all(workspace, "questions", load_questions, "questions")
-    documents, about_documents = _load_all(workspace, "policies", load_document)
-    annotations, about_annotations = _load_all(workspace, "annotations", load_annotations, "answers")
-    findings += about_documents + about_annotations
-    for name, annotated in annotations.items():
-        findings += _check_answers(workspace, annotated, documents.get(name))
+    findings = [*_check_folders(workspace), *_check_marker(workspace)]
+    for name, (_, path) in workspace.names("questions").items():
+        _, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
+        findings += _errors(errors)
+    for name in workspace.names("policies"):
+        findings += _check_document(workspace, name)
+    for name in workspace.names("annotations"):
+        findings += _check_annotations(workspace, name)
     findings += _check_prompts(workspace)
-    findings += _check_systems(workspace)
+    findings += _errors(own_entries(workspace)[1])
     findings += _check_people(workspace)
     findings += _unread_files(workspace)
     for path in data_files(workspace)["runs"]:
@@ -81,95 +87,93 @@ def check_workspace(workspace: Workspace) -> list[Finding]:
     return sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
 
 
-def _load_all(
-    workspace: Workspace, kind: Kind, load: Callable[[Workspace, str], Any], entries: str = ""
-) -> tuple[dict[str, Any], list[Finding]]:
-    """Name → what was loaded, for all that can be; and what is wrong with the others."""
-    loaded, findings = {}, []
-    for name, (_, path) in workspace.names(kind).items():
+def _errors(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:
+    """Errors as findings; `path` is the file for one that names none."""
+    return [
+        Finding(error.path, error.entry, error.problem)
+        if isinstance(error, DataError)
+        else Finding(str(path), "", str(error))
+        for error in errors
+    ]
+
+
+def _check_folders(workspace: Workspace) -> Iterator[Finding]:
+    """Names of folders that something else has."""
+    for name in (*SUFFIXES, RUNS):
+        problem = no_folder(workspace.home / name)
+        if problem:
+            yield Finding(str(workspace.home / name), "", problem)
+
+
+def _check_marker(workspace: Workspace) -> Iterator[Finding]:
+    """The file that makes a folder a workspace: nothing but its name is in it."""
+    path = workspace.home / MARKER
+    if path.is_dir():
+        yield Finding(str(path), "", "is a folder; a workspace is marked by a file of that name.")
+    elif path.is_file():
         try:
-            loaded[name] = load(workspace, name)
-        except GenaipaError as error:
-            alone = _each_entry(path, entries, load, name) if entries else ()
-            findings += list(alone) or [_finding(path, error)]
-    return loaded, findings
+            known = tomllib.loads(read_text(path))
+        except DataError as error:
+            yield from _errors([error])
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            yield Finding(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
+        else:
+            for key in known.keys() - {"name"}:
+                yield Finding(
+                    str(path), clipped(key), f"unknown key '{clipped(key)}'{nearest(key, ['name'])}", "warning"
+                )
+            if not isinstance(known.get("name", ""), str):
+                yield Finding(str(path), "name", "wants text.")
 
 
-def _finding(path: Path, error: GenaipaError) -> Finding:
-    """A loader's error as a finding; `path` is the file for one that names none."""
-    if isinstance(error, DataError):
-        return Finding(error.path, error.entry, error.problem)
-    return Finding(str(path), "", str(error))
-
-
-def _each_entry(path: Path, entries: str, load: Callable[..., Any], *name: str) -> Iterator[Finding]:
-    """What the loader says of each entry alone, and then of the good ones together (an id that stands twice)."""
+def _check_document(workspace: Workspace, name: str) -> list[Finding]:
+    """A document's text, and what is known about it."""
+    layer, path = workspace.names("policies")[name]
+    beside = path.with_suffix(".yaml")
     try:
-        raw = read_yaml(path, dict)
-    except DataError:
-        return
-    whole = raw.get(entries)
-    if not isinstance(whole, list | dict):
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        trial = _Trial(path, Path(folder), entries, raw, load, name)
-        good: list[Any] = []
-        for key in list(whole) if isinstance(whole, dict) else range(len(whole)):
-            found = trial.said_of([key])
-            if found is None:
-                good.append(key)
-            else:
-                yield found
-        while good and (found := trial.said_of(good)):
-            yield found
-            place = re.match(rf"{entries}\[(\d+)\]", found.entry)
-            if place is None:
-                return
-            good.remove(int(place[1]))
+        text = read_text(path)
+    except DataError as error:
+        text, unread = "", [error]
+    else:
+        unread = [] if text.strip() else [DataError(path, "is empty; a document needs text.")]
+
+    def rules(about: About) -> Iterable[DataError]:
+        return document_problems(path, Document(name, text, about, layer)) if not unread else ()
+
+    known = read_partly(beside, About, rules)[1] if beside.is_file() else []
+    return _errors([*unread, *known])
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Loads a file with a few of its entries, from a folder that is used for nothing else."""
-
-    path: Path
-    folder: Path
-    entries: str
-    raw: dict[str, Any]
-    load: Callable[..., Any]
-    name: tuple[str, ...]
-
-    def said_of(self, keys: list[Any]) -> Finding | None:
-        """What is wrong with the entries at these places or of these names; None if nothing is."""
-        # The catalog of systems lies in the workspace itself, everything else in the folder of its kind.
-        depth = 1 if self.entries == "systems" else 2
-        copy = self.folder.joinpath(*self.path.parts[-depth:])
-        copy.parent.mkdir(exist_ok=True)
-        whole = self.raw[self.entries]
-        few = {key: whole[key] for key in keys} if isinstance(whole, dict) else [whole[key] for key in keys]
-        copy.write_text(yaml.safe_dump({**self.raw, self.entries: few}, allow_unicode=True), encoding="utf-8")
+def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
+    """The annotated answers of a document, alone and beside its text and their questions."""
+    path = workspace.names("annotations")[name][1]
+    annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
+    yield from _errors(errors)
+    if annotated is not None:
         try:
-            self.load(Workspace(home=self.folder, layers=(("workspace", self.folder),)), *self.name)
-        except GenaipaError as error:
-            found = _finding(copy, error)
-            entry = re.sub(rf"(?<=^{self.entries}\[)\d+", lambda place: str(keys[int(place[0])]), found.entry)
-            return Finding(str(self.path), entry, found.problem)
-        return None
+            document = load_document(workspace, name)
+        except GenaipaError:
+            document = None
+        yield from _check_answers(workspace, name, filled(annotated), document)
 
 
-def _check_answers(workspace: Workspace, annotated: Annotations, document: Document | None) -> Iterator[Finding]:
+def _check_answers(
+    workspace: Workspace, name: str, annotated: Annotations, document: Document | None
+) -> Iterator[Finding]:
     """Whether annotated answers belong to a text, to questions and to sections that exist."""
-    layer, path = workspace.names("annotations")[annotated.document]
+    layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
-        pull = " yet; it comes with: genaipa pull genaipabench" if would_provide(annotated.document) else ""
-        yield Finding(file, "document", f"there is no usable document '{annotated.document}' here{pull}.", "warning")
+        pull = " yet; it comes with: genaipa pull genaipabench" if would_provide(name) else ""
+        yield Finding(file, "document", f"there is no usable document '{name}' here{pull}.", "warning")
     elif is_about(annotated, layer, document, workspace):
         yield from _check_sections(file, annotated, document)
     else:
         text = str(workspace.names("policies")[document.name][1])
         own = (file, "digest") if layer == "workspace" else (text, "")
         yield Finding(*own, why_unused(annotated, path, layer), "warning")
+    if annotated.questions == UNREADABLE:
+        return
     asked = question_set(workspace, annotated.questions, layer)
     if asked is None:
         yield Finding(file, "questions", f"there is no usable question set '{annotated.questions}'.")
@@ -189,7 +193,7 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
         for label in answer.sections:
             part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
             known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.sections, label)
-            if known is None:
+            if known is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
                 yield Finding(file, f"answers.{question}", f"{problem} as far as genaipa can see.", "warning")
 
@@ -208,7 +212,7 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
         except GenaipaError as error:
             broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
             name = broken[0] if broken else ""
-            yield _finding(files[name][1] if name else workspace.home, error)
+            yield from _errors([error], files[name][1] if name else workspace.home)
             if files.get(name) in (None, originals.get(name)) or name not in originals:
                 return
             files = {**files, name: originals[name]}
@@ -216,23 +220,10 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
             return
 
 
-def _check_systems(workspace: Workspace) -> Iterator[Finding]:
-    """The user's own catalog of systems."""
-    path = workspace.systems_file
-    if path is None:
-        return
-    try:
-        load_catalog(workspace)
-    except GenaipaError as error:
-        yield from list(_each_entry(path, "systems", load_catalog)) or [_finding(path, error)]
-
-
-def _check_people(workspace: Workspace) -> Iterator[Finding]:
+def _check_people(workspace: Workspace) -> list[Finding]:
     """Who scores and who adjudicates."""
-    try:
-        load_people(workspace)
-    except GenaipaError as error:
-        yield _finding(workspace.home / PEOPLE, error)
+    path = workspace.home / PEOPLE
+    return _errors(read_partly(path, People, partial(people_problems, path))[1]) if path.is_file() else []
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:
@@ -277,7 +268,7 @@ def _check_run(path: Path) -> Iterator[Finding]:
     try:
         RunFolder(path).manifest()
     except GenaipaError as error:
-        yield _finding(path / MANIFEST, error)
+        yield from _errors([error], path / MANIFEST)
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
 

@@ -45,7 +45,7 @@ class UnknownNameError(UsageError):
     """A name that doesn't exist; says which one is nearest and what does exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        super().__init__(f"no {kind} '{name}'{nearest(name, known)}{' ' + hint if hint else ''}")
+        super().__init__(f"no {kind} '{clipped(name)}'{nearest(name, known)}{' ' + hint if hint else ''}")
 
 
 class DataError(UsageError):
@@ -130,14 +130,28 @@ def command(*words: object) -> str:
     return shlex.join(map(str, words))
 
 
+SHOWN = 60
+"""Characters of somebody's word that a message quotes."""
+
+
+def clipped(text: str, most: int = SHOWN) -> str:
+    """The text, cut with `…` where it is longer than a message should be."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """The one of the known names that was most likely meant; empty if none is near."""
+    names, name = sorted(set(known)), name[: 2 * SHOWN]
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return (close or [other for other in names if other.lower() == name.lower()] or [""])[0]
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """`: did you mean 'uber'?` or `; known: …`, to stand behind a name that doesn't exist."""
     names = sorted(set(known))
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if not close:
-        close = [known for known in names if known.lower() == name.lower()]
+    close = closest(name, names)
     if close:
-        return f": did you mean '{close[0]}'?"
+        return f": did you mean '{close}'?"
     if not names:
         return "."
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")  # noqa: PLR2004 - as many as fit a line

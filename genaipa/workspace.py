@@ -24,6 +24,7 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
 }
 """Kind of data → how the names of its files end; a policy's YAML file stands beside its text."""
 MARKER = "genaipa.toml"
+RUNS = "runs"
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,12 @@ class Workspace:
 
     @property
     def runs(self) -> Path:
-        """Where run folders are written."""
-        return self.home / "runs"
+        """Where run folders are written; a UsageError where that can't be a folder."""
+        path = self.home / RUNS
+        problem = no_folder(path)
+        if problem:
+            raise UsageError(f"{path} {problem}")
+        return path
 
     @property
     def systems_file(self) -> Path | None:
@@ -72,6 +77,13 @@ def elsewhere(home: Path) -> tuple[str, ...]:
     except UsageError:
         found = None
     return () if home.resolve() == found else ("--workspace", str(home))
+
+
+def no_folder(path: Path) -> str:
+    """Why that place can't be used as a folder; empty where it is one, or where nothing is there yet."""
+    if path.is_symlink() and not path.exists():
+        return f"is a link to {path.readlink()}, which isn't there; remove it, or make what it points to."
+    return "is not a folder; move it away." if path.exists() and not path.is_dir() else ""
 
 
 def shipped() -> Path:

@@ -119,10 +119,28 @@ def test_full_name_has_what_the_catalog_knows() -> None:
     ],
 )
 def test_bad_catalogs(text: str, said: str) -> None:
-    """A mistake in systems.yaml names the file, the entry and the remedy."""
+    """A mistake in an entry of systems.yaml is told to who asks for that system, and holds up no other."""
     write("systems.yaml", text)
     with pytest.raises(DataError, match=said):
-        resolved("gpt-4o")
+        resolved("mine")
+    assert resolved("gpt-4o").model == "gpt-4o"
+
+
+def test_a_catalog_that_cannot_be_used_is_not_passed_over() -> None:
+    """Where systems.yaml can't be used as a whole, no name is taken to mean what the shipped catalog says."""
+    for text in ("systems: [", "sistems: {}", "systems: {mine: {system: openai/x}}\nmore: 1"):
+        write("systems.yaml", text)
+        with pytest.raises(DataError):
+            resolved("gpt-4o")
+
+
+def test_a_broken_entry_is_meant_by_its_system_too() -> None:
+    """Asking for it by its full name would leave out what its entry says; dots in its name are part of it."""
+    write("systems.yaml", "systems: {my-1.5: {system: openai/x, heat: 1}, mine: {system: openai/y}}")
+    for name in ("my-1.5", "openai/x"):
+        with pytest.raises(DataError, match="unknown key 'heat'"):
+            resolved(name)
+    assert resolved("mine").model == "y"
 
 
 def test_settings_that_a_model_takes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ import pytest
 import yaml
 
 from genaipa.check import check_workspace
+from genaipa.datafiles import read_partly
+from genaipa.errors import DataError
+from genaipa.questions import QuestionSet, load_questions
 from genaipa.workspace import find_workspace, shipped
 
 if TYPE_CHECKING:
@@ -270,3 +274,109 @@ def test_the_command_groups_by_file_and_fails_on_errors_alone(genaipa: Callable[
         "severity": "error",
     }
     assert told["counts"]["annotations"] == {"fine": 2, "checked": 3}
+
+
+def test_every_problem_of_an_entry_is_listed() -> None:
+    """Several slips in one entry, and rules broken beside wrong keys, are told in one go and in the file's order."""
+    question_set(
+        "{id: A, category: Z, origin: faq, text: ' ', paraphrases: [a, b, c, d]}",
+        "{id: A, category: 5, origin: boss, txt: Why?, paraphrases: one}",
+        *(f"{{id: B{n}, category: T, origin: faq, text: Why?}}" for n in range(8)),
+        "{id: 'B 9', category: T, origin: faq}",
+    )
+    path = Path("questions/mine.yaml")
+    path.write_text(path.read_text().replace("name: mine", "name: yours\nlicence: x").replace("X\n", "' '\n"))
+    assert [(entry, problem) for _, entry, _, problem in found()] == [
+        ("", "unknown key 'licence': did you mean 'license'?"),
+        ("name", "the set calls itself 'yours'; name and file must agree."),
+        ("placeholder", 'is blank; name what the company takes the place of, as "[the company]".'),
+        ("questions[0] (A)", "the category 'Z' is not among the set's categories."),
+        ("questions[0] (A)", "has 4 paraphrases; at most 3 are used."),
+        ("questions[0] (A)", "has an empty text."),
+        ("questions[1] (A)", "unknown key 'txt': did you mean 'text'?"),
+        ("questions[1] (A)", "the id stands twice."),
+        ("questions[1] (A).category", "wants text, and has a number; put it in quotes."),
+        ("questions[1] (A).origin", "'boss' is not possible here; known: faq, user."),
+        ("questions[1] (A).paraphrases", "wants a list, and has text."),
+        ("questions[10] (B 9)", "the key 'text' is missing."),
+        ("questions[10] (B 9).id", "may hold letters, digits, '.', '_' and '-' only."),
+    ]
+
+
+def test_answers_that_fit_nothing_are_told_beside_those_that_are_wrong() -> None:
+    """An empty answer or a wrong key hides neither an unknown question nor a section that isn't there."""
+    question_set("{id: Q1, category: T, origin: faq, text: Why?}", "{id: Q2, category: T, origin: faq, text: Why?}")
+    Path("policies/acme.md").write_text(DOCUMENT)
+    annotate(
+        "  Q1: {silent: true, answer: ' ', sections: ['9', 8]}\n  Q2: {silent: 1, answer: Yes.}\n"
+        "  Q9: {silent: true, answer: No word.}\n",
+        more="anotators: [me]\n",
+    )
+    assert [(entry, severity) for file, entry, severity, _ in found() if file.startswith("annotations")] == [
+        ("", "error"),
+        ("answers.Q1", "error"),
+        ("answers.Q1", "error"),
+        ("answers.Q1.sections[1]", "error"),
+        ("answers.Q2.silent", "error"),
+        ("answers.Q9", "error"),
+        ("answers.Q1", "warning"),
+    ]
+    Path("policies/acme.yaml").write_text("company: ' '\ntitel: ACME\nkind: 5\npart_sets: {halves: [30, 0]}\n")
+    assert [entry for file, entry, *_ in found() if file == "policies/acme.yaml"] == [
+        "",
+        "company",
+        "kind",
+        "part_sets.halves",
+    ]
+
+
+def test_what_is_no_workspace_is_told(genaipa: Callable[..., Finished]) -> None:
+    """A marker that is no TOML, files and dangling links where folders belong; who needs the runs is told, too."""
+    for text, problem in (
+        ("name = [oops", "is no TOML"),
+        ("nmae = 'x'", "did you mean 'name'?"),
+        ("name = 5", "wants text."),
+    ):
+        Path("genaipa.toml").write_text(text)
+        ((file, _, _, said),) = found()
+        assert file == "genaipa.toml"
+        assert problem in said
+    Path("genaipa.toml").write_text("name = 'mine'")
+    Path("policies").rmdir()
+    Path("policies").write_text("")
+    Path("runs").symlink_to("nowhere")
+    assert [(file, problem) for file, *_, problem in found()] == [
+        ("policies", "is not a folder; move it away."),
+        ("runs", "is a link to nowhere, which isn't there; remove it, or make what it points to."),
+    ]
+    for command in (("runs",), ("run", "-s", "scripted", "-p", "vpda", "-i", "company-name")):
+        finished = genaipa(*command)
+        assert finished.code == 2
+        assert "runs is a link to nowhere" in finished.err
+
+
+def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
+    """Odd keys, impossible values, deep nesting, expanding aliases and long words are refused with file and line."""
+    expanding = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+        f"{after}: &{after} [{','.join([f'*{before}'] * 10)}]\n" for before, after in pairwise("abcdefghi")
+    )
+    for text, said in (
+        ("? [a]\n: b\n", "line 1: a list or a mapping can't be a key."),
+        ("? {a: b}\n: c\n", "line 1: a list or a mapping can't be a key."),
+        (f"name: {'9' * 5000}\n", "line 1: '999"),
+        ("\nname: !!float abc\n", "line 2: 'abc' is no float."),
+        ("name: !!bool maybe\n", "line 1: 'maybe' is no bool."),
+        ("[" * 100_000, "is nested too deeply."),
+        (expanding, "holds too many values."),
+        ("a: &a [*a]\n", "refers to itself."),
+        (f"kind: {'x' * 100_000}\n", "is not possible here; known: policy, regulation."),
+        ("".join(f"k{n}: 1\n" for n in range(2000)), "unknown key 'k0'; known:"),
+        ("5: x\n", "the key 5 is no text; put it in quotes."),
+    ):
+        Path("questions/mine.yaml").write_text(text)
+        with pytest.raises(DataError) as caught:
+            load_questions(find_workspace(), "mine")
+        message = str(caught.value).removeprefix(str(Path("questions/mine.yaml").resolve()))
+        assert said in message
+        assert len(message) < 200
+    assert len(read_partly(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9

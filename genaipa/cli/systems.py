@@ -38,14 +38,17 @@ def systems(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
+    from genaipa.cli.screen import say
     from genaipa.errors import UsageError
-    from genaipa.systems.catalog import NAMED_KEYLESS, load_catalog, resolve
+    from genaipa.systems.catalog import NAMED_KEYLESS, load_catalog, own_entries, resolve
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
     chosen = several(names)
     if check and not chosen:
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
+    for error in own_entries(here)[1] if not chosen else ():
+        say(f"left out: {error}")
     resolved = [resolve(name, here) for name in chosen or (*NAMED_KEYLESS, *load_catalog(here))]
     if check:
         raise typer.Exit(_check(resolved, json=json))

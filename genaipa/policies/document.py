@@ -19,6 +19,7 @@ from genaipa.policies.sections import Section, find_sections
 from genaipa.questions import DocumentKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from genaipa.workspace import Workspace
@@ -96,13 +97,23 @@ def load_document(workspace: Workspace, name: str) -> Document:
     if not beside.is_file():
         return Document(name=name, text=text, about=About(company=name.replace("-", " ").title()), layer=layer)
     document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
+    for error in problems(path, document):
+        raise error
+    return document
+
+
+def problems(path: Path, document: Document) -> Iterator[DataError]:
+    """Everything that is wrong with what is known about a document; `path` is its text."""
+    beside = path.with_suffix(".yaml")
     if document.about.digest and document.about.digest != document.digest:
-        raise DataError(
+        yield DataError(
             path,
             f"has changed since it was added (its digest is not the one in {beside.name}); "
             "add it again under another name, or take the line 'digest' out if the change is meant.",
         )
+    if not document.company.strip():
+        yield DataError(beside, "is blank; say what questions should call it.", "company")
     for part_set, starts in document.about.part_sets.items():
-        if list(starts) != sorted(set(starts)) or (starts and not 0 <= starts[0] <= starts[-1] < len(text)):
-            raise DataError(beside, "offsets must rise and lie within the text.", f"part_sets.{part_set}")
-    return document
+        within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
+        if list(starts) != sorted(set(starts)) or not within:
+            yield DataError(beside, "offsets must rise and lie within the text.", f"part_sets.{part_set}")

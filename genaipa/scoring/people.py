@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.datafiles import read_yaml
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, UsageError, clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from genaipa.workspace import Workspace
@@ -65,19 +65,22 @@ def load_people(workspace: Workspace) -> People:
     if not path.is_file():
         return People()
     people = read_yaml(path, People)
-    for entry in ("analysts", "adjudicators", "reference"):
-        _check(path, entry, getattr(people, entry) or ())
+    for error in problems(path, people):
+        raise error
     return people
 
 
-def _check(path: Path, entry: str, names: tuple[str, ...]) -> None:
-    seen = set()
-    for name in names:
-        if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
-            raise DataError(path, f"'{name}' is not a name; write one line without blanks around it.", entry)
-        if _same(name) in seen:
-            raise DataError(path, f"'{name}' stands twice; take one out.", entry)
-        seen.add(_same(name))
+def problems(path: Path, people: People) -> Iterator[DataError]:
+    """Everything that is wrong with the names that are listed."""
+    for entry in ("analysts", "adjudicators", "reference"):
+        seen = set()
+        for name in getattr(people, entry) or ():
+            if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
+                problem = f"'{clipped(name)}' is not a name; write one line without blanks around it."
+                yield DataError(path, problem, entry)
+            if _same(name) in seen:
+                yield DataError(path, f"'{clipped(name)}' stands twice; take one out.", entry)
+            seen.add(_same(name))
 
 
 def _open_to(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:

@@ -19,19 +19,22 @@ import importlib
 import importlib.util
 import sys
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from genaipa.datafiles import read_yaml
-from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.datafiles import read_partly, read_yaml
+from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.systems import published
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from genaipa.systems.base import System
     from genaipa.workspace import Workspace
 
@@ -129,21 +132,59 @@ class Resolved:
 
 
 def load_catalog(workspace: Workspace) -> dict[str, Entry]:
-    """Short name → entry, the user's over the shipped ones."""
-    entries = dict(read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems)
+    """Short name → entry, the user's over the shipped ones; without the user's entries that can't be used.
+
+    A DataError if the user's file can't be used at all.
+    """
+    own, errors = own_entries(workspace)
+    if own is None:
+        raise errors[0]
+    broken = _broken(own, errors)
+    entries = {**read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems, **own}
+    return {name: entry for name, entry in entries.items() if name not in broken}
+
+
+def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
+    """What systems.yaml adds to the catalog, and everything that is wrong with it; None if it can't be used at all."""
     path = workspace.systems_file
-    if path is not None:
-        own = read_yaml(path, _CatalogFile).systems
-        for name, entry in own.items():
-            if "/" not in entry.system and ":" not in entry.system and entry.system not in KEYLESS:
-                raise DataError(path, f"'{entry.system}' is not provider/model.", f"systems.{name}")
-        entries.update(own)
-    return entries
+    if path is None:
+        return {}, []
+    found, errors = read_partly(path, _CatalogFile, partial(_problems, path))
+    whole = found is not None and all(error.entry.startswith("systems.") for error in errors)
+    return (found.systems if found is not None and whole else None), errors
+
+
+def _problems(path: Path, file: _CatalogFile) -> Iterator[DataError]:
+    for name, entry in file.systems.items():
+        if "/" not in entry.system and ":" not in entry.system and entry.system not in KEYLESS:
+            yield DataError(path, f"'{clipped(entry.system)}' is not provider/model.", f"systems.{name}")
+
+
+def _broken(names: Iterable[str], errors: Sequence[DataError]) -> dict[str, DataError]:
+    """Short name → the first thing that is wrong with its entry in systems.yaml."""
+    found = {}
+    for name in names:
+        entry = f"systems.{clipped(name)}"
+        wrong = (
+            error for error in errors if error.entry == entry or error.entry.startswith((f"{entry}.", f"{entry}["))
+        )
+        if first := next(wrong, None):
+            found[name] = first
+    return found
+
+
+def _refuse_broken(name: str, workspace: Workspace) -> None:
+    """Raise the DataError of the user's own entry that a name means, by its short name or by its system."""
+    own, errors = own_entries(workspace)
+    for short, error in _broken(own or {}, errors).items():
+        if own and name in (short, own[short].system):
+            raise error
 
 
 def resolve(name: str, workspace: Workspace) -> Resolved:
     """What a name on the command line stands for; a UsageError with the nearest name if for nothing."""
     catalog = load_catalog(workspace)
+    _refuse_broken(name, workspace)
     entry = catalog.get(name)
     if entry is None and name not in KEYLESS and name in _plugins():
         return Resolved(name, name, _plugins()[name], name, Entry(system=name))
