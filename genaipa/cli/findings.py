@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
-NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "sqlalchemy")
+NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sqlalchemy")
 
 
 def check_extra() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -14,6 +15,7 @@ from genaipa.reports.figures import effort as effort_figures
 from genaipa.reports.figures import memory as memory_figures
 from genaipa.reports.figures import regulation as regulation_figures
 from genaipa.reports.figures import robustness as robustness_figures
+from genaipa.reports.figures.scope import Scope, paged
 from genaipa.reports.frame import ORDERED
 from genaipa.reports.table import Table
 from genaipa.reports.tables import (
@@ -29,8 +31,11 @@ from genaipa.reports.tables import (
     scores,
 )
 from genaipa.scoring.overall import Bounds
+from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
 
@@ -85,20 +90,21 @@ class Contents:
 def contents(gathered: Gathered, bounds: Bounds | None = None) -> Contents:
     """What a report of this has; `bounds` are those of the bands (by default, the ones of `Bounds`)."""
     frame, bounds = gathered.frame, bounds or Bounds()
+    scope = Scope.of(frame, gathered.categories)
     statuses = conduct.statuses(frame)
     board = leaderboard.board(frame)
     chapters = [_asked(gathered, statuses)]
     if frame["counted"].any():
         chapters += [
             _overall(frame, board),
-            _by_document(frame, bounds),
-            _by_metric(frame, bounds),
+            _by_document(frame, bounds, scope),
+            _by_metric(frame, bounds, scope),
             _silent(frame),
-            _robustness(frame, bounds),
-            _memory(frame),
-            _regulation(frame, bounds),
+            _robustness(frame, bounds, scope),
+            _memory(frame, scope),
+            _regulation(frame, bounds, scope),
         ]
-    chapters += [_effort(frame, bounds), _agreement(gathered), _documents(gathered), _audit(gathered)]
+    chapters += [_effort(frame, bounds, scope), _agreement(gathered), _documents(gathered), _audit(gathered)]
     return Contents(
         [chapter for chapter in chapters if chapter],
         board or statuses,
@@ -176,11 +182,12 @@ def _overall(frame: pd.DataFrame, board: Table) -> Chapter:
     )
 
 
-def _by_document(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
+def _by_document(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
     """Box plots, one for each experiment."""
     points, five = scores.points(frame), scores.five_numbers(frame)
-    drawn = [boxes.by_document(points, five, experiment, bounds) for experiment in _experiments(points)]
-    figures = [figure for figure in drawn if figure]
+    figures = _pages(
+        scope, (partial(boxes.by_document, points, five, experiment, bounds) for experiment in _experiments(points))
+    )
     return Chapter(
         "documents",
         "By document",
@@ -191,12 +198,17 @@ def _by_document(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
     )
 
 
-def _by_metric(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
+def _by_metric(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
     """Heat maps, one for each experiment."""
     questions, categories = metrics.by_question(frame), metrics.by_category(frame)
-    drawn = [heatmap.by_question(questions, experiment, bounds) for experiment in _experiments(questions)]
-    drawn += [heatmap.by_category(categories, experiment, bounds) for experiment in _experiments(categories)]
-    figures = [figure for figure in drawn if figure]
+    figures = _pages(
+        scope,
+        (
+            *(partial(heatmap.overall, questions, experiment, bounds) for experiment in _compared(questions)),
+            *(partial(heatmap.by_question, questions, experiment, bounds) for experiment in _experiments(questions)),
+            *(partial(heatmap.by_category, categories, experiment, bounds) for experiment in _experiments(categories)),
+        ),
+    )
     return Chapter(
         "metrics",
         "By metric and question",
@@ -222,7 +234,7 @@ def _silent(frame: pd.DataFrame) -> Chapter:
     )
 
 
-def _robustness(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
+def _robustness(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
     drops = robustness.drops(frame)
     tables = _there(drops, robustness.by_question(frame), robustness.consistency(frame))
     why = "no pair of an original and a paraphrased question is scored" if _tried(frame, "robustness") else (
@@ -233,12 +245,12 @@ def _robustness(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
         "Robustness",
         "Whether the same question in other words is answered as well, and whether the same question asked again is.",
         tables,
-        _drawn(robustness_figures.drops(drops, bounds)),
+        _pages(scope, [partial(robustness_figures.drops, drops, bounds)]),
         [] if drops else [f"Robustness to other wordings is not shown: {why}."],
     )
 
 
-def _memory(frame: pd.DataFrame) -> Chapter:
+def _memory(frame: pd.DataFrame, scope: Scope) -> Chapter:
     by_question = memory.by_question(frame)
     asked = _tried(frame, "recall") and _tried(frame, "quality")
     why = "no question is scored both ways" if asked else (
@@ -250,12 +262,12 @@ def _memory(frame: pd.DataFrame) -> Chapter:
         "Memory",
         "What a system makes of the document that it is shown, against what it answers when only the company is named.",
         _there(memory.summary(frame), by_question),
-        _drawn(memory_figures.by_question(by_question)),
+        _pages(scope, [partial(memory_figures.by_question, by_question)]),
         [] if by_question else [f"Memory is not shown: {why}."],
     )
 
 
-def _regulation(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
+def _regulation(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
     table = regulation.scores(frame)
     why = "no answer about one is scored" if _tried(frame, "regulation") else (
         "none was asked about (genaipa run --experiment regulation)"
@@ -265,21 +277,24 @@ def _regulation(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
         "Regulations",
         "Questions about data-protection laws, put by the name of the law alone.",
         _there(table),
-        _drawn(regulation_figures.scores(table, bounds)),
+        _pages(scope, [partial(regulation_figures.scores, table, bounds)]),
         [] if table else [f"Regulations are not shown: {why}."],
     )
 
 
-def _effort(frame: pd.DataFrame, bounds: Bounds) -> Chapter:
+def _effort(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
     table = effort.by_system(frame)
     return Chapter(
         "effort",
         "Effort",
         "What the answers took: time and, where prices are known, money.",
         _there(table),
-        _drawn(effort_figures.against(table, "cost", bounds), effort_figures.against(table, "seconds", bounds)),
+        _drawn(*(effort_figures.against(table, effort, bounds, scope) for effort in _EFFORTS)),
         [] if table else ["Effort is not shown: neither time nor cost is known of any answer."],
     )
+
+
+_EFFORTS: tuple[effort_figures.Effort, ...] = ("cost", "seconds")
 
 
 def _agreement(gathered: Gathered) -> Chapter:
@@ -364,6 +379,21 @@ def _experiments(table: Table) -> list[str]:
         *(name for name in ORDERED["experiment"] if name in there),
         *(n for n in there if n not in ORDERED["experiment"]),
     ]
+
+
+def _compared(questions: Table) -> list[str]:
+    """The experiments in which several systems, or questions without metrics, have an M_all to be seen side by side."""
+    found = []
+    for experiment in _experiments(questions):
+        rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
+        if len(rows["system"].unique()) > 1 or rows[list(METRICS)].isna().any(axis=None):
+            found.append(experiment)
+    return found
+
+
+def _pages(scope: Scope, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
+    """The figures that there are, those of many systems in several pages."""
+    return [figure for one in draw for figure in paged(one, scope)]
 
 
 def _tried(frame: pd.DataFrame, experiment: str) -> bool:

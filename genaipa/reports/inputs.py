@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.runs.selection import Source
 
 _FILES = (MANIFEST, ANSWERS, AUDIT, PUBLISHED_SCORES)
-_COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn")
+_COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 """Packages whose version can change a number or a picture."""
 _SHORT = 12
 """Characters of a digest that a person compares."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parent / "script" / "app.py"
 NEEDED = ("streamlit", "sqlalchemy", "rapidfuzz", "numpy", "authlib")
-FOR_RESULTS = ("matplotlib", "pandas", "scipy", "seaborn")
+FOR_RESULTS = ("matplotlib", "pandas", "scipy")
 BLUE = "#2f6feb"
 """Of the button that goes on, on every page; white text on it has a contrast of 4.6."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")

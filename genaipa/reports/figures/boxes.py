@@ -9,6 +9,7 @@ import pandas as pd
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
 from genaipa.reports.tables.averages import how_few
 from genaipa.scoring.overall import Bounds
@@ -29,42 +30,59 @@ _NAMES = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 _NUMBERS = ["minimum", "q1", "median", "q3", "maximum"]
 _GAP = 0.7
 """Rows left between documents."""
+_ABREAST = 3
+"""Systems that stand side by side."""
+_FOOT = 0.95
+"""Inches of the experiment's name, the axis and the legend."""
 _MANY = 8
 """More documents than these stand closer together."""
 _N_AT, _ROOM = 104.0, 17.0
 """Where n is written on the axis of M_all x 10, and what it takes."""
 
 
-def by_document(points: Table, five_numbers: Table, experiment: str, bounds: Bounds | None = None) -> Figure | None:
+def by_document(
+    points: Table, five_numbers: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE
+) -> Figure | None:
     """Box plots of one experiment: a panel per system, documents down, a box for all, FAQ and user questions each.
 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
     bounds = bounds or Bounds()
     boxes = _of(five_numbers, experiment).dropna(subset=_NUMBERS)
-    boxes = boxes[boxes["questions"].isin(_LOOKS)]
+    boxes = scope.only(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
-    dots = _of(points, experiment).dropna(subset=["m_all10"])
+    dots = scope.only(_of(points, experiment).dropna(subset=["m_all10"]))
     systems = style.labels(style.ordered(boxes["system"]))
     documents = style.labels(style.ordered(boxes["document"]), 16)
-    note = (
+    reading = (
         "Overall quality (M_all x 10) of each question, by document. Box: quartiles and median; whiskers: minimum and "
         "maximum; each point is a question, n is how many. "
-        f"{style.bands_in_words(bounds)}{style.in_full(systems)}{style.in_full(documents)}{how_few(boxes['n'])}"
-        f"{_without(five_numbers, boxes)}"
+        f"{style.bands_in_words(bounds)}"
     )
+    # By itself a figure knows the systems of its tables.
+    among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
+    absent = among.without(boxes["system"], "a score of this experiment by document")
+    about = f"{how_few(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
     name, title = style.stem(experiment, "by-document"), style.headline(experiment)
-    table = Table(name, title, note, _drawn(boxes, dots))
-    return Figure(name, title, note, table, lambda: _draw(boxes, dots, systems, documents, bounds))
+    table = Table(name, title, reading, _drawn(boxes, dots))
+    groups = [group for group in _LOOKS if group in set(boxes["questions"])]
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(groups, documents)), 1)
+    return Figure(
+        name,
+        title,
+        about,
+        table,
+        lambda: _draw(boxes, dots, systems, documents, bounds, experiment),
+        reading,
+        fits,
+    )
 
 
-def _without(five_numbers: Table, boxes: pd.DataFrame) -> str:
-    """A sentence about the systems that have no box here, and have some in other experiments; empty without one."""
-    absent = [name for name in style.ordered(five_numbers.data["system"]) if name not in set(boxes["system"])]
-    if not absent:
-        return ""
-    return f" Without a score of this experiment by document, and so not here: {', '.join(map(str, absent))}."
+def _high(groups: list[str], documents: dict[Any, str]) -> float:
+    """Inches of a panel."""
+    pitch = 0.15 if len(documents) <= _MANY else 0.115
+    return pitch * (len(groups) + _GAP) * len(documents) + 0.3
 
 
 def _of(table: Table, experiment: str) -> pd.DataFrame:
@@ -83,13 +101,17 @@ def _drawn(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(
-    boxes: pd.DataFrame, dots: pd.DataFrame, systems: dict[Any, str], documents: dict[Any, str], bounds: Bounds
+    boxes: pd.DataFrame,
+    dots: pd.DataFrame,
+    systems: dict[Any, str],
+    documents: dict[Any, str],
+    bounds: Bounds,
+    experiment: str,
 ) -> Canvas:
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    down, across = style.panels(len(systems), 3)
-    pitch = 0.15 if len(documents) <= _MANY else 0.115
-    high = pitch * (len(groups) + _GAP) * len(documents) + 0.3
-    drawn = style.canvas(style.COLUMN if across == 1 else style.WIDTH, down * high + 0.75)
+    down, across = style.panels(len(systems), _ABREAST)
+    drawn = style.canvas(style.COLUMN if across == 1 else style.WIDTH, down * _high(groups, documents) + _FOOT)
+    style.head(drawn, experiment)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     middle = (len(groups) - 1) / 2
     places = {document: place * (len(groups) + _GAP) for place, document in enumerate(documents)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,15 +38,23 @@ _UNSAID = {
 class Figure:
     """Something drawn, and the table of the numbers that it shows.
 
-    `name` is the stem of its files. `note` is its caption, which says in words what is to be seen. `draw` draws it;
+    `name` is the stem of its files. `about` says in words what is to be seen and what is left out, `reading` how such
+    a figure is read, which is the same for all of its kind. `fits` is how many systems fit a page. `draw` draws it;
     call `drawn` to have it in the house style.
     """
 
     name: str
     title: str
-    note: str
+    about: str
     table: Table
     draw: Callable[[], Canvas]
+    reading: str = ""
+    fits: int = sys.maxsize
+
+    @property
+    def note(self) -> str:
+        """The whole caption."""
+        return " ".join(filter(None, (self.about.strip(), self.reading.strip())))
 
     def drawn(self) -> Canvas:
         """The figure as matplotlib has it, in the house style."""
@@ -63,7 +72,7 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
             paths.append(folder / f"{figure.name}.{form}")
             paths[-1].write_bytes(_written(drawn, figure.title, form, PNG_DPI))
             # It was laid out for the first of them; doing so again takes as long as drawing it.
-            drawn.set_layout_engine("none")
+            drawn.set_layout_engine(None)
     paths.append(folder / f"{figure.name}.csv")
     paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
     return paths

@@ -1,4 +1,4 @@
-"""Heat maps: questions or categories down, the five metrics across (paper, figures 2b, 3b, 4b and 6b).
+"""Heat maps: questions or categories down, the five metrics across (paper, figures 2b, 3b, 4b and 6b), or systems.
 
 A cell's colour is that of its band, the stronger the farther into it; its value is written, and a corner marks Yellow
 and Red for those who see no colour.
@@ -16,15 +16,18 @@ from matplotlib.patches import Polygon, Rectangle
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
 from genaipa.scoring.overall import Bounds, band
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+
+    from genaipa.scoring.overall import Band
 
 _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Green": ("#dcf0e9", "#45b197")}
 """Band → colours of its lowest and highest value, all light enough for dark text."""
@@ -34,6 +37,14 @@ _CORNERS = {"Red": style.INK, "Yellow": "white"}
 _HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch": "xxxx", "linewidth": 0}
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
+_ABREAST = 3
+"""Systems that stand side by side."""
+_HEAD = 1.15
+"""Inches above and below the rows of a panel."""
+_FOOT = 0.55
+"""Inches of the legend, and of the experiment's name."""
+_COLUMN = 0.4
+"""Inches of a system's column."""
 
 
 @dataclass(frozen=True)
@@ -51,63 +62,121 @@ class Grid:
     groups: Mapping[Any, Any]
     sources: Mapping[Any, str] = field(default_factory=dict)
 
+    @property
+    def fits(self) -> int:
+        """How many systems fit a page."""
+        rows = int((style.HEIGHT - _FOOT) / (len(self.labels) * _ROW + _HEAD))
+        return _ABREAST * max(rows, 1)
 
-def by_question(table: Table, experiment: str, bounds: Bounds | None = None) -> Figure | None:
+
+def by_question(table: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
     """Questions down, metrics across, a panel per system, for one experiment; None without a value."""
-    bounds, data = bounds or Bounds(), _of(table, experiment)
+    bounds, data = bounds or Bounds(), _of(table, experiment, scope)
     if data.empty:
         return None
-    groups, sources = style.questions(data)
+    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
     grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources)
-    note = (
+    about = (
         f"Averages of the five metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ; 'mean' stands where the source "
-        f"gives only the mean over its documents.{style.in_full(grid.labels)}"
+        f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
     )
-    return figure(style.stem(experiment, "metrics"), style.headline(experiment), note, table, grid, bounds)
+    return figure(style.stem(experiment, "metrics"), experiment, about, table, grid, bounds)
 
 
-def by_category(table: Table, experiment: str, bounds: Bounds | None = None) -> Figure | None:
+def by_category(table: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
     """Categories down, metrics across, a panel per system, for one experiment; None without a value."""
-    bounds, data = bounds or Bounds(), _of(table, experiment)
+    bounds, data = bounds or Bounds(), _of(table, experiment, scope)
     if data.empty:
         return None
     order = style.ordered(data["category"])
-    grid = Grid(data, ["category"], "questions", style.labels(order, 18), dict.fromkeys(order, ""))
-    note = (
+    labels = style.labels(order, 18)
+    grid = Grid(data, ["category"], "questions", labels, dict.fromkeys(order, ""))
+    about = (
         "Averages of the five metrics by category of questions. n is the number of questions that have these metrics, "
-        "the fewest where they differ."
-        f"{style.in_full(grid.labels)}"
+        f"the fewest where they differ.{scope.named_categories(order)}"
+        f"{scope.without(data['system'], _METRICS)}{style.in_full(grid.labels)}"
     )
-    return figure(style.stem(experiment, "categories"), style.headline(experiment), note, table, grid, bounds)
+    return figure(style.stem(experiment, "categories"), experiment, about, table, grid, bounds)
 
 
-def figure(name: str, title: str, note: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
-    """The figure of a grid; `note` is the beginning of its caption."""
+_METRICS = "a score of the five metrics in this experiment"
+
+
+def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
+    """Sentences on the systems and questions that have an M_all, and no metric."""
+    known = table.data[table.data["experiment"] == experiment]["question"]
+    asked = scope.unasked(data["question"], known, "metrics") if scope.systems else ""
+    return scope.without(data["system"], _METRICS) + asked
+
+
+def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
+    """The figure of a grid; `about` is the beginning of its caption."""
     systems = style.labels(style.ordered(grid.data["system"]), 26)
-    note = (
-        f"{note} Bands: {bounds.in_words}; a filled corner marks Red, an open one Yellow; a hatched cell has no value; "
-        "the darker a Green or Red, the farther it is from its bound."
-        f"{style.in_full(systems)} {table.note}"
+    title = style.headline(experiment)
+    drawn = Table(name, title, about, grid.data.reset_index(drop=True), table.headings, table.formats)
+    return Figure(
+        name,
+        title,
+        f"{about}{style.in_full(systems)}",
+        drawn,
+        lambda: _draw(grid, systems, bounds, experiment),
+        f"Bands: {bounds.in_words}; {_SIGNS} {table.note}",
+        grid.fits,
     )
-    drawn = Table(name, title, note, grid.data.reset_index(drop=True), table.headings, table.formats)
-    return Figure(name, title, note, drawn, lambda: _draw(grid, systems, bounds))
 
 
-def _of(table: Table, experiment: str) -> pd.DataFrame:
+_SIGNS = (
+    "a filled corner marks Red, an open one Yellow; a hatched cell has no value; the darker a Green or Red, the "
+    "farther it is from its bound."
+)
+
+
+def overall(table: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
+    """Questions down, systems across, M_all x 10 in each cell, for one experiment; None without a value.
+
+    `table` is that of the metrics by question.
+    """
+    bounds, name = bounds or Bounds(), style.stem(experiment, "overall")
+    if not table:
+        return None
+    data = scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
+    if data.empty:
+        return None
+    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
+    labels, systems = style.labels(groups, 12), style.labels(style.ordered(data["system"]), 26)
+    title = f"{style.headline(experiment)}: overall score by question and system"
+    about = (
+        f"M_all x 10 (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
+        "documents; 'mean' stands where the source gives only the mean over its documents."
+        f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
+    )
+    columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
+    shown = data.assign(m_all10=data["m_all"] * 10, documents=data.get("m_all_documents", data["documents"]))
+    drawn = Table(
+        name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all*10"}, {"m_all10": ".1f"}
+    )
+    grid = Grid(shown, ["question"], "documents", labels, groups, sources)
+    fits = int((style.WIDTH - 1.0) / _COLUMN)
+    reading = f"{style.bands_in_words(bounds)} In a cell {_SIGNS}"
+    return Figure(name, title, about, drawn, lambda: _draw_overall(grid, systems, bounds, experiment), reading, fits)
+
+
+def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
     """The rows of one experiment that have a metric."""
     if not table:
         return table.data
-    return table.data[table.data["experiment"] == experiment].dropna(subset=list(METRICS), how="all")
+    return scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=list(METRICS), how="all"))
 
 
-def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds) -> Canvas:
-    down, across = style.panels(len(systems), 3)
+def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+    down, across = style.panels(len(systems), _ABREAST)
     aside = 0.25 + 0.075 * max(map(len, grid.labels.values()))
     wide = min(max(across * (_CELL * len(METRICS) + _N) + aside, style.COLUMN), style.WIDTH)
-    drawn = style.canvas(wide, down * (len(grid.labels) * _ROW + 1.15) + 0.35)
+    drawn = style.canvas(wide, down * (len(grid.labels) * _ROW + _HEAD) + _FOOT)
+    style.head(drawn, experiment)
     panels = drawn.subplots(down, across, sharey=True, squeeze=False)
-    shades = _shades(bounds)
+    shades = _shades(-1.0, bounds.red, bounds.green, 1.0)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
         _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds)
@@ -116,55 +185,103 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds) -> Canvas:
     style.bottom(panels, len(systems))
     for axes in panels[:, 0]:
         style.name_rows(axes, grid.labels, grid.sources, at=0.5)
+    absent = grid.data[list(METRICS)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
+    _legend(drawn, absent=bool(absent))
+    return drawn
+
+
+def _draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+    """One panel: a column for each system, with its n below."""
+    aside = 0.35 + 0.075 * max(map(len, grid.labels.values()))
+    tall = 0.06 * max(map(len, systems.values()))
+    wide = max(_COLUMN * len(systems) + aside + 0.6 * tall, style.COLUMN)
+    drawn = style.canvas(wide, len(grid.labels) * _ROW + tall + _FOOT + 0.45)
+    style.head(drawn, experiment)
+    axes = drawn.subplots()
+    values = grid.data.pivot_table(index="question", columns="system", values="m_all10", sort=False)
+    values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
+    at = style.tenfold(bounds)
+    written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}" if value == 100 else f"{value:.1f}")  # noqa: PLR2004 - the highest there is
+    _draw_cells(
+        axes,
+        values.to_numpy(),
+        written.to_numpy(),
+        _shades(10.0, at.red, at.green, 100.0),
+        lambda value: band(value, at),
+    )
+    for place, system in enumerate(systems):
+        numbers = grid.data.loc[grid.data["system"] == system, grid.count]
+        axes.text(place + 0.5, len(values) + 0.5, _range(numbers), fontsize=style.TINY, ha="center", va="center")
+    axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
+    axes.xaxis.tick_top()
+    axes.set_xticks(
+        np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
+    )
+    axes.tick_params(length=0, pad=1)
+    axes.set_ylim(len(values) + 1, 0)
+    axes.spines[:].set_visible(False)
+    style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
+    style.name_rows(axes, grid.labels, grid.sources, at=0.5)
+    _legend(drawn, absent=bool(values.isna().any(axis=None)))
+    return drawn
+
+
+def _range(numbers: pd.Series[Any]) -> str:
+    """The n of a column: one number, from which to which, or `mean`."""
+    least, most = int(numbers.min()), int(numbers.max())
+    return style.count(most) if least == most else f"{style.count(least) if least else 0}\u2013{most}"
+
+
+def _legend(drawn: Canvas, *, absent: bool) -> None:
     entries = [
         style.patch(name, facecolor=style.BAND_TINTS[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
-    absent = grid.data[list(METRICS)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
-    style.legend(drawn, _with_corners(entries) + [style.patch("no value", **_HATCH)] * bool(absent))
-    return drawn
+    style.legend(drawn, _with_corners(entries) + [style.patch("no value", **_HATCH)] * absent)
 
 
 def _draw_panel(
     axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds
 ) -> None:
     """The cells of one system, the band's corner in each, and n behind each row."""
-    import seaborn as sns
-
     # An average that is exactly on a bound can come out of floating point a hair beside it.
     values = rows[list(METRICS)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _number(value))
-    cmap, norm = shades
-    sns.heatmap(
-        values.to_numpy(),
-        ax=axes,
-        cmap=cmap,
-        norm=norm,
-        annot=written.to_numpy(),
-        fmt="",
-        annot_kws={"fontsize": 7.5, "color": style.INK},
-        cbar=False,
-        xticklabels=False,
-        yticklabels=False,
-        linewidths=0.6,
-        linecolor="white",
-    )
-    for (row, column), value in np.ndenumerate(values.to_numpy()):
-        if np.isnan(value):
-            axes.add_patch(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))
-        elif (found := band(value, bounds)) in _CORNERS:
-            axes.add_patch(_corner(column, row, _CORNERS[found]))
+    _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds))
     for row, count in enumerate(rows[grid.count]):
         axes.text(len(METRICS) + 0.12, row + 0.5, style.count(count), fontsize=style.TINY, va="center")
     axes.text(len(METRICS) + 0.12, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom")
-    for artist in (*axes.texts, *axes.patches):
-        artist.set_in_layout(False)  # all inside the axes: to measure each is what takes the time
+    for text in axes.texts:
+        text.set_in_layout(False)
     axes.set_xlim(0, len(METRICS) + _N / _CELL)
+    axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     axes.set_xticks(np.arange(len(METRICS)) + 0.5, list(METRICS), rotation=45, ha="left", rotation_mode="anchor")
     axes.tick_params(length=0, pad=1)
-    axes.set(xlabel="", ylabel="")
     axes.spines[:].set_visible(False)
+
+
+def _draw_cells(
+    axes: Axes,
+    values: Any,
+    written: Any,
+    shades: tuple[ListedColormap, BoundaryNorm],
+    band_of: Callable[[float], Band],
+) -> None:
+    """A coloured cell for each value, with what is written in it and its band's corner; a hatched one for none."""
+    cmap, norm = shades
+    mesh = axes.pcolormesh(values, cmap=cmap, norm=norm, edgecolors="white", linewidth=0.6)
+    mesh.update_scalarmappable()  # its colours are there before it is drawn
+    for (row, column), text in np.ndenumerate(written):
+        if text:
+            axes.text(column + 0.5, row + 0.5, text, fontsize=7.5, color=style.INK, ha="center", va="center")
+    for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            axes.add_patch(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))
+        elif (found := band_of(value)) in _CORNERS:
+            axes.add_patch(_corner(column, row, _CORNERS[found]))
+    for artist in (*axes.texts, *axes.patches):
+        artist.set_in_layout(False)  # all inside the axes: to measure each is what takes the time
 
 
 def _number(value: float) -> str:
@@ -172,13 +289,13 @@ def _number(value: float) -> str:
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
 
 
-def _shades(bounds: Bounds) -> tuple[ListedColormap, BoundaryNorm]:
+def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
     """Colours that change their hue exactly at the bounds, and the values that each begins at."""
-    edges, colours = [-1.0], []
-    for name, high in zip(style.BANDS, (bounds.red, bounds.green, 1.0), strict=True):
-        if high > edges[-1]:
+    edges, colours = [low], []
+    for name, end in zip(style.BANDS, (red, green, high), strict=True):
+        if end > edges[-1]:
             between = LinearSegmentedColormap.from_list(name, _SHADES[name], _STEPS)
-            edges += np.linspace(edges[-1], high, _STEPS + 1)[1:].tolist()
+            edges += np.linspace(edges[-1], end, _STEPS + 1)[1:].tolist()
             colours += [between(step) for step in range(_STEPS)]
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
 

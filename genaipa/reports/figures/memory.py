@@ -9,6 +9,7 @@ import pandas as pd
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -17,26 +18,38 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+_ABREAST = 3
+"""Systems that stand side by side."""
+_FOOT = 0.6
+"""Inches of the axis and the legend."""
 _LEAST = 20
 """The axis reaches at least so far on both sides, so that small differences look small."""
 
 
-def by_question(table: Table) -> Figure | None:
+def by_question(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Questions down, a panel per system: M_all x 10 with the document minus by the name alone; None without a pair."""
-    data = table.data.dropna(subset=["difference"])
+    data = scope.only(table.data.dropna(subset=["difference"]))
     if data.empty:
         return None
     systems = style.labels(style.ordered(data["system"]))
-    groups, sources = style.questions(data)
+    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
     names = style.labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
         "M_all x 10 with the document shown, minus M_all x 10 by the company's name alone: to the right of 0 the "
         f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents; 'mean' stands where the source gives "
-        f"only the mean over its documents.{style.in_full(systems)}{style.in_full(names)} {table.note}"
+        "only the mean over its documents."
+        f"{scope.without(data['system'], 'a question that is scored both ways')}"
+        f"{style.in_full(systems)}{style.in_full(names)} {table.note}"
     )
     shown = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    return Figure("memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources))
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(names)), 1)
+    return Figure("memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources), fits=fits)
+
+
+def _high(names: Mapping[Any, str]) -> float:
+    """Inches of a panel."""
+    return 0.165 * len(names) + 0.35
 
 
 def _draw(
@@ -46,9 +59,9 @@ def _draw(
     groups: Mapping[Any, Any],
     sources: Mapping[Any, str],
 ) -> Canvas:
-    down, across = style.panels(len(systems), 3)
+    down, across = style.panels(len(systems), _ABREAST)
     width = style.WIDTH if across > 1 else style.COLUMN
-    drawn = style.canvas(width, down * (0.165 * len(names) + 0.35) + 0.6)
+    drawn = style.canvas(width, down * _high(names) + _FOOT)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
 from genaipa.scoring.overall import Bounds
 
@@ -19,22 +20,24 @@ if TYPE_CHECKING:
 
 _GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 _ENDS: dict[str, dict[str, Any]] = {
-    "original": {"marker": "o", "color": style.COLOURS[0]},
-    "paraphrased": {"marker": "s", "color": style.COLOURS[1], "markerfacecolor": "white"},
+    "original": {"marker": "o", "color": style.COLOURS[0], "markersize": 3.6},
+    "paraphrased": {"marker": "s", "color": style.COLOURS[1], "markerfacecolor": "none", "markersize": 6.2},
 }
-"""Column → its end of a line."""
+"""Column → its end of a line; a dot is seen inside a square."""
 _FEW = 3
 """More systems than these stand two abreast."""
+_FOOT = 0.6
+"""Inches of the axis and the legend."""
 _NAMES, _WRITTEN = 0.95, 1.45
 """Inches that the groups' names and the written drops take."""
 
 
-def drops(table: Table, bounds: Bounds | None = None) -> Figure | None:
+def drops(table: Table, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
     """A panel per system: groups of questions down, a line from the original's to the paraphrases' average.
 
     The drop, its interval and n are written behind each line. None without a pair.
     """
-    data = table.data.dropna(subset=["original", "paraphrased"])
+    data = scope.only(table.data.dropna(subset=["original", "paraphrased"]))
     if data.empty:
         return None
     systems = style.labels(style.ordered(data["system"]), 30)
@@ -46,15 +49,24 @@ def drops(table: Table, bounds: Bounds | None = None) -> Figure | None:
     note = (
         "Average of M_all x 10 over the original questions and over their paraphrases, by source and by "
         "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
-        f"{style.bands_in_words(limits)}{style.in_full(systems)} {table.note}"
+        f"{style.bands_in_words(limits)}{scope.named_categories(group for group in present if group not in _GROUPS)}"
+        f"{scope.without(data['system'], 'a pair of an original and a paraphrased question')}{style.in_full(systems)} "
+        f"{table.note}"
     )
     shown = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    return Figure("robustness", title, note, shown, lambda: _draw(data, systems, names, limits))
+    rows = max(int((style.HEIGHT - _FOOT) / _high(names)), 1)
+    fits = rows if rows <= _FEW else rows * 2
+    return Figure("robustness", title, note, shown, lambda: _draw(data, systems, names, limits), fits=fits)
+
+
+def _high(names: Mapping[Any, str]) -> float:
+    """Inches of a panel."""
+    return 0.165 * len(names) + 0.45
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
     down, across = style.panels(len(systems), 1 if len(systems) <= _FEW else 2)
-    drawn = style.canvas(style.WIDTH, down * (0.165 * len(names) + 0.45) + 0.6)
+    drawn = style.canvas(style.WIDTH, down * _high(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
@@ -83,7 +95,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
             continue
         axes.plot([row["original"], row["paraphrased"]], [place, place], color=style.INK, linewidth=1.2, zorder=2)
         for end, look in _ENDS.items():
-            axes.plot([row[end]], [place], **look, linestyle="none", markersize=4.5, zorder=3)
+            axes.plot([row[end]], [place], **look, linestyle="none", zorder=3)
         interval = "" if pd.isna(row["low"]) else f" [{style.signed(row['low'])}, {style.signed(row['high'])}]"
         axes.text(103, place, f"{style.signed(row['drop'])}{interval}", va="center", fontsize=style.TINY)
         axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)

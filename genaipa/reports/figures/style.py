@@ -8,6 +8,7 @@ signs that the font lacks, and is shortened.
 from __future__ import annotations
 
 import re
+import textwrap
 import threading
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ from genaipa.scoring.overall import Band, Bounds
 
 WIDTH = 7.0
 """Inches across both columns of a paper."""
+HEIGHT = 8.8
+"""Inches down a page, above a caption."""
 COLUMN = 3.35
 """Inches across one column."""
 
@@ -52,7 +55,7 @@ SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} fro
 ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TINY}
 """What is written where there is nothing to draw."""
 
-QUALITY = "Quality (M_all \u00d7 10)"
+QUALITY = "Overall score (M_all \u00d7 10)"
 """What an axis of M_all x 10 is called."""
 
 _EXPERIMENTS = {
@@ -64,6 +67,14 @@ _EXPERIMENTS = {
     "regulation": "Regulations",
 }
 """Experiment → what a figure of it is headed by."""
+_ON_FIGURES = {
+    "quality": "Quality: document given",
+    "robustness": "Robustness: paraphrases, document given",
+    "recall": "Recall: company's name alone",
+    "summary": "Summary: own summary of the document given",
+    "summary-by-name": "Summary by name: own summary, from the name alone",
+}
+"""The same where there is little room."""
 
 _FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same everywhere
 _SETTINGS: Any = {
@@ -147,14 +158,14 @@ def ordered(column: pd.Series[Any]) -> list[Any]:
 # Rows of questions
 
 
-def questions(data: pd.DataFrame) -> tuple[dict[Any, Any], dict[Any, str]]:
-    """Question → its category, in the order of the categories, and question → its source."""
+def questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any], dict[Any, str]]:
+    """Question → its category, category by category in this order of the questions, and question → its source."""
     known = data.drop_duplicates("question").set_index("question")
-    place = {category: number for number, category in enumerate(ordered(data["category"]))}
-    order = sorted(ordered(data["question"]), key=lambda question: place[known["category"][question]])
+    place = {category: number for number, category in enumerate(dict.fromkeys(known["category"][q] for q in order))}
+    arranged = sorted(order, key=lambda question: place[known["category"][question]])
     return (
-        {question: known["category"][question] for question in order},
-        {question: str(known["source"][question]) for question in order},
+        {question: known["category"][question] for question in arranged},
+        {question: str(known["source"][question]) for question in arranged},
     )
 
 
@@ -244,6 +255,13 @@ def in_full(drawn: Mapping[Any, str]) -> str:
 def headline(experiment: str) -> str:
     """What a figure of an experiment is headed by."""
     return _EXPERIMENTS.get(experiment) or plain(experiment)
+
+
+def head(drawn: Canvas, experiment: str) -> None:
+    """Write above a whole figure which experiment it shows."""
+    said = _ON_FIGURES.get(experiment) or short(headline(experiment), 60)
+    lines = textwrap.wrap(said, int(drawn.get_figwidth() * 14))
+    drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 
 
 def stem(experiment: str, shown: str) -> str:
@@ -353,12 +371,16 @@ def legend(drawn: Canvas, entries: Sequence[Entry]) -> None:
     longest = max(len(label) for _, label in entries)
     across = int(drawn.get_figwidth() / (0.45 + 0.075 * longest))
     rows = -(-len(entries) // max(across, 1))
+    across = -(-len(entries) // rows)
+    # matplotlib fills column by column; people read line by line.
+    order = [place for first in range(across) for place in range(first, len(entries), across)]
+    entries = [entries[place] for place in order]
     handles: Any = [artist for artist, _ in entries]
     drawn.legend(
         handles,
         [f" {label}" for _, label in entries],  # matplotlib leaves out what begins with "_"
         loc="outside lower center",
-        ncols=-(-len(entries) // rows),
+        ncols=across,
         handletextpad=0.2,
         columnspacing=1.2,
     )
