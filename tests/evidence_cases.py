@@ -68,7 +68,7 @@ LAW = Document(
 
 def shown(references: tuple[Reference, ...]) -> list[tuple[str, str]]:
     """What each reference is in the reply and in the document."""
-    return [(reference.text, reference.resolved) for reference in references]
+    return [(r.text, ", ".join(filter(None, (r.resolved, r.problem))) if r.target else "") for r in references]
 
 
 @dataclass(frozen=True)

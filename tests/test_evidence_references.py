@@ -39,7 +39,7 @@ from genaipa.scoring.evidence.references import find_references
         ("(Part 2.2)", [("Part 2.2", "")]),
         (
             "Part 2, Section 1.1",
-            [("Part 2, Section 1.1", "Section 1.1 Winter records, which is not in Part 2")],
+            [("Part 2, Section 1.1", "Section 1.1 Winter records, which is not in Part 2 of the system's split")],
         ),
         ("Part 2, Section 1", [("Part 2, Section 1", "")]),
         ("Part 1, Section 3", [("Part 1, Section 3", "")]),
@@ -194,6 +194,49 @@ def test_a_law_is_not_another_one(reply: str, outside: str) -> None:
     assert bool(reference.target) == (reply.startswith("Article 4") and not outside)
 
 
+def test_a_title_decides_which_part_is_meant() -> None:
+    """A title that is another section's tells what is meant; one that it has nowhere is said to be invented."""
+    reply = (
+        """Part 1: "Winter records". Part 1: "Your choices". Part 2: "Winter records". Part 2: "How we feed foxes"."""
+    )
+    found = find_references(reply, POLICY, PARTS)
+    assert [reference.problem for reference in found] == [
+        "",
+        "which is not in Part 1 of the system's split",
+        "which is not in Part 2 of the system's split",
+        "but this document has no such heading",
+    ]
+    assert found[3].target == PARTS[1]
+    assert found[3].invented
+    assert not any(reference.missing for reference in found)
+    # One that counts the sections as parts means section 3 by "Part 3", if it is asked for by its title there.
+    (titled, bare) = find_references('Part 3: "Keeping it safe" and Part 2', POLICY, (*PARTS, PARTS[0]))
+    assert (titled.resolved, titled.problem) == ("Section 3 Keeping it safe", "")
+    assert (bare.resolved, bare.problem) == (
+        "Section 2 Your choices",
+        "if its parts are the sections, as elsewhere here",
+    )
+
+
+def test_what_is_said_to_be_missing_is_missing() -> None:
+    """Where a number, or nearly the words of a title, are in the document after all, nothing is said to be missing."""
+    listed = Document("vole", f"{POLICY.text}\n\n7. Also beetles count as snacks.\n", POLICY.about)
+    replies = ("Section 7", "Section 8", "Section 2.5", 'Section 1: "Fox trade"', "Schedule 3")
+    assert [find_references(reply, listed)[0].missing for reply in replies] == [False, True, True, False, False]
+    near = find_references('the "You may leave this hedge at any time" section of the policy', POLICY)[0]
+    assert (near.resolved, near.problem) == ("“You may leave the hedge at any time”", "which has nearly these words")
+
+
+def test_parts_of_a_summary() -> None:
+    """A system that was given a summary may mean its parts: only a title says that a part is the document's."""
+    found = find_references('Part 2. Section 2. Part 2: "Your choices".', POLICY, PARTS, summarised=True)
+    assert [(bool(reference.target), reference.outside) for reference in found] == [
+        (False, "perhaps another text"),
+        (False, "perhaps another text"),
+        (True, ""),
+    ]
+
+
 def test_numbers_inside_a_line() -> None:
     """A document that is one line has the sections that rising numbers tell, also where a blank is lost."""
     assert [section.number for section in outline(LINE)] == ["1", "1.1", "1.2", "1.3", "2", "2.1", "3"]
@@ -235,7 +278,7 @@ def test_expected_where_the_annotated_section_is() -> None:
     target = section.start, section.end
     reply = "Section 1.2. Section 1. Part 1. Section 1.1. Part 2. Section 9."
     found = find_references(reply, POLICY, PARTS, [target])
-    assert [reference.expected for reference in found] == [True, True, True, False, False, False]
+    assert [bool(reference.expected) for reference in found] == [True, True, True, False, False, False]
 
 
 @pytest.mark.parametrize(("inside", "expected"), [(60, True), (40, False)])
@@ -243,7 +286,7 @@ def test_expected_across_borders(inside: int, expected: bool) -> None:
     """Where parts are cut otherwise than the annotators' own, half of the shorter one has to lie in the other."""
     target = HALF - inside, HALF - inside + 100
     (reference,) = find_references("Part 1", POLICY, PARTS, [target])
-    assert reference.expected is expected
+    assert bool(reference.expected) is expected
 
 
 def test_a_section_reaches_over_what_is_beneath_it() -> None:

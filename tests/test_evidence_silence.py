@@ -96,6 +96,34 @@ def test_what_the_document_itself_says() -> None:
     assert not find_silence(reply, None, [(10, 55)]).claimed
 
 
+@pytest.mark.parametrize(
+    ("reply", "claimed", "alone"),
+    [
+        ("The policy does not mention it.", True, True),
+        ("The policy does not mention it. Nor does it describe anything else. Not stated!", True, True),
+        ("The policy does not mention it. However, it names beetles and two kinds of foxes.", True, False),
+        ("I'm sorry, but the policy does not mention it.", True, True),
+        ("While it speaks of beetles, the policy does not mention foxes.", True, False),
+        ("While the policy does not mention foxes, it speaks of beetles.", False, False),
+        ("Beetles are kept as long as they are needed. The policy does not state any periods.", False, False),
+        ("It names beetles, but does not mention foxes.", False, False),
+        ("Yes, though the policy does not mention foxes.", False, False),
+        ("The policy does not state that they sell snacks.", True, False),
+    ],
+)
+def test_an_answer_that_adds_what_is_left_open_claims_nothing(reply: str, claimed: bool, alone: bool) -> None:
+    """A claim is what an answer begins with; it is held against the annotated answer only if nothing else is said."""
+    found = find_silence(reply, None)
+    assert (found.claimed, found.alone) == (claimed, alone)
+    assert found.phrases
+
+
+def test_an_annotated_answer_that_leaves_something_open() -> None:
+    """One that says so in words, or N/A, without being marked silent, settles nothing."""
+    for answer in ("The policy does not mention training.", "Yes. Reference: N/A"):
+        assert find_silence("It isn't stated.", AnnotatedAnswer(silent=False, answer=answer)).annotated is None
+
+
 def test_beside_the_annotation() -> None:
     """What the annotated answer says stands beside the claim; nothing where there is none."""
     assert find_silence("Yes.", None).annotated is None

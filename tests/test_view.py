@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,14 +97,17 @@ def test_the_document_shows_what_the_answer_rests_on() -> None:
 
 
 def test_evidence_stands_beside_its_metric() -> None:
-    """Sections beside reference, quotations beside accuracy, coverage beside completeness."""
+    """Sections beside reference, quotations beside accuracy; those that are word for word are one line."""
     shown = screen(
         'See Section 1 and Section 9. They say: "We collect your name and your address." "We sell all of your data."'
     )
     assert ("good", "Section 1 → Section 1 What we collect") in lines(shown, "reference")
-    assert ("bad", "Section 9 → no such section in this document") in lines(shown, "reference")
-    assert [tone for tone, _ in lines(shown, "accuracy")] == ["good", "bad"]
-    assert lines(shown, "completeness") == [("good", "cites 1 of the 1 sections that the annotated answer rests on")]
+    assert ("bad", "Section 9 → no Section 9 in this document") in lines(shown, "reference")
+    assert lines(shown, "accuracy") == [
+        ("plain", "1 of 2 longer quotations are in the document word for word"),
+        ("bad", "these quoted words are not in the document: We sell all of your data."),
+    ]
+    assert lines(shown, "completeness") == []
     assert lines(shown, "clarity") == [("plain", "21 words")]
 
 
@@ -116,8 +120,7 @@ def test_what_is_of_another_text_is_not_called_missing() -> None:
     assert lines(shown, "reference") == [
         ("plain", "Part 2 → a summary, not this document"),
         ("plain", "Article 33 → another law, not this document"),
-        ("unsure", "Schedule 3 → not in this document; perhaps of another text"),
-        ("plain", "the document is silent: to name no section is right (+1), any section scores -1"),
+        ("unsure", "Schedule 3 → perhaps of another text than this document"),
     ]
     assert with_style(shown["reply"], "unsure") == "Schedule 3"
     assert with_style(shown["reply"], "bad") == ""
@@ -137,12 +140,44 @@ def test_silence_is_compared_with_the_annotation() -> None:
     assert lines(rightly, "accuracy")[0][0] == "good"
     assert rightly["suggestion"] == {"reference": "1"}
     wrongly = screen("Yes, see Section 2.", silent)
-    assert ("bad", "the document is silent: to name no section is right (+1), any section scores -1") in lines(
-        wrongly, "reference"
-    )
+    assert ("bad", "cites a section where the document is silent, which scores -1") in lines(wrongly, "reference")
     assert wrongly["suggestion"] == {"reference": "3"}
     denied = screen("The policy does not say.")
     assert lines(denied, "accuracy") == [("bad", "says that the document is silent; by the annotated answer it is not")]
+    assert lines(screen("It collects your name. The policy does not say how long it keeps it."), "accuracy") == []
+    worded = AnnotatedAnswer(silent=False, answer="The policy does not mention training.")
+    assert lines(screen("The policy does not say.", worded), "accuracy") == []
+
+
+def test_two_splits_are_told_apart() -> None:
+    """Part 1 of the annotators and Part 1 of the system may be different passages: each is named for what it is."""
+    half = TEXT.index("## 2.")
+    about = About(company="ACME", part_sets={"theirs": (0, half)})
+    annotated = AnnotatedAnswer(silent=False, answer="So.", sections=("Part 2", "Part 1"))
+    base = case("See Part 1 and Part 2.", annotated)
+    parts = ((0, 30), (30, half), (half, len(TEXT)))
+    found = prepare(
+        replace(base, document=Document("acme", TEXT, about), part_set="theirs", parts=parts),
+        blind=True,
+        suggestions=True,
+    ).shown
+    assert [section["label"] for section in found["annotated"]["sections"]] == [
+        "Part 2 of the annotators' split",
+        "Part 1 of the annotators' split",
+    ]
+    assert lines(found, "reference") == [
+        ("plain", "cites 1 of the 2 passages that the annotated answer rests on"),
+        ("good", "Part 1 → Part 1 of the split that the system was given: overlaps what the annotated answer rests on"),
+        ("good", "Part 2 → Part 2 of the split that the system was given: overlaps what the annotated answer rests on"),
+    ]
+
+
+def test_lines_that_say_nothing_are_left_out() -> None:
+    """That a part is there, where nothing is known of what it should be, is no evidence."""
+    whole = replace(case("(Part 1)", AnnotatedAnswer(silent=False, answer="So.")), parts=((0, len(TEXT)),))
+    assert lines(prepare(whole, blind=True, suggestions=True).shown, "reference") == []
+    assert lines(screen("See the following section: What we collect"), "reference") == []
+    assert lines(screen("Your name."), "reference") == [("plain", "names no section")]
 
 
 def test_names_are_masked_unless_the_document_uses_them() -> None:

@@ -101,7 +101,7 @@ class Case:
     system it was. `original` is the question's original wording, empty if that is `asked`. `annotated` is None where
     there is no annotated answer; `part_set` names the segmentation that its "Part n" refers to. `parts` are the spans
     (characters of the document's text) of the parts in which the system was given the document; none if it was not.
-    `names` are what to mask (see `blinding`).
+    `names` are what to mask (see `blinding`). `summarised` says that the system answered from a summary.
     """
 
     answer: Answer
@@ -113,6 +113,7 @@ class Case:
     part_set: str
     parts: tuple[tuple[int, int], ...]
     names: tuple[str, ...]
+    summarised: bool = False
 
     def masked_reply(self) -> str:
         """The reply without the names of its systems, unless document, company or question name them too."""
@@ -394,6 +395,7 @@ class Pool:
             part_set=part_set,
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
+            summarised=record.initialization.startswith("summary"),
         )
 
     def _names(self, answer: Answer, record: Record) -> tuple[str, ...]:

@@ -68,7 +68,14 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
     """Everything about one answer that does not depend on who scores it."""
     document, annotated = case.document, case.annotated
     reply = case.masked_reply() if blind else case.reply
-    evidence = examine(reply, document, parts=case.parts, annotated=annotated, part_set=case.part_set)
+    evidence = examine(
+        reply,
+        document,
+        parts=case.parts,
+        annotated=annotated,
+        part_set=case.part_set,
+        summarised=case.summarised,
+    )
     targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     shown = {
@@ -93,7 +100,7 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
             "note": annotated.note,
             "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],
         },
-        "evidence": _lines(case, evidence, reply),
+        "evidence": _lines(evidence, reply),
         "first": _first(rests_on, evidence),
         "suggestion": {metric: _key(value) for metric, value in evidence.suggestion.items()} if suggestions else {},
         "reason": evidence.reason if suggestions else "",
@@ -179,77 +186,97 @@ def _in_reply(evidence: Evidence) -> list[Span]:
 def _tone_of_reference(reference: Reference) -> str:
     if reference.outside:
         return "unsure" if reference.outside == "perhaps another text" else "plain"
-    return "bad" if reference.target is None else "good" if reference.expected else "plain"
+    if reference.problem:
+        return "bad" if reference.missing or reference.invented else "unsure"
+    return "good" if reference.expected else "plain"
 
 
-def _resolved(reference: Reference) -> str:
-    """What a reference is in the document, or that it is none of its sections."""
-    if reference.outside == "perhaps another text":
-        return "not in this document; perhaps of another text"
+def _resolved(reference: Reference, evidence: Evidence) -> str:
+    """What a reference is in the document, or that it is none of its sections; "" where that says nothing."""
     if reference.outside:
-        return f"{reference.outside}, not this document"
-    return reference.resolved or "no such section in this document"
+        other = reference.outside == "perhaps another text"
+        return "perhaps of another text than this document" if other else f"{reference.outside}, not this document"
+    if reference.target is None:
+        return reference.problem
+    named = f"{reference.resolved} of the split that the system was given" if reference.split else reference.resolved
+    if reference.problem or not reference.split:
+        return ", ".join(filter(None, (named, reference.problem)))
+    if reference.expected:
+        return f"{named}: overlaps what the annotated answer rests on"
+    return f"{named}: not what the annotated answer rests on" if evidence.targets else ""
 
 
 def _tone_of_quotation(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _lines(case: Case, evidence: Evidence, reply: str) -> dict[str, list[Line]]:
+def _lines(evidence: Evidence, reply: str) -> dict[str, list[Line]]:
     """The evidence, beside the metric that it bears on."""
     lines: dict[str, list[Line]] = {metric: [] for metric in METRICS}
-    for n, quote in enumerate(evidence.quotations):
-        found = {
-            "exact": "quoted word for word",
-            "normalised": "quoted, but for case, spaces or signs",
-            "near": f"close to the document's words ({quote.similarity:.0f} %)",
-            "none": "these quoted words are not in the document",
-        }[quote.match]
-        lines["accuracy"].append(_line(_tone_of_quotation(quote), f"{found}: {_short(quote.text)}", f"q{n}"))
-    lines["accuracy"] += _on_silence(evidence)
+    lines["accuracy"] = [*_on_quotations(evidence), *_on_silence(evidence)]
     lines["clarity"].append(_line("plain", f"{len(reply.split()):,} words"))
-    if case.annotated and case.annotated.sections:
-        cited = sum(1 for span in _expected_spans(case) if _is_cited(span, evidence))
-        wanted = len(_expected_spans(case))
-        if wanted:
-            tone = "good" if cited == wanted else "unsure"
-            text = f"cites {cited} of the {wanted} sections that the annotated answer rests on"
-            lines["completeness"].append(_line(tone, text))
-    for n, ref in enumerate(evidence.references):
-        lines["reference"].append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {_resolved(ref)}", f"r{n}"))
-    # A section that is named three times is one line, which jumps to the first of them.
-    lines["reference"] = list({line["text"]: line for line in reversed(lines["reference"])}.values())[::-1]
-    if not evidence.references:
-        lines["reference"].append(_line("plain", "names no section"))
-    if case.annotated and case.annotated.silent:
-        tone = "plain" if all(ref.outside for ref in evidence.references) else "bad"
-        lines["reference"].append(
-            _line(tone, "the document is silent: to name no section is right (+1), any section scores -1")
-        )
+    lines["reference"] = _on_references(evidence)
     return lines
 
 
+def _on_quotations(evidence: Evidence) -> list[Line]:
+    """How many quotations are word for word, and each that is not."""
+    quotations = evidence.quotations
+    literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
+    lines = []
+    if literal:
+        every = len(literal) == len(quotations)
+        many = f"{len(literal)} of {len(quotations)} longer quotations are"
+        count = "its one longer quotation is" if len(quotations) == 1 else many
+        lines.append(_line("good" if every else "plain", f"{count} in the document word for word", f"q{literal[0]}"))
+    for n, quote in enumerate(quotations):
+        found = {
+            "near": f"close to the document's words ({quote.similarity:.0f} %)",
+            "none": "these quoted words are not in the document",
+        }.get(quote.match)
+        if found:
+            lines.append(_line(_tone_of_quotation(quote), f"{found}: {_short(quote.text)}", f"q{n}"))
+    return lines
+
+
+def _on_references(evidence: Evidence) -> list[Line]:
+    """What each reference is in the document, and how much they cover of what the annotated answer rests on."""
+    inside = [ref for ref in evidence.references if not ref.outside]
+    lines = []
+    if evidence.targets > 1 and inside:
+        text = f"cites {evidence.cited} of the {evidence.targets} passages that the annotated answer rests on"
+        lines.append(_line("good" if evidence.cited == evidence.targets else "plain", text))
+    if evidence.silence.annotated:
+        if inside:
+            lines.append(_line("bad", "cites a section where the document is silent, which scores -1"))
+        elif not evidence.references and not evidence.points:
+            lines.append(_line("good", "cites no section, as is right where the document is silent"))
+    elif not evidence.references and not evidence.points:
+        lines.append(_line("plain", "names no section"))
+    for n, ref in enumerate(evidence.references):
+        resolved = _resolved(ref, evidence)
+        if resolved:
+            lines.append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {resolved}", f"r{n}"))
+    # A section that is named three times is one line, which jumps to the first of them.
+    return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
+
+
 def _on_silence(evidence: Evidence) -> list[Line]:
+    """What the answer says of the document's silence, where the annotated answer settles it."""
     silence = evidence.silence
-    says = "says that the document is silent" if silence.claimed else "does not say that the document is silent"
-    if silence.annotated is None:
-        return [_line("plain", says)] if silence.claimed else []
-    if silence.claimed and not silence.annotated:
-        return [_line("bad", f"{says}; by the annotated answer it is not")]
+    if silence.annotated is None or not (silence.annotated or silence.claimed):
+        return []
     if silence.annotated:
-        return [_line("good" if silence.claimed else "bad", f"{says}; by the annotated answer it is")]
-    return []
-
-
-def _expected_spans(case: Case) -> list[tuple[int, int]]:
-    assert case.annotated is not None
-    return [span for _, span in annotated_targets(case.annotated, case.document, case.part_set) if span]
-
-
-def _is_cited(span: tuple[int, int], evidence: Evidence) -> bool:
-    """Whether the answer names this section, one within it or one around it."""
-    targets = [ref.target for ref in evidence.references if ref.target]
-    return any(start < span[1] and span[0] < end for start, end in targets)
+        tone, says = "bad", "does not say that the document is silent"
+        if silence.claimed:
+            tone, says = "good", "says that the document is silent"
+        elif silence.phrases:
+            tone, says = "unsure", "answers, and says only of something in it that the document does not say it"
+        return [_line(tone, f"{says}; by the annotated answer it is silent")]
+    # An answer that names where the document speaks of it says more than that.
+    if not silence.alone or any(ref.target for ref in evidence.references):
+        return []
+    return [_line("bad", "says that the document is silent; by the annotated answer it is not")]
 
 
 def _short(text: str, most: int = 90) -> str:

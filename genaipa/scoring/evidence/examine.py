@@ -5,6 +5,7 @@ evidence = examine(reply, document, parts=case.parts, annotated=case.annotated, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from genaipa.scoring.evidence.outline import outline
 from genaipa.scoring.evidence.quotations import Quotation, find_quotations
 from genaipa.scoring.evidence.references import Reference, find_references
 from genaipa.scoring.evidence.silence import Silence, find_silence
+from genaipa.scoring.evidence.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,13 +25,21 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
+# How an answer points at a section without a number: "the following section:", "Reference: Security".
+_POINTING = re.compile(
+    r"\b(?:sub-?)?sections?\b"
+    r"|(?:^|[.!?(\[])\W*(?:references?|sources?)\W*:\s*(?!\W*(?:none|no|not|n/?a|https?|www|(?:references?|sources?))\b)\w",
+    re.IGNORECASE | re.MULTILINE,
+)
+
 
 @dataclass(frozen=True)
 class Evidence:
     """What a reply cites, quotes and says of the document's silence.
 
     `suggestion` holds a value for the metric "reference", or nothing where the evidence doesn't settle it; `reason`
-    is the sentence that says why.
+    is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the
+    reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
     """
 
     references: tuple[Reference, ...]
@@ -37,6 +47,13 @@ class Evidence:
     silence: Silence
     suggestion: dict[Metric, float]
     reason: str
+    targets: int = 0
+    points: bool = False
+
+    @property
+    def cited(self) -> int:
+        """How many of the passages that the annotated answer rests on are cited."""
+        return len({place for reference in self.references for place in reference.expected})
 
 
 def examine(
@@ -46,25 +63,29 @@ def examine(
     parts: Sequence[Span] = (),
     annotated: AnnotatedAnswer | None = None,
     part_set: str = "",
+    summarised: bool = False,
 ) -> Evidence:
     """All that can be said about a reply without a model.
 
     `parts` are where "Part 1", "Part 2", … stand in the document as this system was given it. `part_set` is the
-    segmentation that the annotated answer's own "Part n" refers to, which may be another one.
+    segmentation that the annotated answer's own "Part n" refers to, which may be another one. `summarised` says that
+    the system had a summary before it, whose parts it may mean.
     """
     targets = [span for _, span in annotated_targets(annotated, document, part_set) if span] if annotated else []
-    references = find_references(reply, document, parts, targets)
-    quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in references])
+    named = find_references(reply, document, parts, targets, summarised=summarised)
+    quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
+    references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence = find_silence(reply, annotated, said)
+    points = not references and _points(reply, silence)
     value, reason = None, ""
     if annotated and annotated.silent:
-        value, reason = _on_silence(references, silence)
+        value, reason = _on_silence(references, silence, points=points)
     elif annotated:
-        # Without an outline or parts, what seems missing may only have gone unrecognised; a summary has its own parts.
-        checked = bool(parts or outline(document)) and "summary" not in reply.casefold()
-        value, reason = _on_sections(references, checked=checked)
-    return Evidence(references, quotations, silence, {} if value is None else {"reference": value}, reason)
+        # A summary has parts of its own.
+        value, reason = (None, "") if "summary" in reply.casefold() else _on_sections(references)
+    suggestion: dict[Metric, float] = {} if value is None else {"reference": value}
+    return Evidence(references, quotations, silence, suggestion, reason, len(targets), points)
 
 
 def annotated_targets(
@@ -76,26 +97,49 @@ def annotated_targets(
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
         section = None if span else resolve(outline(document), label)
-        found.append((label, span or ((section.start, section.end) if section else None)))
+        # What the system calls by the same number may be another passage.
+        named = f"{label} of the annotators' split" if span else label
+        found.append((named, span or ((section.start, section.end) if section else None)))
     return tuple(found)
 
 
-def _on_silence(references: tuple[Reference, ...], silence: Silence) -> tuple[float | None, str]:
+def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: Document) -> bool:
+    """Whether what is named is named by the document itself, in words that the answer quotes from there.
+
+    What stands in brackets within a quotation, and not in the document, is the answer's own.
+    """
+    return any(
+        quote.start <= reference.start
+        and reference.end <= quote.end
+        and quote.target is not None
+        and Wording(document.text[slice(*quote.target)]).find(reference.text) is not None
+        for quote in quotations
+    )
+
+
+def _points(reply: str, silence: Silence) -> bool:
+    """Whether a reply speaks of a section somewhere else than where it says that there is none."""
+    lines = (match.span() for match in re.finditer(r"[^\n.]+", reply))
+    denied = [line for line in lines if any(line[0] <= start < line[1] for start, _ in silence.phrases)]
+    return any(not any(start <= match.start() < end for start, end in denied) for match in _POINTING.finditer(reply))
+
+
+def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: bool) -> tuple[float | None, str]:
     """The value for references, and why, where the document does not answer; None where that takes an analyst."""
     if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, and the answer cites a section all the same."
-    if silence.claimed and not references:
+    if silence.claimed and not references and not points:
         return 1.0, "The answer says that the document does not say, as it should, and cites nothing."
     return None, ""
 
 
-def _on_sections(references: tuple[Reference, ...], *, checked: bool) -> tuple[float | None, str]:
+def _on_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
     """The value for references, and why, where the document answers; None where that takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):
         return None, ""
-    if all(reference.expected for reference in inside):
+    if all(reference.expected and not reference.problem for reference in inside):
         return 1.0, "Every section of this document that the answer cites is one that the annotated answer rests on."
-    if checked and not any(reference.target for reference in inside):
+    if all(reference.missing for reference in inside):
         return -1.0, "None of the sections that the answer cites exists in this document."
     return None, ""

@@ -284,7 +284,7 @@ def _headed(reply: str) -> Iterator[Mention]:
         loose = not (HERE.match(reply, match.end()) or _HERE_BEFORE.search(before))
         kind = next(kind for kind in ("before", "after", "plain") if match.group(kind))
         several = (match.group("several") or "").endswith("s")
-        each = _QUOTED if kind != "plain" else r"(?:(?!\band\b).)+" if several else r".+"
+        each = _QUOTED if kind != "plain" else r"(?<!\S)(?!and\b)\S+(?:[ \t]+(?!and\b)\S+)*" if several else r".+"
         for one in re.finditer(each, match.group(kind)):
             counted = re.match(rf"[\"\u201c'\u2018*]*({_NUMBER})\.?[ \t]+(?=[A-Z])", one.group())
             title = one.group()[counted.end() if counted else 0 :].strip(" ,.*\"\u201c\u201d'\u2018\u2019")

@@ -82,7 +82,7 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
             found.append(Quotation(start, end, text, match, 100.0, target))
             continue
         sought += 1
-        near = _nearest(text, document.text) if sought <= _SOUGHT and len(text) <= _LONGEST else None
+        near = nearest(text, document.text) if sought <= _SOUGHT and len(text) <= _LONGEST else None
         similarity, passage = near or (0.0, None)
         close = similarity >= NEAR
         found.append(Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None))
@@ -149,7 +149,7 @@ def _follow(pieces: list[str], words: Wording, place: Span) -> Span | None:
     return place
 
 
-def _nearest(text: str, whole: str) -> tuple[float, Span] | None:
+def nearest(text: str, whole: str) -> tuple[float, Span] | None:
     """The passage most like the text and its similarity; None if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 

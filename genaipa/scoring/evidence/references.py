@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.policies.sections import Section, resolve
+from genaipa.scoring.evidence.headings import Headings
 from genaipa.scoring.evidence.mentions import Mention, find_mentions
 from genaipa.scoring.evidence.outline import numbers_inside, outline
-from genaipa.scoring.evidence.wording import fold, wording
+from genaipa.scoring.evidence.wording import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +24,23 @@ if TYPE_CHECKING:
     from genaipa.scoring.evidence.outside import Outside
 
 Span = tuple[int, int]
-Found = tuple[str, Span]
 
 SIMILAR = 72.0
 """Least similarity (0 to 100) of a title as cited and as the document has it."""
+
+
+class Found(NamedTuple):
+    """What a mention is in the document: its label and title, where it is, and what is wrong with the citation.
+
+    There is no `span` where the document has no such thing; `sure` then says that nothing can have been overlooked.
+    `split` marks a part of the split in which the system was given the document.
+    """
+
+    label: str
+    span: Span | None
+    problem: str = ""
+    sure: bool = True
+    split: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,8 +48,10 @@ class Reference:
     """One section, part or article that a reply names.
 
     `resolved` is the label and title of what that is in this document, empty if it doesn't exist; `target` is where
-    it stands. `expected` says that it is, lies in or contains a section that the annotated answer rests on. `outside`
-    says of which other text it is; it is then not missing from this document.
+    it is. `problem` says in words what is wrong with the citation: the number and the title don't fit, or there is no
+    such thing. `expected` are those sections of the annotated answer, by their place in its list, that it is, lies in
+    or contains. `split` marks a part of the split that this system was given. `outside` says of which other text it
+    is; it is then not missing from this document. `missing` says that the document certainly has no such thing.
     """
 
     start: int
@@ -43,44 +59,86 @@ class Reference:
     text: str
     resolved: str
     target: Span | None
-    expected: bool
+    expected: tuple[int, ...]
     outside: Outside = ""
+    problem: str = ""
+    split: bool = False
+    missing: bool = False
+
+    @property
+    def invented(self) -> bool:
+        """Whether it is a part of the document with a heading that is nowhere in the document."""
+        return self.split and bool(self.problem)
 
 
 def find_references(
-    reply: str, document: Document, parts: Sequence[Span] = (), expected: Sequence[Span] = ()
+    reply: str,
+    document: Document,
+    parts: Sequence[Span] = (),
+    expected: Sequence[Span] = (),
+    *,
+    summarised: bool = False,
 ) -> tuple[Reference, ...]:
     """What a reply names of the document, in order; of numbers the first thousand.
 
-    `parts` are where the parts stand that the system was given, `expected` the sections of the annotated answer.
+    `parts` are where the parts stand that the system was given, `expected` the sections of the annotated answer. A
+    system that was given a summary (`summarised`) may count that one's parts: of what it names by a number, only what a
+    title confirms is surely the document's.
     """
+    mentions = find_mentions(reply, document)
     lookup = _Lookup(document, parts)
-    found: dict[Mention, Found | None] = {}
+    lookup.counts_sections = any(lookup.takes_part_for_section(mention) for mention in mentions)
+    found: dict[Mention, Found] = {}
     references = []
-    for mention in find_mentions(reply, document):
+    for mention in mentions:
         key = replace(mention, start=0, end=0)
         if key not in found:
-            found[key] = None if mention.outside in {"another law", "a summary"} else lookup.find(mention)
-        resolved, target = found[key] or ("", None)
-        if mention.loose and not target:
+            other = mention.outside in {"another law", "a summary"}
+            found[key] = Found("", None) if other else lookup.find(mention)
+        place, outside = found[key], mention.outside
+        if summarised and mention.number and not outside and (place.split or not (mention.title and place.span)):
+            place, outside = place._replace(span=None), "perhaps another text"
+        if mention.loose and (not place.span or place.problem):
             continue
-        good = target is not None and any(_shares(target, span) for span in expected)
-        text, other = reply[mention.start : mention.end], "" if target else mention.outside
-        references.append(Reference(mention.start, mention.end, text, resolved, target, good, other))
+        references.append(_reference(reply, mention, place, expected, "" if place.span else outside))
     return tuple(references)
 
 
-def _shares(one: Span, other: Span) -> bool:
+def _reference(reply: str, mention: Mention, place: Found, expected: Sequence[Span], outside: Outside) -> Reference:
+    target = place.span
+    return Reference(
+        start=mention.start,
+        end=mention.end,
+        text=reply[mention.start : mention.end],
+        resolved=place.label,
+        target=target,
+        expected=tuple(n for n, span in enumerate(expected) if target and shares(target, span)),
+        outside=outside,
+        problem=place.problem,
+        split=place.split,
+        missing=not target and not outside and place.sure,
+    )
+
+
+def shares(one: Span, other: Span) -> bool:
     """Whether at least half of the shorter of two passages lies in the other."""
     shared = min(one[1], other[1]) - max(one[0], other[0])
     return shared > 0 and 2 * shared >= min(one[1] - one[0], other[1] - other[0])
 
 
-def _range(first: Found | None, last: Found | None) -> Found | None:
+def _range(first: Found, last: Found) -> Found:
     """From one to the other, if both are there and in this order."""
-    if not first or not last or last[1][1] < first[1][0]:
-        return None
-    return f"{first[0]} to {last[0]}", (first[1][0], last[1][1])
+    if not first.span or not last.span:
+        return first if not first.span else last
+    if last.span[1] < first.span[0]:
+        return Found("", None, "no such range in this document")
+    return Found(f"{first.label} to {last.label}", (first.span[0], last.span[1]), split=first.split and last.split)
+
+
+def _called(mention: Mention) -> str:
+    """A section as one names it: "Section 3" for "Sections 3", and for a number alone."""
+    word = re.sub(r"(?i)^((?:sub-?)?section|article|chapter|clause|recital)s$", r"\1", mention.word) or "Section"
+    return f"{word[0].upper()}{word[1:]} {mention.number}"
 
 
 class _Lookup:
@@ -90,19 +148,32 @@ class _Lookup:
         self.document = document
         self.parts = parts
         self.sections = outline(document)
-        self.wording = wording(document.text)
+        self.headings = Headings(document.text, self.sections, self._whole)
+        self.counts_sections = False
+        """Whether this answer says "Part 7" where it means section 7."""
 
-    def find(self, mention: Mention) -> Found | None:
-        """What a mention is in the document and where; None if there is no such thing."""
+    def find(self, mention: Mention) -> Found:
+        """What a mention is in the document and where."""
         if not mention.number:
-            return self._headed(mention.title, None)
+            return self._by_heading(mention.title)
         if mention.within:
             return self._inside(mention)
         if mention.word.lower().startswith("part"):
             return self._part(mention)
-        first = self._section(f"{mention.word} {mention.number}".strip(), mention.title, self.sections)
-        last = self._section(f"{mention.word} {mention.last}", "", self.sections) if mention.last else None
-        return _range(first, last) if mention.last else first
+        if mention.last:
+            last = replace(mention, number=mention.last)
+            return _range(self._section(_called(mention), ""), self._section(_called(last), ""))
+        return self._section(_called(mention), mention.title)
+
+    def takes_part_for_section(self, mention: Mention) -> bool:
+        """Whether "Part 7: Title" has the title of section 7, or "Part 7.2" is section 7.2, and part 7 is elsewhere."""
+        top = re.match(r"\d+", mention.number)
+        if not top or mention.within or not mention.word.lower().startswith("part"):
+            return False
+        given, section = self._given(top.group()), self._numbered(f"Section {mention.number}", self.sections)
+        if section is None or (given and given[0] <= section.start < given[1]):
+            return False
+        return "." in mention.number or bool(mention.title and self._agrees(section, mention.title))
 
     def _whole(self, section: Section) -> Span:
         """From the section's heading to the next one that isn't beneath it."""
@@ -111,100 +182,179 @@ class _Lookup:
         after = (s.start for s in self.sections if s.start > section.start and s.level <= section.level)
         return section.start, max(section.end, next(after, section.end))
 
-    def _part(self, mention: Mention) -> Found | None:
+    # -- by a heading alone --
+
+    def _by_heading(self, title: str) -> Found:
+        place = self.headings.find(title)
+        if place and place.heading:
+            return Found(place.label, place.span)
+        if place and place.fits:
+            return Found("", None, f"no such heading in this document, only the words {place.label}", sure=False)
+        if place:
+            return Found(place.label, place.span, "which has nearly these words")
+        return Found("", None, "no such heading in this document", sure=self.headings.is_nowhere(title))
+
+    # -- parts --
+
+    def _part(self, mention: Mention) -> Found:
         """What "Part 3", "Part 3-5" and "Part 5E" name, and "Part 2.10" for section 2.10."""
-        if not mention.number.isdecimal():
-            section = self._section(f"Section {mention.number}", mention.title, self.sections)
-            split = re.fullmatch(r"(\d+)\.?([A-Za-z].*)", mention.number)
-            return section or (
-                self._inside(replace(mention, within=split[1], number=split[2].upper())) if split else None
-            )
-        first = self._given(mention.number)
-        if first is None:
-            named = self._section(f"Part {mention.number}", mention.title, self.sections)
-            return named or (self._headed(mention.title, None) if mention.title else None)
-        if mention.last:
-            last = self._given(mention.last)
-            return _range((f"Part {mention.number}", first), (f"Part {mention.last}", last) if last else None)
-        titled = self._headed(mention.title, first) if mention.title else None
-        return (f"Part {mention.number}: {titled[0]}", titled[1]) if titled else (f"Part {mention.number}", first)
+        number = mention.number
+        if not number.isdecimal():
+            found = self._section(f"Section {number}", mention.title)
+            split = re.fullmatch(r"(\d+)\.?([A-Za-z].*)", number)
+            if found.span or not split:
+                return found
+            return self._inside(replace(mention, word="Section", within=split[1], number=split[2].upper()))
+        given = self._given(number)
+        if given is None:
+            named = self._section(f"Part {number}", mention.title)
+            return named if named.span else self._no_part(mention)
+        if mention.title and not mention.last:
+            return self._titled_part(number, given, mention.title)
+        section = self._numbered(f"Section {number}", self.sections) if self.counts_sections else None
+        if section and not mention.last:
+            return Found(self._label(section), self._whole(section), "if its parts are the sections, as elsewhere here")
+        whole = Found(f"Part {number}", given, split=True)
+        return _range(whole, self._last_part(mention.last)) if mention.last else whole
+
+    def _last_part(self, number: str) -> Found:
+        given = self._given(number)
+        if not given:
+            return Found("", None, f"no Part {number} of this document", sure=bool(self.parts))
+        return Found(f"Part {number}", given, split=True)
+
+    def _no_part(self, mention: Mention) -> Found:
+        """A part that the system was not given, unless its title tells what is meant."""
+        place = self.headings.find(mention.title) if mention.title else None
+        if place and place.fits and place.heading:
+            return Found(place.label, place.span, "" if place.is_numbered(mention.number) else "which is no part")
+        # A system that was given no parts may count those of a summary.
+        return Found("", None, f"no Part {mention.number} of this document", sure=bool(self.parts))
+
+    def _titled_part(self, number: str, given: Span, title: str) -> Found:
+        """A part with a title: what has the title, in the part or elsewhere; the part, if nothing has it."""
+        inside = self.headings.find(title, given)
+        if inside and inside.fits:
+            return Found(f"Part {number}: {inside.label}", inside.span)
+        place = self.headings.find(title)
+        if place and place.fits and place.heading:
+            elsewhere = "" if place.is_numbered(number) else f"which is not in Part {number} of the system's split"
+            return Found(place.label, place.span, elsewhere)
+        if inside or place or not self.headings.is_nowhere(title):
+            return Found(f"Part {number}", given, split=True)
+        return Found(f"Part {number}", given, "but this document has no such heading", split=True)
 
     def _given(self, number: str) -> Span | None:
         """Where the part of that number stands, as the system was given it."""
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
-    def _inside(self, mention: Mention) -> Found | None:
-        """A section, or several, said to be in a part; None if it isn't in there."""
+    def _inside(self, mention: Mention) -> Found:
+        """A section, or several, said to be in a part."""
         outer = self._given(mention.within)
         if outer is None:
             return self._elsewhere(mention)
         first = self._in_part(mention.number, mention.title, outer)
-        if mention.last:
-            first = _range(first, self._in_part(mention.last, "", outer))
+        if first and mention.last:
+            last = self._in_part(mention.last, "", outer)
+            first = _range(first, last) if last else None
         if first:
-            return f"Part {mention.within}: {first[0]}", first[1]
-        titled = self._headed(mention.title, outer) if mention.title else None
-        return (f"Part {mention.within}: {titled[0]}", titled[1]) if titled else self._elsewhere(mention)
+            return first._replace(label=f"Part {mention.within}: {first.label}")
+        titled = self.headings.find(mention.title, outer) if mention.title else None
+        if titled and titled.fits:
+            return Found(f"Part {mention.within}: {titled.label}", titled.span)
+        return self._elsewhere(mention)
 
-    def _elsewhere(self, mention: Mention) -> Found | None:
+    def _elsewhere(self, mention: Mention) -> Found:
         """A section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """
-        label = f"{mention.word or 'Section'} {mention.number}"
-        if resolve(self.document.sections, f"Part {mention.within}"):
-            return self._section(f"Part {mention.within}, {label}", mention.title, self.sections)
-        sure = "." in mention.number or mention.number == mention.within
-        found = self._section(label, mention.title, self.sections) if sure else None
-        found = found or (self._headed(mention.title, None) if mention.title else None)
-        return (f"{found[0]}, which is not in Part {mention.within}", found[1]) if found else None
+        part = f"Part {mention.within}"
+        if resolve(self.document.sections, part):
+            return self._section(f"{part}, {_called(mention)}", mention.title)
+        found = self._section(_called(mention), mention.title)
+        if not self._given(mention.within):
+            return found
+        if not found.span:
+            # "Section E" may be the E of any section.
+            lettered = any(section.number.endswith(f".{mention.number}") for section in self.sections)
+            return self._not_in(part, mention) if lettered and not mention.title else found
+        if mention.number.partition(".")[0] == mention.within:
+            return found
+        if "." in mention.number or mention.title or mention.number.isalpha():
+            return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
+        return self._not_in(part, mention)
+
+    def _not_in(self, part: str, mention: Mention) -> Found:
+        return Found("", None, f"no {_called(mention)} in {part} of the system's split", sure=False)
 
     def _in_part(self, number: str, title: str, part: Span) -> Found | None:
         """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
         inside = tuple(section for section in self.sections if section.start < part[1] and part[0] < section.end)
-        found = self._section(f"Section {number}", title, inside)
+        section = self._numbered(f"Section {number}", inside)
         # Beneath IV. the section IV.B is cited as B.
         below = [s for s in inside if number.isalpha() and s.number.endswith(f".{number}")]
         listed = [s for s in numbers_inside(self.document.text) if s.number == number and part[0] <= s.start < part[1]]
-        candidates = below or listed
-        return found or (self._agreed(candidates[0], title) if candidates else None)
+        candidates = [*([section] if section else []), *(below or listed)[:1]]
+        fitting = (s for s in candidates if not title or self._agrees(s, title))
+        one = next(fitting, None)
+        return Found(self._label(one), self._whole(one)) if one else None
 
-    def _section(self, label: str, title: str, sections: tuple[Section, ...]) -> Found | None:
+    # -- sections --
+
+    def _section(self, label: str, title: str) -> Found:
         """The section with a label and, if there is one beside it, with that title."""
+        section = self._numbered(label, self.sections)
+        if section and (not title or self._agrees(section, title)):
+            return Found(self._label(section), self._whole(section))
+        if title:
+            # "IV. Research" may be what the text of section III counts as 4.
+            listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self._agrees(s, title))
+            one = next(listed, None)
+            if one:
+                return Found(self._label(one), self._whole(one))
+            place = self.headings.find(title)
+            if place and place.fits and place.heading:
+                other = place.section and not f".{place.section}".endswith(f".{label.rpartition(' ')[2]}")
+                return Found(place.label, place.span, f"which is not {label}" if other else "")
+        below = [s for s in self.sections if s.number.endswith(f".{label.rpartition(' ')[2]}")]
+        if len(below) == 1 and label[-1].isalpha() and not title:
+            return Found(self._label(below[0]), self._whole(below[0]))
+        if section:
+            return Found("", None, f"{section.label} of this document is “{section.title}”", sure=False)
+        return Found("", None, f"no {label} in this document", sure=self._is_absent(label, title))
+
+    def _numbered(self, label: str, sections: tuple[Section, ...]) -> Section | None:
+        """The section with a label."""
         section = resolve(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
         deepest = max((s.number.count(".") for s in self.sections), default=0)
         if section and section.number.count(".") < min(steps, deepest):
-            section = None  # resolve() takes 9.3 for 9; where others have such numbers, it is missing
-        found = self._agreed(section, title) if section else None
-        if found or not title:
-            return found
-        # "IV. Research" may be what the text of section III counts as 4.
-        listed = (self._agreed(s, title) for s in numbers_inside(self.document.text) if resolve((s,), label))
-        found = next((place for place in listed if place), None)
-        return found or (None if self.sections else self._headed(title, None))
+            return None  # resolve() takes 9.3 for 9; where others have such numbers, it is missing
+        return section
 
-    def _agreed(self, section: Section, title: str) -> Found | None:
-        """The section, unless it is cited by another title than it has."""
+    def _agrees(self, section: Section, title: str) -> bool:
+        """Whether a section has the title by which it is cited."""
         from rapidfuzz.fuzz import ratio
 
         begin = section.start
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", self.document.text[begin : begin + 300])
         titles = [section.title, heading[: len(title)]]
-        if title and max(ratio(fold(title), fold(other)) for other in titles) < SIMILAR:
-            return None
-        named = section.number and section.title
-        return f"{section.label} {section.title}" if named else section.label or section.title, self._whole(section)
+        return max(ratio(fold(title), fold(other)) for other in titles) >= SIMILAR
 
-    def _headed(self, title: str, within: Span | None) -> Found | None:
-        """The section with a title, or the place where the document has it word for word."""
-        section = resolve(self.sections, title) if not re.match(r"[\dIVX]+\b", title) else None
-        if section and (within is None or within[0] <= section.start < within[1]):
-            return self._agreed(section, "")
-        if len(title.split()) < 2:  # noqa: PLR2004 - a word alone stands anywhere
-            return None
-        place = self.wording.find(title, *(within or (0, None)))
-        # In the midst of a sentence it is no heading.
-        while place and not self.document.text[place[0]].isupper():
-            place = self.wording.find(title, place[1], within[1] if within else None)
-        return (f"\u201c{self.document.text[place[0] : place[1]]}\u201d", place) if place else None
+    def _label(self, section: Section) -> str:
+        named = section.number and section.title
+        return f"{section.label} {section.title}" if named else section.label or section.title
+
+    def _is_absent(self, label: str, title: str) -> bool:
+        """Whether nothing in the text can be what a label names: the number begins nothing there, nor is it a title."""
+        if title and not self.headings.is_nowhere(title):
+            return False
+        if not self.sections and not title:
+            return False
+        word, _, number = map(re.escape, label.rpartition(" "))
+        if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
+            return not re.search(rf"\b{word}s?\.?\s+{number}\b", self.document.text, re.IGNORECASE)
+        # A number of several steps is one wherever it is; of others only what looks like the beginning of a section.
+        begins = rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[A-Z])"
+        return not re.search(begins, self.document.text)

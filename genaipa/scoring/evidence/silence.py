@@ -6,6 +6,7 @@ That the company does not do a thing ("the policy says that it does not share â€
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -127,6 +128,9 @@ _WAYS = (
 _SILENT = re.compile("|".join(_WAYS), re.IGNORECASE | re.MULTILINE)
 # A sentence, or as much of it as one looks at; only those with a word that denies are worth it.
 _SENTENCE = re.compile(r"[^.!?\n]{1,500}")
+# The same for the whole text, with what a full stop inside a number or an abbreviation would cut.
+_WHOLE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+")
+_NOT_APPLICABLE = re.compile(r"\bN/?A\b|\bnone\b\W*$|\bnot applicable\b", re.IGNORECASE)
 _DENIAL = re.compile(
     r"\b(?:not|no|nor|never|none|nothing|without|silent|unclear|unspecified|unable|cannot|insufficient|lack|fail)"
     r"|n't\b|\b(?:does|do|did)nt\b",
@@ -140,25 +144,57 @@ _SPEAKER = re.compile(
 )
 
 
+# What may come before the answer itself: "Based on the policy,", "As above,", "I'm sorry, but".
+_ANSWERED = re.compile(r"\W*(?:yes|no|yeah|correct|indeed|absolutely|certainly)\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"\b(?:but|though|although|while|whereas|however|yet|except)\b", re.IGNORECASE)
+_SORRY = re.compile(r"\b(?:sorry|apologi[sz]e|unfortunately|afraid)\b[^.]*$", re.IGNORECASE)
+_SOURCE = re.compile(r"\W*(?:references?|sources?)\b", re.IGNORECASE)
+_FEWEST = 3
+"""Words from which a sentence says something; less is a heading, a label or a courtesy."""
+
+
 @dataclass(frozen=True)
 class Silence:
     """Whether the answer says that the document is silent, where it says so, and what the annotation says.
 
-    `annotated` is None where there is no annotated answer.
+    `claimed` is an answer that begins so: one that answers, and adds what the document leaves open, claims no silence.
+    `alone` says that it goes on with nothing else. `phrases` are all places where something is said to be left open.
+    `annotated` is None where there is no annotated answer, or where that one leaves something open in its words without
+    being marked silent: then nothing can be held against either.
     """
 
     claimed: bool
     phrases: tuple[Span, ...]
     annotated: bool | None
+    alone: bool = False
 
 
 def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[Span] = ()) -> Silence:
     """The phrases by which a reply says that the document does not say; what it quotes from there (`said`) is none."""
+    expected = _expected(annotated)
+    phrases = _phrases(reply, said)
+    if not phrases:
+        return Silence(False, (), expected)
+    saying = [match for match in _WHOLE.finditer(reply) if len(match.group().split()) >= _FEWEST]
+    sentences = [match for match in saying if not _SOURCE.match(match.group())] or saying
+    starts = [start for start, _ in phrases]
+    denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
+    if not (denying and denying[0] and _leads(reply[sentences[0].start() : starts[0]])):
+        return Silence(False, phrases, expected)
+    # "It does not say that they sell it" denies a deed rather than that it speaks of it.
+    begin, end = phrases[0]
+    opening, rest = reply[sentences[0].start() : begin], reply[end : sentences[0].end()]
+    more = _CONTRAST.match(opening) or _CONTRAST.search(rest) or re.match(r"\W*that\b", rest)
+    return Silence(True, phrases, expected, alone=all(denying) and not more)
+
+
+def _phrases(reply: str, said: Sequence[Span] = ()) -> tuple[Span, ...]:
+    """Where a reply says that the document does not say."""
     plain = reply.replace("\u2019", "'")
     if not _DENIAL.search(plain):
         # Most answers; a report looks at a hundred thousand of them.
-        return Silence(False, (), annotated.silent if annotated else None)
-    phrases = tuple(
+        return ()
+    return tuple(
         match.span()
         for sentence in _SENTENCE.finditer(plain)
         if _DENIAL.search(plain, *sentence.span())
@@ -166,4 +202,23 @@ def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[S
         if not _SPEAKER.search(plain, max(0, match.start() - 60), match.start())
         and not any(start <= match.start() < end for start, end in said)
     )
-    return Silence(bool(phrases), phrases, annotated.silent if annotated else None)
+
+
+def _leads(before: str) -> bool:
+    """Whether nothing was answered yet in the words of the first sentence before a phrase."""
+    if _ANSWERED.match(before) and not re.match(r"\W*no\b", before, re.IGNORECASE):
+        return False
+    contrast = _CONTRAST.search(before)
+    if contrast is None:
+        return True
+    first = before[: contrast.start()].strip()
+    # "While it does not mention X, it says Y" answers; "While it says Y, it does not mention X" ends in silence.
+    return "," in before[contrast.end() :] if not first else bool(_SORRY.search(first))
+
+
+def _expected(annotated: AnnotatedAnswer | None) -> bool | None:
+    """Whether an answer has to say that the document is silent; None where the annotated answer leaves that open."""
+    if annotated is None or annotated.silent:
+        return annotated.silent if annotated else None
+    open_words = _NOT_APPLICABLE.search(annotated.answer) or _phrases(annotated.answer)
+    return None if open_words else False

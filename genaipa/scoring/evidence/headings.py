@@ -1,0 +1,97 @@
+"""Where a document has the words of a heading that an answer names: as a heading, in a sentence, or nearly."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from genaipa.policies.sections import Section, resolve
+from genaipa.scoring.evidence.quotations import NEAR, nearest
+from genaipa.scoring.evidence.wording import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Span = tuple[int, int]
+
+_FEWEST = 2
+"""Words of a title that can be looked for in the text: a word alone may be anywhere."""
+_FEWEST_NEAR = 3
+"""Words of a title that can be nearly there: of two, one alone may be enough to seem so."""
+_MOST = 50
+"""Places of a title that are looked at."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the words of a title are in a document.
+
+    `fits` says that they are there word for word (or that it is a section's title), `heading` that they may be a
+    heading: a section's title, or words that begin with a capital letter. `section` is the section's number, if known.
+    """
+
+    label: str
+    span: Span
+    fits: bool = True
+    heading: bool = True
+    section: str = ""
+
+    def is_numbered(self, number: str) -> bool:
+        """Whether it is the section with this number."""
+        return bool(self.section) and self.section.rpartition(" ")[2] == number
+
+
+class Headings:
+    """The headings of a document; `whole` says how far a section reaches."""
+
+    def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
+        self._text, self._sections, self._whole = text, sections, whole
+        self._words = wording(text)
+
+    def find(self, title: str, within: Span | None = None) -> Place | None:
+        """The best place of a title, in a passage or anywhere; None if the text has nothing like it."""
+        section = resolve(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
+        if section and (within is None or within[0] <= section.start < within[1]):
+            label = f"{section.label} {section.title}" if section.number and section.title else section.label
+            return Place(label or section.title, self._whole(section), section=section.number)
+        if len(title.split()) < _FEWEST:
+            return None
+        places = list(islice(self._occurrences(title, within), _MOST))
+        begun = next((section for span in places for section in self._sections if _begins(section, span)), None)
+        if begun:
+            return Place(f"{begun.label} {begun.title}", self._whole(begun), section=begun.number)
+        capital = next((span for span in places if self._text[span[0]].isupper()), None)
+        if places:
+            found = capital or places[0]
+            return Place(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
+        similarity, near = _near(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+        if near and similarity >= NEAR and (within is None or within[0] <= near[0] < within[1]):
+            return Place(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
+        return None
+
+    def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
+        """Where the text has the words of a title, in order."""
+        start, end = within or (0, None)
+        while span := self._words.find(title, start, end):
+            yield span
+            start = span[1]
+
+    def is_nowhere(self, title: str) -> bool:
+        """Whether the text has neither a title nor nearly its words, so that it must be invented."""
+        if not re.search(r"[^\W_]", title):
+            return False
+        return self._words.find(title) is None and self.find(title) is None
+
+
+def _begins(section: Section, span: Span) -> bool:
+    """Whether a passage is what a section begins with, behind its number."""
+    return 0 <= span[0] - section.start <= len(section.number) + 3
+
+
+@lru_cache(maxsize=4096)
+def _near(title: str, text: str) -> tuple[float, Span | None]:
+    found = nearest(title, text)
+    return found or (0.0, None)
