@@ -295,6 +295,8 @@ def bring_scores(folder: Path, store: Store) -> int:
     from genaipa.scoring.exchange.importing import import_scores
     from genaipa.scoring.people import People
 
+    if not (folder / SCORES).stat().st_size:
+        return 0  # of a study that nobody has scored yet
     brought = import_scores(store, [folder / SCORES], (), People(), unknown_answers=True)
     if brought.problems:
         raise DataError(folder / SCORES, brought.problems[0])

@@ -175,22 +175,27 @@ def test_problems_are_told_and_nothing_is_taken(genaipa: Cli, run: Path) -> None
 
 
 def test_a_sheet_never_takes_the_place_of_one_that_may_be_filled(genaipa: Cli, run: Path) -> None:
-    """A file that is there is left alone; another format or run is one sentence."""
+    """A file that is there is left alone, unless it is to be overwritten; anything wrong is one sentence."""
     done(genaipa("scores", "sheet", "latest", "-o", "s.xlsx"))
     before = Path("s.xlsx").read_bytes()
+    Path("empty.jsonl").touch()
     for arguments, sentence in {
-        ("sheet", "latest", "-o", "s.xlsx"): "s.xlsx is there already, and may have been filled",
+        ("sheet", "latest", "-o", "s.xlsx"): "s.xlsx is there already; name another file, or add --force",
         ("sheet", "latest", "-o", "s.csv"): "s.csv: a sheet to fill is written as .xlsx",
         ("sheet", "lates", "-o", "t.xlsx"): "no run 'lates'",
         ("export", "-o", "s.ods"): "s.ods: scores can be written as .csv, .jsonl, .xlsx",
-        ("export", "-o", "no/such/s.csv"): "no/such/s.csv can't be written",
+        ("export", "-o", "s.xlsx"): "s.xlsx is there already; name another file, or add --force",
+        ("export", "-o", "s.xlsx/s.csv"): "s.xlsx/s.csv can't be written",
+        ("import", "empty.jsonl"): "empty.jsonl: is empty.",
         ("import", "s.ods"): "s.ods: scores are read from",
     }.items():
         refused = genaipa("scores", *arguments)
         assert refused.code == 2
         assert refused.err.startswith(f"genaipa: {sentence}")
     assert Path("s.xlsx").read_bytes() == before
-    assert not list(Path().glob(".*.tmp"))
+    done(genaipa("scores", "export", "-o", "s.xlsx", "--force"))
+    done(genaipa("scores", "export", "-o", "new/folder/s.csv"))
+    assert not list(Path().glob("**/.*.tmp"))
 
 
 def test_an_export_that_fails_leaves_the_one_before(genaipa: Cli, run: Path) -> None:
@@ -200,7 +205,7 @@ def test_an_export_that_fails_leaves_the_one_before(genaipa: Cli, run: Path) -> 
     Path("s.csv").write_text(f"{head}\n{digest},Ann,{'n' * 40_000},{line}\n")
     done(genaipa("scores", "import", "s.csv"))
     Path("old.xlsx").write_text("what was there")
-    refused = genaipa("scores", "export", "-o", "old.xlsx")
+    refused = genaipa("scores", "export", "-o", "old.xlsx", "--force")
     assert refused.code == 2
     assert "holds 32,767 characters" in refused.err
     assert Path("old.xlsx").read_text() == "what was there"

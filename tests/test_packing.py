@@ -68,6 +68,7 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     """A pack leaves out what may not be passed on; unpacked elsewhere, every table comes out byte for byte."""
     make_study("not stated; not redistributable")
     packed = genaipa("pack", "latest", "-o", "study.zip")
+    assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
     assert "3 events of scoring" in done(packed)
     assert "left out: the text of acme (not stated; not redistributable)" in packed.err
     assert SENTENCE not in texts("study.zip")

@@ -136,7 +136,7 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
     event = score("ana", "a1")
     store.append([event])
     with store._writing() as connection:
-        connection.exec_driver_sql("DELETE FROM score_events")
+        store._keep(connection, [score("ana", "a2")])
         assert kept(store) == [event]
         connection.rollback()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.options import WorkspaceOption, option, several
+from genaipa.cli.output import ForceOption, check_new
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def pack(
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Count what an audit left out as well.")
     ] = False,
+    force: ForceOption = False,
     with_texts: Annotated[
         bool,
         option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
@@ -59,6 +61,7 @@ def pack(
     file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")
     if file.suffix != ".zip":
         raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
+    check_new(file, force=force)
     sources = select(here, names) if names else everything(here)
     with tempfile.TemporaryDirectory() as made, existing_store(here) as store:
         events = gather(here, sources, store).events

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.output import ForceOption
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.answers import Pool
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from genaipa.scoring.exchange.importing import Imported
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("export", "import", "sheet")
+_COMMANDS = ("export", "import", "sheet", "verify")
+_BROKEN = 1
 _REFUSED = 2
 
 app = typer.Typer()
@@ -76,6 +78,7 @@ def export(
         bool,
         option("--per-run", help="In a table, a row for each place where a scored answer was given, for statistics."),
     ] = False,
+    force: ForceOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write the scores to a file.
@@ -85,6 +88,7 @@ def export(
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
+    from genaipa.cli.output import check_new, written
     from genaipa.cli.screen import number, show
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
@@ -92,7 +96,10 @@ def export(
 
     here = find_workspace(workspace)
     suffix = suffix_of(output) if output else ".csv"
-    events: Sequence[Event] = _events(here)
+    if output is not None:
+        check_new(output, force=force)
+    # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
+    events: Sequence[Event] = _events(here, damaged=suffix == ".jsonl")
     answers = {}
     if suffix != ".jsonl" or standing:
         events = given(events, machines=machines)
@@ -101,7 +108,7 @@ def export(
     if output is None:
         write_scores(sys.stdout.buffer, suffix, events, answers, per_run=per_run)
         return
-    with _written(output) as file:
+    with written(output, force=force) as file:
         write_scores(file, suffix, events, answers, per_run=per_run)
     show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
 
@@ -148,13 +155,14 @@ def import_(
 @app.command()
 def sheet(
     run: Annotated[list[str], typer.Argument(help="Runs, or systems for all of their runs.")],
-    output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file; it must not exist yet.")],
+    output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     analyst: Annotated[
         str, option("--analyst", metavar="NAME", help="Who fills it: stands in each row, and decides the order.")
     ] = "",
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
     ] = False,
+    force: ForceOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write a spreadsheet in which an analyst scores answers offline.
@@ -162,6 +170,7 @@ def sheet(
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
     documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
     """
+    from genaipa.cli.output import check_new, written
     from genaipa.cli.screen import number, show
     from genaipa.runs.selection import select
     from genaipa.scoring.exchange.sheet import blind_order, write_sheet
@@ -170,8 +179,7 @@ def sheet(
     here = find_workspace(workspace)
     if output.suffix.lower() != ".xlsx":
         raise UsageError(f"{output}: a sheet to fill is written as .xlsx.")
-    if output.exists():
-        raise UsageError(f"{output} is there already, and may have been filled; give another name.")
+    check_new(output, force=force)
     sources = select(here, several(run))
     pool = _pool(
         here,
@@ -184,18 +192,59 @@ def sheet(
         show(pool.left_out)
     if not order:
         raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
-    with _written(output) as file:
+    with written(output, force=force) as file:
         write_sheet(file, map(pool.case, order), analyst)
     show(f"{output}: {number(len(order), 'answer')} to score.")
     named = "" if analyst else " --analyst NAME"
     show(f"Filled, it comes back with: genaipa scores import {output}{named}")
 
 
-def _events(workspace: Workspace) -> list[Event]:
+@app.command()
+def verify(
+    head: Annotated[
+        str,
+        option("--head", metavar="DIGEST", help="The last digest as it was noted at some time."),
+    ] = "",
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Check that the log of scores is as it was written.
+
+    Each event has a digest of what it says and of the digest before it. Every event that was changed, taken out or put
+    in by something else than genaipa is told; the exit code is then 1. Note the last digest somewhere else: with it,
+    even a log that was made anew as a whole is told from the one that was there.
+    """
+    from genaipa.cli.screen import number, print_json, say, show
+    from genaipa.scoring.chain import verify as verified
+    from genaipa.scoring.store import existing_store
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    with existing_store(here, damaged=True) as store:
+        if store is None:
+            raise UsageError(f"no scores in {here.home} yet; begin with: genaipa score")
+        found, name = verified(store, head), store.name
+    if json:
+        print_json(found)
+    else:
+        for told in found.breaks:
+            say(f"{name}: {told}")
+        if not found.breaks:
+            show(f"{name}: {number(found.events, 'event')}, each as it was written.")
+            show(f"The last digest: {found.head or 'none yet'}")
+        if found.before:
+            since = f"{found.begun[:16].replace('T', ' ')} UTC"
+            show(f"{number(found.before, 'event')} were written before digests were kept, and hold since {since}.")
+    if found.breaks:
+        say("genaipa: the scores can be taken out as they are with: genaipa scores export -o FILE.jsonl")
+        raise typer.Exit(_BROKEN)
+
+
+def _events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
     """Everything in the store; nothing, and no store is made, where there is none yet."""
     from genaipa.scoring.store import existing_store
 
-    with existing_store(workspace) as store:
+    with existing_store(workspace, damaged=damaged) as store:
         return [event for _, event in store.events()] if store else []
 
 
@@ -258,17 +307,3 @@ def _report(imported: Imported) -> None:
     more += [f"replaced since: {len(imported.replaced):,}"] if imported.replaced else []
     more += [f"rows not scored yet: {imported.unscored:,}"] if imported.unscored else []
     show(f"{number(imported.added, 'event')} taken in{'; ' if more else ''}{'; '.join(more)}.")
-
-
-@contextlib.contextmanager
-def _written(path: Path) -> Iterator[BinaryIO]:
-    """A file that is there when it is whole; what was there before stays until then."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -7,12 +7,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genaipa.scoring import chain
+from genaipa.scoring.events import now
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection
 
-STEPS: tuple[tuple[str, ...], ...] = (
+    Step = Sequence[str | Callable[[Connection], None]]
+
+_ONLY_ADDED = "events of scores are only ever added"
+_GUARDS = {
+    "sqlite": (
+        f"""CREATE TRIGGER score_events_not_changed BEFORE UPDATE ON score_events
+            BEGIN SELECT RAISE(ABORT, '{_ONLY_ADDED}'); END""",
+        f"""CREATE TRIGGER score_events_not_deleted BEFORE DELETE ON score_events
+            BEGIN SELECT RAISE(ABORT, '{_ONLY_ADDED}'); END""",
+    ),
+    "postgresql": (
+        f"""CREATE FUNCTION score_events_kept() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN RAISE EXCEPTION '{_ONLY_ADDED}'; END $$""",
+        """CREATE TRIGGER score_events_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON score_events
+            FOR EACH STATEMENT EXECUTE FUNCTION score_events_kept()""",
+    ),
+}
+"""By which the database itself refuses to change an event."""
+
+
+def _begin_chain(connection: Connection) -> None:
+    """Give every event that is there a digest, and remember how many those are."""
+    import sqlalchemy
+
+    before, rows = chain.START, []
+    for number, event in connection.exec_driver_sql("SELECT seq, event FROM score_events ORDER BY seq"):
+        before = chain.link(before, event)
+        rows.append({"number": number, "digest": before})
+    if rows:
+        connection.execute(sqlalchemy.text("UPDATE score_events SET digest = :digest WHERE seq = :number"), rows)
+    state = chain.State(events=len(rows), head=before, begun=now(), before=len(rows))
+    begin = "INSERT INTO score_chain (events, head, begun, before_it) VALUES (:events, :head, :begun, :before)"
+    connection.execute(sqlalchemy.text(begin), state._asdict())
+
+
+def _guard(connection: Connection) -> None:
+    for statement in _GUARDS[connection.dialect.name]:
+        connection.exec_driver_sql(statement)
+
+
+STEPS: tuple[Step, ...] = (
     # 1: an event is kept whole, as the JSON of `events.Event`; beside it stand only the columns that it is found by.
     (
         "CREATE TABLE score_events (seq {number}, id TEXT NOT NULL UNIQUE, answer TEXT NOT NULL, event TEXT NOT NULL)",
@@ -25,11 +68,23 @@ STEPS: tuple[tuple[str, ...], ...] = (
         # `until` is in seconds since 1970.
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
     ),
+    # 2: the chain of digests (see `chain.py`), and the refusal to change what stands. An event that an older genaipa
+    # adds, which had the database open meanwhile, has an empty digest. A draft knows after which event it was kept.
+    (
+        "ALTER TABLE score_events ADD COLUMN digest TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE score_chain (
+            events BIGINT NOT NULL, head TEXT NOT NULL, begun TEXT NOT NULL, before_it BIGINT NOT NULL
+        )""",
+        _begin_chain,
+        _guard,
+    ),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 
 Whatever an older genaipa could not read takes a step, even one without a statement, such as a new field of an event.
 """
+CHAINED = 2
+"""The version from which events have digests."""
 _TYPES = {
     "sqlite": {"number": "INTEGER PRIMARY KEY", "seconds": "REAL"},
     "postgresql": {"number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "seconds": "DOUBLE PRECISION"},
@@ -46,7 +101,7 @@ def version(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT version FROM score_schema").scalar_one())
 
 
-def bring_forward(connection: Connection, steps: Sequence[Sequence[str]] = STEPS) -> None:
+def bring_forward(connection: Connection, steps: Sequence[Step] = STEPS) -> None:
     """Take the steps that the database has not taken yet, in the caller's transaction: all of them or none."""
     import sqlalchemy
 
@@ -56,6 +111,9 @@ def bring_forward(connection: Connection, steps: Sequence[Sequence[str]] = STEPS
         connection.exec_driver_sql("INSERT INTO score_schema VALUES (0)")
     for statements in steps[taken:]:
         for statement in statements:
-            connection.exec_driver_sql(statement.format(**_TYPES[connection.dialect.name]))
+            if callable(statement):
+                statement(connection)
+            else:
+                connection.exec_driver_sql(statement.format(**_TYPES[connection.dialect.name]))
     reached = {"reached": max(taken, len(steps))}
     connection.execute(sqlalchemy.text("UPDATE score_schema SET version = :reached"), reached)

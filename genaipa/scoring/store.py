@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
-from genaipa.errors import DataError
-from genaipa.scoring import schema
+from genaipa.errors import DataError, GenaipaError
+from genaipa.scoring import chain, schema
 from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
 from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, now, standing
 
@@ -35,8 +35,14 @@ _PAGE = 10_000
 _BATCH = 500
 """Events written at once."""
 
+_LINKS = "SELECT seq, id, answer, event, digest FROM score_events WHERE seq > :after ORDER BY seq LIMIT :page"
+# One statement for the last events and the state: others may be writing meanwhile.
+_LATEST = """SELECT latest.*, head FROM score_chain LEFT JOIN (
+    SELECT seq, id, answer, event, digest FROM score_events ORDER BY seq DESC LIMIT :most
+) AS latest ON TRUE ORDER BY seq"""
+
 _encode = msgspec.json.Encoder().encode
-_decode_event = msgspec.json.Decoder(Event).decode
+_decode_kept = msgspec.json.Decoder(Event).decode
 _decode_draft = msgspec.json.Decoder(Draft).decode
 
 
@@ -46,14 +52,17 @@ def database_url(workspace: Workspace) -> str:
 
 
 @contextlib.contextmanager
-def existing_store(workspace: Workspace) -> Iterator[Store | None]:
-    """The workspace's scores, for reading; None, and no file is made, where there are none yet."""
+def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[Store | None]:
+    """The workspace's scores, for reading; None, and no file is made, where there are none yet.
+
+    A `damaged` one, whose events were changed, is a DataError unless that is what is wanted.
+    """
     url = database_url(workspace)
     file = file_of(url)
     if file is not None and not file.exists():
         yield None
         return
-    with contextlib.closing(Store.open(url, reading=True)) as store:
+    with contextlib.closing(Store.open(url, reading=True, damaged=damaged)) as store:
         yield store
 
 
@@ -73,22 +82,23 @@ class Store:
         self._turn = threading.Lock()
 
     @classmethod
-    def open(cls, url: str, *, reading: bool = False) -> Self:
+    def open(cls, url: str, *, reading: bool = False, damaged: bool = False) -> Self:
         """The database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
 
         With `reading`, a file that can't be written is opened as it is: every method that writes fails then. A
-        GenaipaError says why a database can't be used, without the password that may stand in the URL.
+        GenaipaError says why a database can't be used, without the password that may stand in the URL; that its last
+        events were changed is one too, unless a `damaged` one is wanted.
         """
         engine, name = connect(url, reading=reading)
         store = cls(engine, name)
         try:
-            store._prepare()
+            store._prepare(damaged=damaged)
         except BaseException:
             store.close()
             raise
         return store
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, damaged: bool) -> None:
         writable = is_writable(self._engine)
         with self._writing() if writable else self._reading() as connection:
             taken, known = schema.version(connection), len(schema.STEPS)
@@ -102,6 +112,14 @@ class Store:
                 )
             if writable:
                 schema.bring_forward(connection)
+                taken = known
+            # An archive of before the chain has none.
+            if taken >= schema.CHAINED and not damaged and (wrong := next(_tail_breaks(connection), "")):
+                raise DataError(
+                    self.name,
+                    f"the log of scores was changed by something else than genaipa: {wrong} All of it is told by: "
+                    "genaipa scores verify",
+                )
 
     def append(self, events: Sequence[Event]) -> int:
         """Keep events, all or none; how many were new.
@@ -127,8 +145,7 @@ class Store:
             elif msgspec.structs.replace(event, time=there.time, seconds=there.seconds) != there:
                 raise DataError(self.name, "holds another event with this id already.", f"event {event.id}")
         if new:
-            rows = [{"id": event.id, "answer": event.answer, "event": _text(event)} for event in new.values()]
-            _run(connection, "INSERT INTO score_events (id, answer, event) VALUES (:id, :answer, :event)", rows)
+            self._chain_on(connection, list(new.values()))
         drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]
         if drafts:
             _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts)
@@ -136,6 +153,36 @@ class Store:
         if reserved:
             _run_on(connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved)
         return len(new)
+
+    def _chain_on(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Write events at the end of the log, each with its digest."""
+        head = connection.exec_driver_sql("SELECT head FROM score_chain").scalar_one()
+        rows = []
+        for event in events:
+            text = _text(event)
+            head = chain.link(head, text)
+            rows.append({"id": event.id, "answer": event.answer, "event": text, "digest": head})
+        insert = "INSERT INTO score_events (id, answer, event, digest) VALUES (:id, :answer, :event, :digest)"
+        _run(connection, insert, rows)
+        grown = {"new": len(rows), "head": head}
+        _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
+
+    def chained(self) -> chain.State | None:
+        """What the database says of its log of events; None for an archive of before there were digests."""
+        with self._reading() as connection:
+            return _state(connection) if schema.version(connection) >= schema.CHAINED else None
+
+    def links(self) -> Iterator[chain.Link]:
+        """Every event as its row holds it, in order, of a log that is `chained`."""
+        after = 0
+        while True:
+            with self._reading() as connection:
+                rows = _run(connection, _LINKS, {"after": after, "page": _PAGE}).all()
+            for row in rows:
+                yield chain.Link(*row)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
 
     def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
         if problem := complaint(event):
@@ -267,6 +314,29 @@ def _run_on(connection: Connection, statement: str, these: Sequence[Any]) -> Cur
 
     listed = sqlalchemy.text(statement).bindparams(sqlalchemy.bindparam("these", expanding=True))
     return connection.execute(listed, {"these": these})
+
+
+def _decode_event(text: str) -> Event:
+    try:
+        return _decode_kept(text)
+    except msgspec.DecodeError:
+        told = "the log of scores has an event that can't be read; which one it is says: genaipa scores verify"
+        raise GenaipaError(told) from None
+
+
+def _state(connection: Connection) -> chain.State:
+    row = connection.exec_driver_sql("SELECT events, head, begun, before_it FROM score_chain").one()
+    return chain.State(*row)
+
+
+def _tail_breaks(connection: Connection) -> Iterator[str]:
+    """What is wrong with the last events."""
+    rows = _run(connection, _LATEST, {"most": chain.TAIL + 1}).all()
+    head = rows[0][-1] if rows else chain.START
+    links = [chain.Link(*row[:-1]) for row in rows if row[0] is not None]
+    if 0 < len(links) <= chain.TAIL:
+        links.insert(0, chain.Link(0, "", "", "", chain.START))
+    yield from chain.tail_breaks(links, head)
 
 
 def _text(record: Event | Draft) -> str:

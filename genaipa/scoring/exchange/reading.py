@@ -64,9 +64,11 @@ class Reading:
         self.problems.append(str(DataError(path, problem, entry)))
 
     def _read_log(self, path: Path) -> None:
-        ids = set()
+        ids, text = set(), read_text(path)
+        if not text.strip():
+            raise DataError(path, "is empty.")
         # Not splitlines: a note may hold a line separator of Unicode.
-        for count, line in enumerate(read_text(path).split("\n"), start=1):
+        for count, line in enumerate(text.split("\n"), start=1):
             if not line.strip():
                 continue
             entry = f"line {count}"

@@ -1,0 +1,38 @@
+"""Files that commands write with -o: whole or not at all, their folder made, and none overwritten unasked."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+from genaipa.cli.options import option
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ForceOption = Annotated[bool, option("--force", help="Overwrite the file if it is there already.")]
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """A UsageError where a file is there already that nobody asked to overwrite."""
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; name another file, or add --force to overwrite it.")
+
+
+@contextlib.contextmanager
+def written(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """A file that is there when it is whole; what was there before stays until then. A UsageError as `check_new`."""
+    check_new(path, force=force)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            yield file
+        temporary.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,116 @@
+"""The log of scores can't be altered unseen: each event has a digest of what it says and of the digest before it.
+
+Whoever changes an event, takes one out or puts one in would have to make every digest after it anew, and the last one
+is easily noted elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from genaipa.scoring.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from genaipa.scoring.store import Store
+
+START = ""
+"""What stands for the digest before the first event."""
+TAIL = 100
+"""Events whose digests are checked whenever a log is opened."""
+
+
+class Link(NamedTuple):
+    """An event as its row holds it: its number, what it is found by, its JSON, and its digest."""
+
+    number: int
+    id: str
+    answer: str
+    event: str
+    digest: str
+
+
+class State(NamedTuple):
+    """What a database says of its log: how many events it has, and the digest of the last one.
+
+    `begun` is when the chain was begun, `before` how many events were there already.
+    """
+
+    events: int
+    head: str
+    begun: str
+    before: int
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """What reading a whole log came to: `breaks` says where it is not as it was written, one sentence each.
+
+    An archive of before there were digests has none, and nothing to check: all of it is empty.
+
+    `events` are those that are there, `head` is the digest of the last one; `begun` and `before` are as in `State`.
+    """
+
+    events: int
+    head: str
+    begun: str
+    before: int
+    breaks: list[str]
+
+
+def link(before: str, event: str) -> str:
+    """The digest of an event, given its JSON and the digest of the event before it."""
+    return hashlib.sha256(f"{before}\n{event}".encode()).hexdigest()
+
+
+def verify(store: Store, head: str = "") -> Verified:
+    """Hold every event of a log against its digest; `head` is the last digest as it was noted at some time.
+
+    A GenaipaError where the log can't be read.
+    """
+    state = store.chained()
+    if state is None:
+        return Verified(events=0, head="", begun="", before=0, breaks=[])
+    breaks: list[str] = []
+    count, before, noted = 0, START, not head
+    for here in store.links():
+        breaks += _breaks(here, before)
+        count, before = count + 1, here.digest
+        noted = noted or here.digest == head
+        if count == state.events and here.digest != state.head:
+            breaks.append(f"event {here.number} is not the one that was written last: some were taken out or put in.")
+    if count < state.events:
+        missing = state.events - count
+        breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
+    if not noted:
+        breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made anew since.")
+    return Verified(count, before, state.begun, state.before, breaks)
+
+
+def tail_breaks(links: Iterable[Link], head: str) -> Iterator[str]:
+    """What is wrong with the last events of a log, the first of which is only there for its digest."""
+    before = None
+    for here in links:
+        if before is not None:
+            yield from _breaks(here, before)
+        before = here.digest
+    if (before or START) != head:
+        yield "the last event is not the one that was written last."
+
+
+def _breaks(here: Link, before: str) -> Iterator[str]:
+    named = f"event {here.number} ({here.id})"
+    if not here.digest:
+        yield f"{named} was written by something else than this genaipa: it has no digest."
+    elif here.digest != link(before, here.event):
+        yield f"{named} or what stands before it is not as it was written."
+    try:
+        event = msgspec.json.decode(here.event, type=Event)
+    except msgspec.DecodeError:
+        yield f"{named} can't be read."
+        return
+    if (event.id, event.answer) != (here.id, here.answer):
+        yield f"{named} is filed under another id or answer than its own."

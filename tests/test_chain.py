@@ -1,0 +1,135 @@
+"""The log of scores can't be altered unseen: the database refuses it, and whoever gets around that is found out."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from stores import KINDS, empty_database, kept, opened, score, undo
+
+from genaipa.errors import DataError, GenaipaError
+from genaipa.scoring import chain, schema
+from genaipa.scoring.databases import connect
+from genaipa.scoring.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Finished
+
+GUARDS = {
+    "sqlite": ("DROP TRIGGER score_events_not_changed", "DROP TRIGGER score_events_not_deleted"),
+    "postgresql": ("DROP TRIGGER score_events_kept ON score_events",),
+}
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    return empty_database(request.param, tmp_path, request.config)
+
+
+def tampered(store: Store, *statements: str) -> None:
+    """Carry statements out as somebody who knows how to get around the database's refusal."""
+    with store._writing() as connection:
+        for statement in (*GUARDS[connection.dialect.name], *statements):
+            connection.exec_driver_sql(statement)
+
+
+def test_the_database_refuses_to_change_events(url: str) -> None:
+    """No event can be changed or deleted, by whatever program; everything else of the store goes on."""
+    with opened(url) as store:
+        first = score("ana", "a1")
+        store.append([first, undo(first)])
+        for statement in ("UPDATE score_events SET event = '{}'", "DELETE FROM score_events WHERE seq = 1"):
+            with pytest.raises(GenaipaError, match="only ever added"), store._writing() as connection:
+                connection.exec_driver_sql(statement)
+        store.append([score("ana", "a1")])
+        assert len(kept(store)) == 3
+        assert chain.verify(store).breaks == []
+
+
+def test_what_was_altered_is_found(url: str) -> None:
+    """A changed, a deleted, an added and a misfiled event, and a shortened log, are each told with their place."""
+    told = {
+        "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2": "event 2",
+        "UPDATE score_events SET answer = 'a9' WHERE seq = 3": "event 3 .* filed under",
+        "UPDATE score_events SET event = '{' WHERE seq = 2": "event 2 .* can't be read",
+        "DELETE FROM score_events WHERE seq = 2": "event 3",
+        "DELETE FROM score_events WHERE seq = 4": "1 of 4 events is missing",
+        "INSERT INTO score_events (id, answer, event) SELECT 'x', answer, event FROM score_events WHERE seq = 1": "x",
+    }
+    events = [score("ana", f"a{n}") for n in range(1, 5)]
+    for statement, where in told.items():
+        with closing(Store.open(url, damaged=True)) as store, store._writing() as connection:
+            for table in ("score_chain", "score_events", "score_schema", "score_drafts", "score_reservations"):
+                connection.exec_driver_sql(f"DROP TABLE {table}")
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("DROP FUNCTION score_events_kept")
+        with opened(url) as store:
+            store.append(events)
+            assert chain.verify(store).breaks == []
+            tampered(store, statement)
+            breaks = chain.verify(store).breaks
+            assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
+        with pytest.raises(DataError, match="changed by something else than genaipa"):
+            Store.open(url)
+        Store.open(url, damaged=True).close()
+
+
+def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
+    """A whole log with digests of its own is in order; only the digest that was noted tells that it is another."""
+    store.append([score("ana", "a1")])
+    head = chain.verify(store).head
+    store.append([score("ana", "a2")])
+    assert chain.verify(store, head).breaks == []
+    tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"')", "DELETE FROM score_chain")
+    with store._writing() as connection:
+        schema._begin_chain(connection)
+    assert chain.verify(store).breaks == []
+    assert "made anew" in chain.verify(store, head).breaks[0]
+
+
+def test_scores_of_before_are_chained_when_they_are_opened(url: str) -> None:
+    """A database of the first schema keeps its events; they hold from the day on which it was brought forward."""
+    events = [score("ana", f"a{n}") for n in range(3)]
+    engine, _ = connect(url)
+    with engine.connect() as connection:
+        schema.bring_forward(connection, schema.STEPS[:1])
+        for event in events:
+            written = {"id": event.id, "answer": event.answer, "event": msgspec.json.encode(event).decode()}
+            names = ", ".join(f"'{value}'" for value in written.values())
+            connection.exec_driver_sql(f"INSERT INTO score_events (id, answer, event) VALUES ({names})")
+        connection.commit()
+    engine.dispose()
+    with opened(url) as store:
+        store.append([score("bob", "a1")])
+        assert kept(store)[:3] == events
+        found = chain.verify(store)
+        assert (found.events, found.before, found.breaks) == (4, 3, [])
+        tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")
+        assert len(chain.verify(store).breaks) == 1
+
+
+def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:
+    """`scores verify` ends with 0 and the last digest, or with 1 and each place; the log still comes out whole."""
+    (tmp_path / "genaipa.toml").touch()
+    assert genaipa("scores", "verify").code == 2
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append([score("ana", f"{n:064}") for n in range(3)])
+        head = chain.verify(store).head
+        done = genaipa("scores", "verify", "--head", head)
+        assert (done.code, head in done.out) == (0, True)
+        tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")
+    done = genaipa("scores", "verify")
+    assert done.code == 1
+    assert "event 2" in done.err
+    assert "genaipa scores verify" in genaipa("scores", "export").err
+    assert genaipa("scores", "export", "-o", "out/log.jsonl").code == 0
+    assert genaipa("scores", "export", "-o", "out/log.jsonl").code == 2
+    (tmp_path / "scores.db").rename(tmp_path / "damaged.db")
+    assert genaipa("scores", "import", "out/log.jsonl", "--unknown-answers").code == 0
+    assert genaipa("scores", "verify").code == 0
