@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.datafiles import read_yaml
-from genaipa.reports.gather import everything, gather
+from genaipa.reports.gather import gather
 from genaipa.reports.tables import documents, metrics, regulation, scores
+from genaipa.runs.selection import everything
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

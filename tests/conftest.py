@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import filelock
 import pytest
 from commandline import Finished, call
 from hypothesis import settings
@@ -52,9 +54,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Close the home folder, the environment and the network, for the test and for the processes that it starts."""
-    for name in list(os.environ):
-        if PERSONAL.fullmatch(name):
-            monkeypatch.delenv(name)
+    for name in filter(PERSONAL.fullmatch, list(os.environ)):
+        monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
@@ -92,6 +93,34 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"needs the shared research data in {SHARED}")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache after the published data was pulled; one for all workers of a session, never written by a test."""
+    if not SHARED.is_dir():
+        pytest.skip(f"needs the shared research data in {SHARED}")
+    base = tmp_path_factory.getbasetemp()
+    common = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "published"
+    with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
+        if not common.exists():
+            for name in filter(PERSONAL.fullmatch, list(os.environ)):
+                patch.delenv(name)
+            patch.setenv("GENAIPA_CACHE", f"{common}.new")
+            done = call("pull", "genaipabench", "--from", SHARED / "data" / "genaipabench")
+            assert done.code == 0, done.err
+            Path(f"{common}.new").rename(common)
+    return common
+
+
+@pytest.fixture
+def pulled(pulled_cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This test's own cache, in which the published data was pulled."""
+    cache = tmp_path_factory.mktemp("cache") / "cache"
+    # Links are enough: what writes into the cache puts a new file in an old one's place.
+    shutil.copytree(pulled_cache, cache, copy_function=os.link)
+    monkeypatch.setenv("GENAIPA_CACHE", str(cache))
+    return cache
 
 
 @pytest.fixture(params=KINDS)

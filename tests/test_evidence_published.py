@@ -10,15 +10,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from evidence_cases import SHARED, Published, published_answers
+from evidence_cases import Published, published_answers
 
-from genaipa.importers.genaipabench.pull import pull
 from genaipa.policies.document import Document, load_document
 from genaipa.scoring.evidence.examine import Evidence, examine
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _N = r"\d+(?:\.\d+)*"
 _QUOTED = r"[\"\u201c][^\"\u201d\n]{1,150}[\"\u201d]"
@@ -130,13 +130,10 @@ READ = (
 
 
 @pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Published, Evidence]]]:
+def examined(pulled_cache: Path) -> Iterator[list[tuple[Published, Evidence]]]:
     """Every published answer with its evidence."""
-    if not SHARED.is_dir():
-        pytest.skip(f"needs the shared research data in {SHARED}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GENAIPA_CACHE", str(tmp_path_factory.mktemp("cache")))
-        pull(origin=str(SHARED / "data" / "genaipabench"))
+        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
         workspace = find_workspace()
         documents = {
             name: load_document(workspace, name) for name in ("airbnb", "facebook", "spotify", "twitter", "uber")

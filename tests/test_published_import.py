@@ -348,14 +348,10 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def real(pulled_cache: Path) -> Study:
     """The published study as far as it is here."""
-    shared = Path(__file__).parents[1].parent / "shared"
-    if not shared.is_dir():
-        pytest.skip("needs the published data in ../shared")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GENAIPA_CACHE", str(tmp_path_factory.mktemp("cache")))
-        pull(origin=str(shared / "data" / "genaipabench"))
+        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
         return read_study(published())
 
 

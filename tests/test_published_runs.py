@@ -180,9 +180,9 @@ def test_import_command(genaipa: Cli) -> None:
     assert "fetch it with: genaipa pull genaipabench" in missing.err
 
 
-def test_pull_then_import_then_ask_again(genaipa: Cli, shared: Path) -> None:
+@pytest.mark.usefixtures("pulled")
+def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
     """The whole way with the published files: what is imported, what the audit holds, and a complete replay."""
-    assert genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench").code == 0
     first = json.loads(genaipa("import", "genaipabench", "--json").out)
     assert {name: (len(s["runs"]), s["answers"], s["scores"]) for name, s in first["systems"].items()} == {
         "published/bard": (9, 1150, 780),

@@ -11,7 +11,6 @@ from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, 
 
 from genaipa.importers.genaipabench.audit_scores import audit_scores, with_exclusions
 from genaipa.importers.genaipabench.files import Tree, published
-from genaipa.importers.genaipabench.pull import pull
 from genaipa.importers.genaipabench.results import read_scores
 from genaipa.importers.genaipabench.study import Study, read_study
 from genaipa.importers.genaipabench.transcripts import Answer
@@ -228,14 +227,10 @@ def test_scores_survive_their_file(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def real(pulled_cache: Path) -> Study:
     """The published study as far as it is here."""
-    shared = Path(__file__).parents[1].parent / "shared"
-    if not shared.is_dir():
-        pytest.skip("needs the published data in ../shared")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GENAIPA_CACHE", str(tmp_path_factory.mktemp("cache")))
-        pull(origin=str(shared / "data" / "genaipabench"))
+        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
         return read_study(published())
 
 

@@ -1,4 +1,4 @@
-"""A whole study at once: 20 analysts at four desks score until nothing is left for anybody.
+"""A whole study at once: analysts at several desks, 20 at four in full, score until nothing is left for anybody.
 
 Each desk is a process with a store, a ledger and a queue of its own, as several servers on one database would have.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from running import carry_out, make_workspace, spec, write
+from size import size
 from stores import KINDS, empty_database, kept, opened
 
 from genaipa.runs.folder import find_run
@@ -30,9 +31,9 @@ from genaipa.workspace import find_workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-DESKS, AT_EACH = 4, 5
+DESKS, AT_EACH = size(small=(2, 2), full=(4, 5))
 DOCUMENTS = ("acme", "bolt", "cask")
-QUESTIONS = 50
+QUESTIONS = size(small=12, full=50)
 PATIENCE = 120.0
 """Seconds after which an analyst who waits for others has waited in vain."""
 AFTER_ALL = float("inf")
@@ -184,7 +185,7 @@ def open_desk(number: int, url: str, run: str, plan: Plan) -> list[Given]:
 def open_all(url: str, run: str, plan: Plan) -> list[Given]:
     """The whole study; what the analysts of all desks remember."""
     # Each desk starts afresh, with no lock and no connection of this process.
-    fresh = multiprocessing.get_context("spawn")
+    fresh = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(DESKS, mp_context=fresh) as processes:
         desks = [processes.submit(open_desk, number, url, run, plan) for number in range(DESKS)]
         return list(chain.from_iterable(desk.result(timeout=2 * PATIENCE) for desk in desks))

@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 from servers import AnthropicServer, GoogleServer, OpenAIServer
+from size import FULL, size
 
-POLICIES = "uber,spotify,airbnb,facebook,twitter"
-
-
-@pytest.fixture
-def pulled(genaipa, shared):
-    """The published documents, pulled from the checkout beside the repository."""
-    done = genaipa("pull", "genaipabench", "--from", shared / "data" / "genaipabench")
-    assert done.code == 0, done.err
+POLICIES = size(small=("uber", "spotify"), full=("uber", "spotify", "airbnb", "facebook", "twitter"))
 
 
 def the_run() -> Path:
@@ -29,16 +23,16 @@ def records() -> list[dict]:
 
 
 def test_published_policies_through_all_initializations(genaipa, pulled):
-    """The baseline answers 32 questions on each of five policies under each of the four initializations."""
-    done = genaipa("run", "--system", "extractive", "--policy", POLICIES)
+    """The baseline answers 32 questions on each published policy under each of the four initializations."""
+    done = genaipa("run", "--system", "extractive", "--policy", ",".join(POLICIES))
     assert done.code == 0, done.err
     answers = [r for r in records() if r["kind"] == "answer"]
-    assert len(answers) == len({r["key"] for r in answers}) == 5 * 4 * 32
+    assert len(answers) == len({r["key"] for r in answers}) == len(POLICIES) * 4 * 32
     assert all(r["status"] == "answered" and r["reply"] for r in answers)
     by_document = {
         r["document"]: r["reply"] for r in answers if (r["initialization"], r["question"]) == ("document", "T_u1")
     }
-    assert len(set(by_document.values())) == 5
+    assert len(set(by_document.values())) == len(POLICIES)
 
 
 def test_regulation_questions_on_the_published_regulations(genaipa, pulled):
@@ -74,15 +68,19 @@ def test_a_published_policy_is_pulled_when_it_is_named(genaipa, shared, monkeypa
     ],
 )
 def test_the_same_plan_through_each_vendors_sdk(genaipa, pulled, monkeypatch, server, system, key, address):
-    """Uber through all four initializations: 128 answers and two summaries, the document read from the cache."""
+    """Uber through all four initializations: 128 answers and two summaries, the document read from the cache.
+
+    In small one vendor is asked the whole, and the others four questions of each.
+    """
+    questions = 32 if FULL or server is OpenAIServer else 4
     with server(models=(system.partition("/")[2],)) as vendor:
         monkeypatch.setenv(key, "sk-test-0123456789abcdef")
         monkeypatch.setenv(address, vendor.root if server is not OpenAIServer else vendor.url)
-        done = genaipa("run", "--system", system, "--policy", "uber", "--json")
+        done = genaipa("run", "--system", system, "--policy", "uber", "--limit", str(questions), "--json")
         assert done.code == 0, done.err
-        assert len(vendor.requests) == 4 * 32 + 2
+        assert len(vendor.requests) == 4 * questions + 2
     kept = records()
-    assert [r["kind"] for r in kept].count("answer") == 128
+    assert [r["kind"] for r in kept].count("answer") == 4 * questions
     assert [r["kind"] for r in kept].count("summary") == 2
     shown = [r for r in kept if r["initialization"] == "document" and r["kind"] == "answer"]
     # Everything but the newest question and the reply before it has been sent before.
@@ -90,7 +88,7 @@ def test_the_same_plan_through_each_vendors_sdk(genaipa, pulled, monkeypatch, se
     assert sum(share > 0.9 for share in cached) >= len(cached) - 1
     assert all(r["model"] and r["cost"] for r in kept)
     rows = {row["initialization"]: row for row in json.loads(done.out)["rows"]}
-    assert rows["document"]["answered"] == 32
+    assert rows["document"]["answered"] == questions
     assert rows["document"]["usage"]["cached"] > 0
     assert "0123456789abcdef" not in done.err + done.out + (the_run() / "manifest.json").read_text()
 
