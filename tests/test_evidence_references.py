@@ -214,7 +214,7 @@ def test_a_title_decides_which_part_is_meant() -> None:
     assert (titled.resolved, titled.problem) == ("Section 3 Keeping it safe", "")
     assert (bare.resolved, bare.problem) == (
         "Section 2 Your choices",
-        "if its parts are the sections, as elsewhere here",
+        "if its parts are the sections",
     )
 
 
@@ -223,6 +223,9 @@ def test_what_is_said_to_be_missing_is_missing() -> None:
     listed = Document("vole", f"{POLICY.text}\n\n7. Also beetles count as snacks.\n", POLICY.about)
     replies = ("Section 7", "Section 8", "Section 2.5", 'Section 1: "Fox trade"', "Schedule 3")
     assert [find_references(reply, listed)[0].missing for reply in replies] == [False, True, True, False, False]
+    # 4.1 makes a section 4, though its heading was lost.
+    lost = Document("shrew", "1. One\n\nA.\n\n2. Two\n\nB.\n\n4.1 Four\n\nC.\n", POLICY.about)
+    assert find_references("Section 4", lost)[0].target
     near = find_references('the "You may leave this hedge at any time" section of the policy', POLICY)[0]
     assert (near.resolved, near.problem) == ("“You may leave the hedge at any time”", "which has nearly these words")
 

@@ -194,6 +194,8 @@ def _tone_of_reference(reference: Reference) -> str:
 def _resolved(reference: Reference, evidence: Evidence) -> str:
     """What a reference is in the document, or that it is none of its sections; "" where that says nothing."""
     if reference.outside:
+        if reference.split:
+            return ""
         other = reference.outside == "perhaps another text"
         return "perhaps of another text than this document" if other else f"{reference.outside}, not this document"
     if reference.target is None:
@@ -234,8 +236,10 @@ def _on_quotations(evidence: Evidence) -> list[Line]:
             "near": f"close to the document's words ({quote.similarity:.0f} %)",
             "none": "these quoted words are not in the document",
         }.get(quote.match)
+        elsewhere = evidence.summarised and quote.match == "none"
         if found:
-            lines.append(_line(_tone_of_quotation(quote), f"{found}: {_short(quote.text)}", f"q{n}"))
+            text = f"{found}{', perhaps in another text' if elsewhere else ''}: {_short(quote.text)}"
+            lines.append(_line("unsure" if elsewhere else _tone_of_quotation(quote), text, f"q{n}"))
     return lines
 
 
@@ -268,8 +272,10 @@ def _on_silence(evidence: Evidence) -> list[Line]:
         return []
     if silence.annotated:
         tone, says = "bad", "does not say that the document is silent"
-        if silence.claimed:
+        if silence.alone:
             tone, says = "good", "says that the document is silent"
+        elif silence.claimed:
+            tone, says = "plain", "begins by saying that the document is silent, and goes on"
         elif silence.phrases:
             tone, says = "unsure", "answers, and says only of something in it that the document does not say it"
         return [_line(tone, f"{says}; by the annotated answer it is silent")]

@@ -40,6 +40,7 @@ class Evidence:
     `suggestion` holds a value for the metric "reference", or nothing where the evidence doesn't settle it; `reason`
     is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the
     reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
+    `summarised` says that the system had a summary, from which it may quote.
     """
 
     references: tuple[Reference, ...]
@@ -49,6 +50,7 @@ class Evidence:
     reason: str
     targets: int = 0
     points: bool = False
+    summarised: bool = False
 
     @property
     def cited(self) -> int:
@@ -85,7 +87,7 @@ def examine(
         # A summary has parts of its own.
         value, reason = (None, "") if "summary" in reply.casefold() else _on_sections(references)
     suggestion: dict[Metric, float] = {} if value is None else {"reference": value}
-    return Evidence(references, quotations, silence, suggestion, reason, len(targets), points)
+    return Evidence(references, quotations, silence, suggestion, reason, len(targets), points, summarised)
 
 
 def annotated_targets(

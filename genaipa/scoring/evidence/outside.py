@@ -22,7 +22,7 @@ _NEAR = 120  # characters before a reference that are looked at
 
 _SUMMARY_BEFORE = re.compile(r"summary(?:[ \t]*[,:]?[ \t]*|[ \t]+of[ \t]+)$", re.IGNORECASE)
 _SUMMARY_BEHIND = re.compile(
-    r"[ \t]+(?:of|in|from)[ \t]+(?:the|my|your|this|its|our)[ \t]+(?:\w+[ \t]+){0,2}summary", re.IGNORECASE
+    r"[ \t]+(?:(?:of|in|from)[ \t]+(?:the|my|your|this|its|our)[ \t]+(?:\w+[ \t]+){0,2})?summary\b", re.IGNORECASE
 )
 
 # --- Laws ----------------------------------------------------------------------------------------------------------

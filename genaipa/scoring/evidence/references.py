@@ -141,6 +141,12 @@ def _called(mention: Mention) -> str:
     return f"{word[0].upper()}{word[1:]} {mention.number}"
 
 
+def _counted_in_arabic(roman: str) -> str:
+    """A small Roman number in Arabic figures; "" for anything else."""
+    numbers = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
+    return str(numbers.index(roman)) if roman and roman in numbers else ""
+
+
 class _Lookup:
     """Finds in a document what is named."""
 
@@ -168,12 +174,12 @@ class _Lookup:
     def takes_part_for_section(self, mention: Mention) -> bool:
         """Whether "Part 7: Title" has the title of section 7, or "Part 7.2" is section 7.2, and part 7 is elsewhere."""
         top = re.match(r"\d+", mention.number)
-        if not top or mention.within or not mention.word.lower().startswith("part"):
+        if not top or mention.within or not self.parts or not mention.word.lower().startswith("part"):
             return False
         given, section = self._given(top.group()), self._numbered(f"Section {mention.number}", self.sections)
         if section is None or (given and given[0] <= section.start < given[1]):
             return False
-        return "." in mention.number or bool(mention.title and self._agrees(section, mention.title))
+        return "." in mention.number or not given or bool(mention.title and self._agrees(section, mention.title))
 
     def _whole(self, section: Section) -> Span:
         """From the section's heading to the next one that isn't beneath it."""
@@ -211,11 +217,14 @@ class _Lookup:
             return named if named.span else self._no_part(mention)
         if mention.title and not mention.last:
             return self._titled_part(number, given, mention.title)
-        section = self._numbered(f"Section {number}", self.sections) if self.counts_sections else None
-        if section and not mention.last:
-            return Found(self._label(section), self._whole(section), "if its parts are the sections, as elsewhere here")
+        if not mention.last and (section := self._counted(number)):
+            return Found(self._label(section), self._whole(section), "if its parts are the sections")
         whole = Found(f"Part {number}", given, split=True)
         return _range(whole, self._last_part(mention.last)) if mention.last else whole
+
+    def _counted(self, number: str) -> Section | None:
+        """The section with the number of a part, where this answer counts the sections so."""
+        return self._numbered(f"Section {number}", self.sections) if self.counts_sections else None
 
     def _last_part(self, number: str) -> Found:
         given = self._given(number)
@@ -228,21 +237,25 @@ class _Lookup:
         place = self.headings.find(mention.title) if mention.title else None
         if place and place.fits and place.heading:
             return Found(place.label, place.span, "" if place.is_numbered(mention.number) else "which is no part")
+        if section := self._counted(mention.number):
+            return Found(self._label(section), self._whole(section), "if its parts are the sections")
         # A system that was given no parts may count those of a summary.
         return Found("", None, f"no Part {mention.number} of this document", sure=bool(self.parts))
 
     def _titled_part(self, number: str, given: Span, title: str) -> Found:
         """A part with a title: what has the title, in the part or elsewhere; the part, if nothing has it."""
-        inside = self.headings.find(title, given)
-        if inside and inside.fits:
+        inside, place = self.headings.find(title, given), self.headings.find(title)
+        if inside and inside.heading:
             return Found(f"Part {number}: {inside.label}", inside.span)
-        place = self.headings.find(title)
-        if place and place.fits and place.heading:
+        if place and place.heading:
             elsewhere = "" if place.is_numbered(number) else f"which is not in Part {number} of the system's split"
             return Found(place.label, place.span, elsewhere)
-        if inside or place or not self.headings.is_nowhere(title):
-            return Found(f"Part {number}", given, split=True)
-        return Found(f"Part {number}", given, "but this document has no such heading", split=True)
+        if section := self._counted(number):
+            return Found(self._label(section), self._whole(section), "which has another title")
+        if place and not place.fits:
+            return Found(place.label, place.span, "which has nearly these words")
+        invented = "but this document has no such heading" if self.headings.is_nowhere(title) else ""
+        return Found(f"Part {number}", given, invented, split=True)
 
     def _given(self, number: str) -> Span | None:
         """Where the part of that number stands, as the system was given it."""
@@ -260,7 +273,7 @@ class _Lookup:
         if first:
             return first._replace(label=f"Part {mention.within}: {first.label}")
         titled = self.headings.find(mention.title, outer) if mention.title else None
-        if titled and titled.fits:
+        if titled and titled.heading:
             return Found(f"Part {mention.within}: {titled.label}", titled.span)
         return self._elsewhere(mention)
 
@@ -279,7 +292,9 @@ class _Lookup:
             # "Section E" may be the E of any section.
             lettered = any(section.number.endswith(f".{mention.number}") for section in self.sections)
             return self._not_in(part, mention) if lettered and not mention.title else found
-        if mention.number.partition(".")[0] == mention.within:
+        # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
+        top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
+        if mention.within in {mention.number.partition(".")[0], _counted_in_arabic(top[1] if top else "")}:
             return found
         if "." in mention.number or mention.title or mention.number.isalpha():
             return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
@@ -331,6 +346,12 @@ class _Lookup:
         deepest = max((s.number.count(".") for s in self.sections), default=0)
         if section and section.number.count(".") < min(steps, deepest):
             return None  # resolve() takes 9.3 for 9; where others have such numbers, it is missing
+        beneath = [s for s in sections if s.number.startswith(f"{label.rpartition(' ')[2]}.")]
+        if section is None and beneath:
+            # Its heading was lost or is not recognised: it is what its own sections make up.
+            first, last = beneath[0], beneath[-1]
+            number = label.rpartition(" ")[2]
+            return Section(number, f"{first.number} {first.title}", first.level - 1, first.start, last.end)
         return section
 
     def _agrees(self, section: Section, title: str) -> bool:
