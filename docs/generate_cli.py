@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from genaipa.cli.headings import COMMANDS
+
 PAGE = Path(__file__).with_name("cli.md")
 HEAD = """# Commands
 
@@ -32,9 +34,8 @@ def commands(page: str) -> list[str]:
 
 def whole_page() -> str:
     """docs/cli.md as it should be."""
-    root = help_page()
-    pages = [HEAD, f"## genaipa\n\n```\n{root}\n```\n"]
-    for name in commands(root):
+    pages = [HEAD, f"## genaipa\n\n```\n{help_page()}\n```\n"]
+    for name in COMMANDS:
         page = help_page(name)
         pages.append(f"## genaipa {name}\n\n```\n{page}\n```\n")
         pages += [f"### genaipa {name} {sub}\n\n```\n{help_page(name, sub)}\n```\n" for sub in commands(page)]

@@ -5,27 +5,36 @@ One command, one file. Nothing but typer is imported until a command runs, so th
 
 from __future__ import annotations
 
-import io
+import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from typer.exceptions import TyperException
 
 from genaipa import __version__
+from genaipa.cli.headings import COMMANDS
+from genaipa.cli.help import Root
+from genaipa.cli.options import WorkspaceOption
 from genaipa.errors import GenaipaError
 
 if TYPE_CHECKING:
     from types import FrameType
 
+WIDEST_HELP = 120
+"""Columns beyond which a help page grows no wider."""
+
 app = typer.Typer(
     name="genaipa",
     help="Measure how well AI assistants answer people's questions about privacy policies and data-protection law.",
-    no_args_is_help=True,
+    cls=Root,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     # rich's help pages take three times as long to import as everything else here together.
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP},
 )
 
 
@@ -37,13 +46,29 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: bool = typer.Option(  # noqa: ARG001 - handled by its callback
-        False, "--version", help="Say the version and leave.", callback=_version, is_eager=True
+        False, "--version", help="Show the version and exit.", callback=_version, is_eager=True
     ),
+    workspace: WorkspaceOption = None,
 ) -> None:
     from genaipa.cli.environment import load_dotenv
 
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        return
+    if workspace is not None:
+        _set_workspace(context, workspace)
     load_dotenv()
+
+
+def _set_workspace(context: typer.Context, workspace: Path) -> None:
+    """Make the workspace that was named before the command the command's own, over what the environment names."""
+    variable = "GENAIPA_WORKSPACE"
+    before = os.environ.pop(variable, None)
+    context.default_map = {name: {"workspace": str(workspace)} for name in COMMANDS}
+    if before is not None:
+        context.call_on_close(lambda: os.environ.update({variable: before}))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -55,21 +80,35 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the command line; an error is one sentence on stderr and its exit code."""
-    from genaipa.cli import commands
+    from genaipa.cli import commands, streams
 
     for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A reply may hold any character; a terminal that can't show it must not end the run.
-            stream.reconfigure(errors="replace")
+    streams.prepare()
     commands.register(app)
-    try:
-        app()
-    except GenaipaError as error:
-        from genaipa.cli.screen import complain
+    sys.exit(carry_out())
 
+
+def carry_out(arguments: list[str] | None = None) -> int:
+    """Carry out a command; its exit code. What is wrong is said in a sentence on stderr."""
+    from genaipa.cli.screen import complain
+
+    try:
+        code = app(arguments, prog_name="genaipa", standalone_mode=False)
+        sys.stdout.flush()
+    except GenaipaError as error:
         complain(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
+    except TyperException as error:
+        from genaipa.cli.usage import sentence
+
+        complain(sentence(error))
+        return error.exit_code
+    except typer.Abort:
+        complain("nothing was done.")
+        return 1
+    except BrokenPipeError:  # whoever read the output has read enough
+        return 1
+    return code if isinstance(code, int) else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 from genaipa.errors import UsageError
 
@@ -21,7 +22,7 @@ PARTIAL = 3
 
 
 def collect(
-    run: Annotated[str, typer.Argument(help="Name of the run, part of it, or latest.")],
+    run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
     files: Annotated[
         list[Path] | None, typer.Argument(help="Filled-in files; by default, all in the run's sheets folder.")
     ] = None,

@@ -27,31 +27,43 @@ from genaipa.cli import (
     unpack,
     validate,
 )
+from genaipa.cli.help import Command, Group
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import typer
 
 
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "run": run.run,
+    "collect": collect.collect,
+    "systems": systems.systems,
+    "runs": runs.runs,
+    "show": show.show,
+    "score": score.score,
+    "report": report.report,
+    "compare": compare.compare,
+    "leaderboard": leaderboard.leaderboard,
+    "pack": pack.pack,
+    "unpack": unpack.unpack,
+    "pull": pull.pull,
+    "import": importing.import_,
+    "init": init.init,
+    "questions": questions.questions,
+    "prompts": prompts.prompts,
+    "validate": validate.validate,
+    "demo": demo.demo,
+    "doctor": doctor.doctor,
+}
+_GROUPS = {"scores": scores.app, "policies": policies.app}
+
+
 def register(app: typer.Typer) -> None:
-    """Put the commands into the app, in the order in which `--help` shows them."""
-    app.command("run")(run.run)
-    app.command("collect")(collect.collect)
-    app.command("runs")(runs.runs)
-    app.command("show")(show.show)
-    app.command("score")(score.score)
-    app.add_typer(scores.app, name="scores")
-    app.command("report")(report.report)
-    app.command("compare")(compare.compare)
-    app.command("leaderboard")(leaderboard.leaderboard)
-    app.command("pack")(pack.pack)
-    app.command("unpack")(unpack.unpack)
-    app.command("demo")(demo.demo)
-    app.add_typer(policies.app, name="policies")
-    app.command("questions")(questions.questions)
-    app.command("prompts")(prompts.prompts)
-    app.command("pull")(pull.pull)
-    app.command("import")(importing.import_)
-    app.command("systems")(systems.systems)
-    app.command("init")(init.init)
-    app.command("validate")(validate.validate)
-    app.command("doctor")(doctor.doctor)
+    """Put the commands into the app."""
+    for name, command in _COMMANDS.items():
+        app.command(name, cls=Command)(command)
+    for name, group in _GROUPS.items():
+        for one in group.registered_commands:
+            one.cls = Command
+        app.add_typer(group, name=name, cls=Group)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
 from genaipa.errors import DataError, UnknownNameError, UsageError
 
@@ -20,11 +21,21 @@ _FORMS = (".csv", ".html", ".json", ".tex")
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="A system, a run, or RUN:SYSTEM.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
+    first: Annotated[
+        str,
+        typer.Argument(metavar="A", autocompletion=completion.runs_and_systems, help="A system, a run, or RUN:SYSTEM."),
+    ],
+    second: Annotated[
+        str, typer.Argument(metavar="B", autocompletion=completion.runs_and_systems, help="What it is compared with.")
+    ],
     experiment: Annotated[
         list[str] | None,
-        option("--experiment", "-e", help="Compare these experiments only; by default, all but regulation."),
+        option(
+            "--experiment",
+            "-e",
+            autocompletion=completion.experiments,
+            help="Compare these experiments only; by default, all but regulation.",
+        ),
     ] = None,
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Count what the audit of imported data leaves out.")

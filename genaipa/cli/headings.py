@@ -1,4 +1,4 @@
-"""The commands in the groups and the order in which `genaipa --help` shows them."""
+"""The groups and the order in which help pages show the commands, and the options of a command that has many."""
 
 from __future__ import annotations
 
@@ -12,3 +12,29 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "This machine": ("demo", "doctor"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+
+OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "run": {
+        "What is asked": (
+            *("--system", "--policy", "--experiment", "--initialization", "--wording", "--repetitions", "--questions"),
+            *("--limit", "--resume", "--new", "--config"),
+        ),
+        "How it is asked": (
+            *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),
+            *("--temperature", "--max-tokens", "--sampling-seed"),
+        ),
+        "How fast": ("--max-connections", "--max-retries", "--timeout"),
+        "Money": ("--estimate", "--max-cost", "--yes"),
+        "Output": ("--name", "--dry-run", "--json", "--workspace", "--offline", "--help"),
+    }
+}
+"""Command → heading → its options, where one list of all of them would be too long."""
+
+STARTS = (
+    ("genaipa demo", "a whole study in a minute, without a key"),
+    ("genaipa run --system gpt-4.1 --policy brindlecart --estimate", "what a run would cost; asks nothing"),
+    ("genaipa run --system gpt-4.1 --policy brindlecart --max-cost 5", "ask, and keep every answer"),
+    ("genaipa score latest", "score the answers in the browser"),
+    ("genaipa report latest", "figures, tables, and one page to read"),
+)
+"""The commands of a first study, and what each does."""

@@ -17,7 +17,12 @@ def option(*names: str, help: str, **details: Any) -> Any:  # noqa: A002 - typer
 
 WorkspaceOption = Annotated[
     Path | None,
-    option("--workspace", "-w", help="Folder with your own data and runs (else the nearest with a genaipa.toml)."),
+    option(
+        "--workspace",
+        "-w",
+        metavar="DIR",
+        help="Folder with your data and runs; else the nearest with a genaipa.toml.",
+    ),
 ]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
 OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: what isn't here is an error.")]

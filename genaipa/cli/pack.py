@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption, check_new
 from genaipa.errors import UsageError
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 def pack(
     run: Annotated[
         list[str] | None,
-        typer.Argument(help="Runs, or systems for all of their runs; by default, every run of the workspace."),
+        typer.Argument(
+            autocompletion=completion.runs_and_systems,
+            help="Runs, or systems for all of their runs; by default, every run of the workspace.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def named_document(workspace: Workspace, name: str) -> Document:
 
 @app.command("show")
 def show_policy(
-    name: Annotated[str, typer.Argument(help="The document.")],
+    name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
     section: Annotated[
         str | None, option("--section", help="Print the text of this section: a number or title.")
     ] = None,
@@ -285,7 +286,7 @@ def add(
 
 @app.command()
 def annotate(
-    name: Annotated[str, typer.Argument(help="The document.")],
+    name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
     questions: Annotated[str, option("--questions", "-q", help="The question set; else the one of its kind.")] = "",
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -320,7 +321,9 @@ def annotate(
 
 @app.command()
 def stats(
-    names: Annotated[list[str] | None, typer.Argument(help="Only these documents.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(autocompletion=completion.documents, help="Only these documents.")
+    ] = None,
     json: JsonOption = False,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
     workspace: WorkspaceOption = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
 
 def prompts(
-    name: Annotated[str | None, typer.Argument(help="The template to show.")] = None,
-    policy: Annotated[str | None, option("--policy", "-p", help="Fill it in for this document.")] = None,
+    name: Annotated[str | None, typer.Argument(autocompletion=completion.prompts, help="The template to show.")] = None,
+    policy: Annotated[
+        str | None, option("--policy", "-p", autocompletion=completion.documents, help="Fill it in for this document.")
+    ] = None,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
@@ -14,9 +15,17 @@ if TYPE_CHECKING:
 
 
 def questions(
-    name: Annotated[str | None, typer.Argument(metavar="SET", help="The question set to show.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="SET", autocompletion=completion.question_sets, help="The question set to show."),
+    ] = None,
     wording: Annotated[
-        str, option("--wording", help="Which texts: original, paraphrase-1, paraphrase-2, paraphrase-3 or all.")
+        str,
+        option(
+            "--wording",
+            autocompletion=completion.wordings,
+            help="Which texts: original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+        ),
     ] = "original",
     json: JsonOption = False,
     workspace: WorkspaceOption = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
 from genaipa.errors import UsageError, nearest
 
@@ -24,7 +25,10 @@ _GREEN, _RED = 0.5, 0.0
 def report(
     run: Annotated[
         list[str] | None,
-        typer.Argument(help="Runs, or systems for all of their runs; by default, every run of the workspace."),
+        typer.Argument(
+            autocompletion=completion.runs_and_systems,
+            help="Runs, or systems for all of their runs; by default, every run of the workspace.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option, several
 from genaipa.errors import SpendingCapError, UsageError
 
@@ -57,30 +58,65 @@ def run(
     context: typer.Context,
     system: Annotated[
         list[str] | None,
-        option("--system", "-s", help="Who is asked: a short name or provider/model; several by commas or repeats."),
+        option(
+            "--system",
+            "-s",
+            autocompletion=completion.systems,
+            help="Who is asked: a short name or provider/model; several by commas or repeats.",
+        ),
     ] = None,
     policy: Annotated[
-        list[str] | None, option("--policy", "-p", help="The documents: privacy policies or regulations.")
+        list[str] | None,
+        option(
+            "--policy",
+            "-p",
+            autocompletion=completion.documents,
+            help="The documents: privacy policies or regulations.",
+        ),
     ] = None,
     experiment: Annotated[
         str | None,
-        option("--experiment", "-e", help="quality, robustness, recall, regulation, summary or procedure (all four)."),
+        option(
+            "--experiment",
+            "-e",
+            autocompletion=completion.experiments,
+            help="quality, robustness, recall, regulation, summary or procedure (all four).",
+        ),
     ] = None,
     initialization: Annotated[
         list[str] | None,
-        option("--initialization", "-i", help="company-name, document, summary-by-name, summary-of-document."),
+        option(
+            "--initialization",
+            "-i",
+            autocompletion=completion.initializations,
+            help="company-name, document, summary-by-name, summary-of-document.",
+        ),
     ] = None,
     wording: Annotated[
-        list[str] | None, option("--wording", help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.")
+        list[str] | None,
+        option(
+            "--wording",
+            autocompletion=completion.wordings,
+            help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+        ),
     ] = None,
     repetitions: Annotated[int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1)] = 1,
     conversation: Annotated[
         str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
     ] = "shared",
     questions: Annotated[
-        list[str] | None, option("--questions", "-q", help="Question sets instead of the ones for the document's kind.")
+        list[str] | None,
+        option(
+            "--questions",
+            "-q",
+            autocompletion=completion.question_sets,
+            metavar="SET",
+            help="Question sets instead of the ones for the document's kind.",
+        ),
     ] = None,
-    limit: Annotated[str | None, option("--limit", help="N or A-B: only these of the shuffled questions.")] = None,
+    limit: Annotated[
+        str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
+    ] = None,
     seed: Annotated[int, option("--seed", help="Decides the shuffles.")] = 0,
     part_tokens: Annotated[
         int | None, option("--part-tokens", help="Size of the parts in which a document is announced.", min=50)
@@ -96,7 +132,9 @@ def run(
         int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1)
     ] = 10,
     max_retries: Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0)] = 5,
-    timeout: Annotated[float, option("--timeout", help="Seconds until a call counts as stalled.", min=0.1)] = 120.0,
+    timeout: Annotated[
+        float, option("--timeout", metavar="SECONDS", help="Seconds until a call counts as stalled.", min=0.1)
+    ] = 120.0,
     max_cost: Annotated[
         float | None,
         option(
@@ -107,7 +145,15 @@ def run(
         ),
     ] = None,
     name: Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")] = None,
-    resume: Annotated[str | None, option("--resume", help="Go on with this run (name, part of it, or latest).")] = None,
+    resume: Annotated[
+        str | None,
+        option(
+            "--resume",
+            autocompletion=completion.runs,
+            metavar="RUN",
+            help="Go on with this run (name, part of it, or latest).",
+        ),
+    ] = None,
     new: Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")] = False,
     dry_run: Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")] = False,
     estimate: Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")] = False,
@@ -119,7 +165,13 @@ def run(
     workspace: WorkspaceOption = None,
     config: Annotated[  # noqa: ARG001 - read by its callback
         Path | None,
-        option("--config", help="YAML file whose keys are these flags' names.", callback=_config, is_eager=True),
+        option(
+            "--config",
+            metavar="FILE.yaml",
+            help="YAML file whose keys are these flags' names.",
+            callback=_config,
+            is_eager=True,
+        ),
     ] = None,
 ) -> None:
     """Question a system about documents and keep every answer.

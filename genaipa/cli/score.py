@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import WorkspaceOption, option, several
 from genaipa.errors import UsageError
 
@@ -24,8 +25,9 @@ def score(
     run: Annotated[
         list[str] | None,
         typer.Argument(
+            autocompletion=completion.runs_and_systems,
             help="Runs whose answers are scored, or systems for all of their runs; by default, every run of the "
-            "workspace."
+            "workspace.",
         ),
     ] = None,
     port: Annotated[int, option("--port", help="Where the desk listens.", min=1, max=65535)] = _PORT,

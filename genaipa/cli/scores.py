@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption
 from genaipa.errors import UsageError
@@ -154,7 +155,10 @@ def import_(
 
 @app.command()
 def sheet(
-    run: Annotated[list[str], typer.Argument(help="Runs, or systems for all of their runs.")],
+    run: Annotated[
+        list[str],
+        typer.Argument(autocompletion=completion.runs_and_systems, help="Runs, or systems for all of their runs."),
+    ],
     output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     analyst: Annotated[
         str, option("--analyst", metavar="NAME", help="Who fills it: stands in each row, and decides the order.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
@@ -20,9 +21,13 @@ _FEW = 12
 
 
 def show(
-    run: Annotated[str, typer.Argument(help="Name of the run, part of it, or latest.")],
+    run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
     answer: Annotated[
-        str | None, typer.Argument(help="Which answer: a question id, or a key or part of one (see the list).")
+        str | None,
+        typer.Argument(
+            autocompletion=completion.answers,
+            help="Which answer: a question id, or a key or part of one (see the list).",
+        ),
     ] = None,
     whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
     json: JsonOption = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ _FORMS = (
 
 
 def systems(
-    names: Annotated[list[str] | None, typer.Argument(help="Only these: short names or provider/model.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=completion.systems, help="Only these: short names or provider/model."),
+    ] = None,
     check: Annotated[bool, option("--check", help="Really start them, and say what their server answers.")] = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
