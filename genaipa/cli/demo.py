@@ -78,4 +78,4 @@ def _report(workspace: Workspace, run: str) -> None:
     say(f"The same as: genaipa report {run} --formats svg -o {REPORT}")
     found = gathered(workspace, (run,))
     # A picture in each of the three formats takes three times as long.
-    print_closing(found, write_report(found, workspace.home / REPORT, formats=("svg",)))
+    print_closing(found, write_report(found, workspace.home / REPORT, formats=("svg",), selection=(run,)))

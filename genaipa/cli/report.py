@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 _GREEN, _RED = 0.5, 0.0
+_NAMED = 3
+"""Systems and runs that a folder's name has at most."""
+_LONGEST = 100
+"""Characters of a folder's name."""
 
 
 def report(
@@ -46,39 +50,81 @@ def report(
         Path | None,
         option("--frame", metavar="FILE", help="Write the tidy table to this .csv or .parquet file as well."),
     ] = None,
+    open_page: Annotated[bool, option("--open", help="Show the page in the browser when it is written.")] = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write a report: one HTML page, and its figures and tables as files for a paper.
 
-    An earlier report in the same folder is replaced. What failed, is missing, was not scored or was left out is said.
+    An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
     """
     from genaipa.cli.findings import gathered
-    from genaipa.cli.screen import err, print_json
+    from genaipa.cli.screen import err, print_json, printable, say
     from genaipa.workspace import find_workspace
 
     here, names = find_workspace(workspace), several(run)
     bounds, wanted = _bounds(green, red), _formats(several(formats))
     if frame is not None and frame.suffix not in (".csv", ".parquet"):
         raise UsageError(f"'{frame.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
-    found = gathered(here, names, excluded=include_excluded)
-    from genaipa.reports.writing import as_json, write_report
+    with err().status("reading the runs") as status:
+        found = gathered(here, names, excluded=include_excluded)
+        from genaipa.reports.writing import as_json, selection_of, write_report
 
-    with err().status("drawing figures, writing tables"):
-        written = write_report(found, output or default_folder(here, names, found), bounds=bounds, formats=wanted)
+        asked = selected(here, names, found)
+        folder = output or default_folder(here, asked)
+        before = selection_of(folder)
+        written = write_report(
+            found,
+            folder,
+            bounds=bounds,
+            formats=wanted,
+            selection=asked,
+            tell=lambda now: status.update(printable(now)),
+        )
+    if before is not None and before != sorted(asked):
+        say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
     if frame is not None:
         _write_frame(found, frame)
     if json:
         print_json({"folder": str(written.folder), **as_json(written.contents)})
     else:
         print_closing(found, written)
+    if open_page:
+        _open(written.page)
 
 
-def default_folder(workspace: Workspace, names: tuple[str, ...], found: Gathered) -> Path:
-    """`reports/NAME` in the workspace: the first system or run that was named, else `all`."""
-    first = found.sources[0]
-    name = "all" if not names else names[0] if names[0] in first.systems else first.folder.name
-    return workspace.home / "reports" / (re.sub(r"[^\w.-]+", "-", name).strip(".-") or "report")
+def selected(workspace: Workspace, names: tuple[str, ...], found: Gathered) -> tuple[str, ...]:
+    """What a report is about: the systems that were named, and the full names of the runs, each once."""
+    from genaipa.runs.folder import find_run
+
+    systems = {system for source in found.sources for system in source.systems}
+    return tuple(dict.fromkeys(name if name in systems else find_run(workspace, name).name for name in names))
+
+
+def default_folder(workspace: Workspace, asked: tuple[str, ...]) -> Path:
+    """`reports/NAME` in the workspace, named after all that it is about, else `all`.
+
+    Where a report on something else has that name already, a number is added.
+    """
+    from genaipa.reports.writing import MANIFEST, selection_of
+
+    parts = [re.sub(r"[^\w.-]+", "-", name).strip(".-") or "report" for name in asked]
+    named = "+".join(parts[:_NAMED]) + (f"+{len(parts) - _NAMED}-more" if len(parts) > _NAMED else "")
+    wanted = workspace.home / "reports" / (named[:_LONGEST].rstrip(".-+") or "all")
+    folder, number = wanted, 2
+    while (folder / MANIFEST).is_file() and selection_of(folder) != sorted(asked):
+        folder, number = wanted.with_name(f"{wanted.name}-{number}"), number + 1
+    return folder
+
+
+def _open(page: Path) -> None:
+    """Show a page in the browser."""
+    import webbrowser
+
+    from genaipa.cli.screen import say
+
+    if not webbrowser.open(page.resolve().as_uri()):
+        say(f"No browser could be opened; the page is {page}")
 
 
 def print_closing(found: Gathered, written: Written) -> None:

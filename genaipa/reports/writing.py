@@ -1,7 +1,7 @@
 """Write a report into a folder: the page, every figure and table as files of their own, the tidy table, what went in.
 
-A folder that holds an earlier report gets the new one in its place, file by file; other files are left alone, and
-none of them is ever overwritten.
+A folder that holds an earlier report gets the new one in its place, file by file; other files beside it are left alone,
+and none of them is ever overwritten. A folder that holds files and no report is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from genaipa.reports.render import as_csv, as_html, as_latex, as_rows, as_text
 from genaipa.scoring.overall import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.gather import Gathered
@@ -52,20 +52,29 @@ class Written:
 
 
 def write_report(
-    gathered: Gathered, folder: Path, *, bounds: Bounds | None = None, formats: Sequence[Format] = FORMATS
+    gathered: Gathered,
+    folder: Path,
+    *,
+    bounds: Bounds | None = None,
+    formats: Sequence[Format] = FORMATS,
+    selection: Sequence[str] = (),
+    tell: Callable[[str], None] | None = None,
 ) -> Written:
     """Write the report into the folder, which is made where it is missing; `formats` are those of the figures.
 
-    The same input gives the same bytes. A UsageError if a file that is no report's is in the way, or nothing can be
-    written there.
+    `selection` is what the report was asked about, kept in its manifest; `tell` is told what is under way. The same
+    input gives the same bytes. A UsageError if the folder holds files and no report, or nothing can be written there.
     """
-    bounds = bounds or Bounds()
-    parts = contents(gathered, bounds)
+    bounds, tell = bounds or Bounds(), tell or (lambda _: None)
     try:
         earlier = _earlier(folder)
+        _check_ours(folder, earlier)
+        tell("working out tables")
+        parts = contents(gathered, bounds)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
-            files = _written(gathered, parts, Path(made), bounds, formats)
+            _draw(parts, Path(made), formats, tell)
+            files = _written(gathered, parts, Path(made), bounds, selection)
             _check_free(folder, files, earlier)
             _put(Path(made), folder, files)
         for name in sorted(set(earlier) - set(files)):
@@ -75,11 +84,18 @@ def write_report(
     return Written(folder, parts)
 
 
-def _written(gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, formats: Sequence[Format]) -> list[str]:
-    """Write everything into an empty folder; the names, the manifest's last."""
-    (folder / "tables").mkdir()
-    for figure in parts.figures:
+def _draw(parts: Contents, folder: Path, formats: Sequence[Format], tell: Callable[[str], None]) -> None:
+    """Draw every figure, telling which of how many; then the tables' turn has come."""
+    figures = parts.figures
+    for number, figure in enumerate(figures, 1):
+        tell(f"drawing figure {number} of {len(figures)}: {figure.name}")
         save(figure, folder / "figures", formats)
+    tell(f"writing {len(parts.tables)} tables and the page")
+
+
+def _written(gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, selection: Sequence[str]) -> list[str]:
+    """Write everything but the figures into the folder that has these; the names, the manifest's last."""
+    (folder / "tables").mkdir()
     for table in parts.tables:
         _write_table(table, folder / "tables")
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
@@ -90,6 +106,7 @@ def _written(gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, 
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     known = {
         **inputs.manifest_of(gathered),
+        "selection": sorted(selection),
         "bounds": {"green": bounds.green, "red": bounds.red},
         "excluded_included": bool((gathered.frame["counted"] & (gathered.frame["excluded"] != "")).any()),
         "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names},
@@ -123,6 +140,26 @@ def _earlier(folder: Path) -> list[str]:
     return [
         name for name in names if isinstance(name, str) and (folder / name).resolve().is_relative_to(folder.resolve())
     ]
+
+
+def selection_of(folder: Path) -> list[str] | None:
+    """What the report in this folder was asked about; None if there is none, or it doesn't say."""
+    try:
+        known: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.DecodeError):
+        return None
+    found = known.get("selection") if "genaipa" in known else None
+    return [str(name) for name in found] if isinstance(found, list) else None
+
+
+def _check_ours(folder: Path, earlier: Sequence[str]) -> None:
+    """A UsageError where a folder has files and none of them is a report's."""
+    if not earlier and folder.is_dir():
+        foreign = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+        if foreign:
+            raise UsageError(
+                f"{folder / foreign[0]} is there already and not of an earlier report; name another folder with -o."
+            )
 
 
 def _check_free(folder: Path, files: Sequence[str], earlier: Sequence[str]) -> None:
