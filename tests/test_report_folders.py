@@ -11,9 +11,10 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.cli.report import default_folder
 from genaipa.errors import UsageError
-from genaipa.reports.frame import empty
-from genaipa.reports.gather import Gathered
+from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.writing import selection_of, write_report
+from genaipa.runs.selection import everything
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +24,17 @@ if TYPE_CHECKING:
     Cli = Callable[..., Finished]
 
 
+def some_report() -> Gathered:
+    """What a report on a small run is made of."""
+    make_workspace(questions=1)
+    carry_out(spec(systems=("extractive",)))
+    return gather(find_workspace(), everything(find_workspace()), None)
+
+
 def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:
     """A folder is named after all that was asked for; one that another report took is left as it is."""
-    workspace = make_workspace()
-    nothing = Gathered(empty(), [])
+    nothing = some_report()
+    workspace = find_workspace()
     both = default_folder(workspace, ("a/one", "b/two"))
     assert both.name == "a-one+b-two"
     assert default_folder(workspace, ("a/one",)).name == "a-one"
@@ -43,7 +51,7 @@ def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:
 def test_a_folder_of_somebody_else_is_refused() -> None:
     """A folder with files and no report is left as it is; one with hidden files only is as good as empty."""
     write("docs/guide.md", "mine")
-    nothing = Gathered(empty(), [])
+    nothing = some_report()
     with pytest.raises(UsageError, match=r"guide\.md is there already and not of an earlier report; name another"):
         write_report(nothing, Path("docs"), formats=())
     assert [path.name for path in Path("docs").iterdir()] == ["guide.md"]

@@ -46,7 +46,10 @@ COLUMNS: dict[str, tuple[Kind, str]] = {
     "source": ("category", "where the question comes from: faq or user"),
     "silent": ("category", "yes or no: whether the document is silent on it by its annotated answer; empty if unknown"),
     "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
-    "claims_silence": ("category", "yes or no: whether the reply says that the document is silent, found by rules"),
+    "claims_silence": (
+        "category",
+        "yes or no: whether the reply begins by saying that the document is silent, found by rules",
+    ),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
     "seconds": ("float64", "from the question to the whole reply"),
     "cost": ("float64", "money for this answer, in US dollars, where prices are known"),
