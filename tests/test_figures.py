@@ -18,6 +18,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
 from matplotlib.patches import Polygon, Rectangle
+from size import size
 
 from genaipa.reports import frame as tidy_table
 from genaipa.reports.figures import agreement as agreement_figures
@@ -41,6 +42,10 @@ HOSTILE = (
     "\u6f22\u5b57 \U0001f600 \U0010fffd",
 )
 MINUS = "\u2212"
+DRAWN = size(small=("quality",), full=tuple(tidy_table.ORDERED["experiment"]))
+"""The experiments whose figures are drawn: the code is the same for all."""
+KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 5
+"""How many figures `everything` draws of a whole study."""
 
 
 def everything(frame):
@@ -50,7 +55,7 @@ def everything(frame):
     found = [effort_figures.against(effort.by_system(frame), what) for what in ("cost", "seconds")]
     found += [robustness_figures.drops(robustness.drops(frame)), memory_figures.by_question(memory.by_question(frame))]
     found.append(regulation_figures.scores(regulation.scores(frame)))
-    for experiment in tidy_table.ORDERED["experiment"]:
+    for experiment in DRAWN:
         found.append(boxes.by_document(points, five, experiment))
         found.append(heatmap.by_question(questions, experiment))
         found.append(heatmap.by_category(categories, experiment))
@@ -107,7 +112,7 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
     assert drawn.name == "quality-by-document"
     for system, axes in panels(drawn).items():
         rows = five.data[five.data["system"] == system]
-        assert lines(axes, linewidth=1.8) == [[median, median] for median in rows["median"]]
+        assert all([median, median] in lines(axes) for median in rows["median"])
         quartiles = [
             sorted({x for x, _ in patch.get_path().vertices[:4]}) for patch in axes.patches if patch.get_zorder() == 2
         ]
@@ -271,10 +276,7 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     assert drawn is not None
     assert drawn.name == "effort-cost"
     axes = drawn.drawn().axes[0]
-    drawn_at = [
-        line.get_xdata()[0] for line in axes.lines if line.get_markersize() == 5.5 and line.get_marker() != "None"
-    ]
-    assert drawn_at == efforts
+    assert [line.get_xdata()[0] for line in axes.lines if line.get_marker() in style.MARKERS] == efforts
     assert axes.get_xscale() == scale
     left, right = axes.get_xlim()
     assert all(left <= value <= right for value in efforts)
@@ -316,7 +318,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
     axes = drawn.drawn().axes[0]
     known = table.data.dropna(subset=["alpha"])
     assert [*chain.from_iterable(lines(axes, marker="o"))] == known["alpha"].tolist()
-    assert [xs for xs in lines(axes, linewidth=1.2) if len(xs) == 2] == known[["low", "high"]].to_numpy().tolist()
+    assert all(interval in lines(axes) for interval in known[["low", "high"]].to_numpy().tolist())
     assert [text for text in written(axes) if "=" in text] == [f"n={n}" for n in table.data["answers"]]
     assert written(axes).count("no value") == 1
     unknown = Table("agreement", "", "", table.data.assign(alpha=float("nan")))
@@ -344,7 +346,11 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
 
 
 @pytest.mark.parametrize(
-    ("systems", "documents", "questions"), [(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))]
+    ("systems", "documents", "questions"),
+    size(
+        small=[(1, 1, ("T_f1",)), (3, 6, ("T_f1", "CA_u1"))],
+        full=[(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))],
+    ),
 )
 def test_every_size_is_drawn(systems, documents, questions) -> None:
     """From one point to many panels, every figure of a study is drawn, and without a warning."""
@@ -354,7 +360,7 @@ def test_every_size_is_drawn(systems, documents, questions) -> None:
         questions=questions,
     )
     found = everything(frame)
-    assert len(found) == 4 * 3 + 5
+    assert len(found) == KINDS
     for one in found:
         assert len(figure.as_png(one, dpi=40)) > 1000
 
@@ -371,7 +377,7 @@ def test_hostile_names_are_drawn_as_text() -> None:
     """Mathematics, markup, control characters, other scripts and endless names harm no figure and no page."""
     frame = whole_study(systems=HOSTILE, documents=("$x$ " * 30, "<b>_u"), questions=("T_f1", "T_u1"))
     found = everything(frame)
-    assert len(found) == 4 * 3 + 5
+    assert len(found) == KINDS
     for one in found:
         page = figure.as_svg(one)
         ET.fromstring(page)
@@ -432,41 +438,41 @@ def test_figures_stand_on_one_page_without_disturbing_each_other() -> None:
     assert len(ids) == len(set(ids))
 
 
-_PROBE = """
-import sys
-from pathlib import Path
-from genaipa.reports.figures import figure
-from tests.test_figures import everything, whole_study, alphas, agreement_figures
-found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))
-for one in [agreement_figures.alphas(alphas()), *found[:6], found[-1]]:
-    figure.save(one, Path(sys.argv[1]))
-"""
+def draw_some(folder) -> None:
+    """A figure of each kind, or so, in all formats."""
+    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))
+    for one in [agreement_figures.alphas(alphas()), *found[: size(small=3, full=6)], found[-1]]:
+        figure.save(one, folder)
+
+
+def digests(folder):
+    """File name → digest of its content."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     """Another process on another day, with other hashes and a configuration of its own, writes the same files."""
+    draw_some(tmp_path / "here")
     root = Path(__file__).parents[1]
-    digests = []
-    for number in ("1", "2"):
-        folder = tmp_path / number
-        home = tmp_path / f"home{number}"
-        home.mkdir()
-        (home / "matplotlibrc").write_text(f"lines.linewidth: {number}5\nfont.size: {number}4\n")
-        given = {"PYTHONHASHSEED": number, "SOURCE_DATE_EPOCH": f"{number}000000", "MATPLOTLIBRC": str(home)}
-        environment = {**os.environ, **given, "PYTHONPATH": str(root)}
-        done = subprocess.run([sys.executable, "-c", _PROBE, str(folder)], cwd=root, env=environment, check=False)
-        assert done.returncode == 0
-        digests.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()})
-    assert len(digests[0]) == 8 * 4
-    assert digests[0] == digests[1]
-    assert not any(
-        b"20" in line for line in (tmp_path / "1" / "memory.pdf").read_bytes().split(b"\n") if b"Date" in line
-    )
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "matplotlibrc").write_text("lines.linewidth: 15\nfont.size: 14\n")
+    given = {"PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": "1000000", "MATPLOTLIBRC": str(home)}
+    path = os.pathsep.join(map(str, (root, root / "tests")))
+    environment = {**os.environ, **given, "PYTHONPATH": path, "GENAIPA_TESTS": size(small="small", full="full")}
+    probe = "import sys, pathlib; from tests.test_figures import draw_some; draw_some(pathlib.Path(sys.argv[1]))"
+    command = [sys.executable, "-c", probe, str(tmp_path / "there")]
+    done = subprocess.run(command, cwd=root, env=environment, check=False)
+    assert done.returncode == 0
+    assert len(digests(tmp_path / "here")) == size(small=5, full=8) * 4
+    assert digests(tmp_path / "here") == digests(tmp_path / "there")
+    document = next((tmp_path / "there").glob("*.pdf")).read_bytes()
+    assert not any(b"20" in line for line in document.split(b"\n") if b"Date" in line)
 
 
 def test_threads_draw_without_disturbing_each_other() -> None:
     """Threads that draw at once draw what one alone does; matplotlib's settings are left as they were."""
-    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[:6]
+    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=4, full=6)]
     before = dict(mpl.rcParams)
     alone = [figure.as_bytes(one, "svg") for one in found]
     with ThreadPoolExecutor(4) as threads:
