@@ -18,6 +18,7 @@ from genaipa.annotations import problems as annotation_problems
 from genaipa.datafiles import UNREADABLE, read_partly, read_text
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.importers.genaipabench.pull import would_provide
+from genaipa.jsonfiles import DAMAGE, why
 from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.document import problems as document_problems
 from genaipa.policies.sections import resolve
@@ -25,6 +26,7 @@ from genaipa.prompts import INCLUDED, TEMPLATES, Prompts
 from genaipa.questions import QuestionSet
 from genaipa.questions import problems as question_problems
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
+from genaipa.runs.integrity import damage
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring.people import FILE as PEOPLE
 from genaipa.scoring.people import People
@@ -68,8 +70,11 @@ def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]
     return [path for path in files if not {path, path.with_suffix(".yaml")} & named]
 
 
-def check_workspace(workspace: Workspace) -> list[Finding]:
-    """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file."""
+def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding]:
+    """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file.
+
+    With `data`, every text of the runs is held against the digest that was kept with it.
+    """
     findings = [*_check_folders(workspace), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
         _, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
@@ -83,7 +88,7 @@ def check_workspace(workspace: Workspace) -> list[Finding]:
     findings += _check_people(workspace)
     findings += _unread_files(workspace)
     for path in data_files(workspace)["runs"]:
-        findings += _check_run(path)
+        findings += _check_run(path, data=data)
     return sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
 
 
@@ -260,17 +265,26 @@ def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
     return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
 
 
-def _check_run(path: Path) -> Iterator[Finding]:
-    """A run's manifest and records."""
+def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
+    """A run's manifest and records, and with `data` the texts."""
     if not (path / MANIFEST).is_file():
         yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
+    folder = RunFolder(path)
     try:
-        RunFolder(path).manifest()
+        manifest = folder.manifest()
     except GenaipaError as error:
         yield from _errors([error], path / MANIFEST)
+    else:
+        if problem := folder.manifest_damage():
+            yield Finding(str(path / MANIFEST), "", problem)
+        if lack := folder.lack(manifest):
+            yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
+    if data:
+        for found in damage(folder):
+            yield Finding(str(found.path), found.where, found.problem)
 
 
 def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
@@ -286,5 +300,5 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
                 continue
             try:
                 decode(line)
-            except msgspec.DecodeError as error:
-                yield Finding(str(path), f"line {number}", f"is not a record ({error}).")
+            except DAMAGE as error:
+                yield Finding(str(path), f"line {number}", f"is not a record ({why(error)}).")

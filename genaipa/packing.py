@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -28,19 +29,22 @@ import yaml
 from genaipa.annotations import read_annotations
 from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UsageError
+from genaipa.jsonfiles import DAMAGE, why
 from genaipa.policies.statistics import measure
 from genaipa.questions import QuestionSet
 from genaipa.runs import journal
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS
+from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
+from genaipa.runs.integrity import damage
 from genaipa.runs.permission import Permission, free_questions, may_be_passed_on
-from genaipa.runs.records import ConversationRecord, Record
-from genaipa.runs.withheld import WITHHELD, Withheld
+from genaipa.runs.records import ConversationRecord
+from genaipa.runs.withheld import LEFT_OUT, WITHHELD, Withheld
 from genaipa.scoring.evidence.silence import find_silence
 from genaipa.workspace import MARKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from genaipa.runs.records import Record
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
@@ -51,7 +55,6 @@ SCORES = "scores.jsonl"
 REPORT = "report"
 _STAMP = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP archive can hold: the same in every pack."""
-_LEFT_OUT = "(left out of the pack; see its source)"
 _FOLDERS = ("runs", REPORT)
 _LARGEST = 4 * 2**30
 """Bytes that a pack may come to: more is no study."""
@@ -87,6 +90,8 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
 
     `whole` leaves nothing out: for a colleague who has the texts anyway.
     """
+    for found in damage(source.folder):
+        raise DataError(found.path, found.problem, found.where)
     folder = source.folder.path
     keep = _Keep(source, whole=whole)
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -115,6 +120,17 @@ class _Keep:
             if c.document in self._documents or (c.system, c.document) in self._replies
         }
 
+    @cached_property
+    def _answers(self) -> bytes:
+        kept = (record for record in self._source.folder.records() if record.system in self._source.systems)
+        return b"".join(msgspec.json.encode(self._record(record)) + b"\n" for record in kept)
+
+    def _manifest(self) -> bytes:
+        """The manifest, with the length of the file of answers as it is in the pack."""
+        manifest = self._source.folder.manifest()
+        manifest.totals = msgspec.structs.replace(manifest.totals, bytes=len(self._answers))
+        return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+
     @property
     def anything_withheld(self) -> bool:
         """Whether anything of the run stays behind."""
@@ -128,8 +144,9 @@ class _Keep:
     def content(self, name: str, path: Path) -> bytes:
         """A file without what may not be passed on, and without the answers of systems that were not meant."""
         if name == ANSWERS:
-            kept = (record for _, record in journal.read(path, Record) if record.system in self._source.systems)
-            return b"".join(msgspec.json.encode(self._record(record)) + b"\n" for record in kept)
+            return self._answers
+        if name == MANIFEST:
+            return self._manifest()
         if not self._whole and name.startswith("annotations/"):
             return _annotations(path)
         if not self._whole and name.startswith("questions/"):
@@ -140,7 +157,7 @@ class _Keep:
         """A record without words that are not the system's own, and without a reply that consists of such."""
         step = record.kind != "answer" and record.document in self._documents
         if step or record.document in self._asked:
-            record = msgspec.structs.replace(record, asked=_LEFT_OUT)
+            record = msgspec.structs.replace(record, asked=LEFT_OUT)
         return msgspec.structs.replace(record, reply=None) if self._is_theirs(record) else record
 
     def _is_theirs(self, record: Record) -> bool:
@@ -157,7 +174,7 @@ class _Keep:
             },
             claims_silence=tuple(
                 record.key
-                for _, record in journal.read(folder / ANSWERS, Record)
+                for record in self._source.folder.records()
                 if self._is_theirs(record) and find_silence(record.reply or "", None).claimed
             ),
         )
@@ -169,7 +186,7 @@ def _annotations(path: Path) -> bytes:
     if may_be_passed_on(annotations.license):
         return path.read_bytes()
     answers = {
-        question: msgspec.structs.replace(answer, answer=_LEFT_OUT, note="")
+        question: msgspec.structs.replace(answer, answer=LEFT_OUT, note="")
         for question, answer in annotations.answers.items()
     }
     return _yaml(msgspec.structs.replace(annotations, answers=answers))
@@ -181,7 +198,7 @@ def _questions(path: Path) -> bytes:
         return path.read_bytes()
     questions = read_yaml(path, QuestionSet)
     bare = tuple(
-        msgspec.structs.replace(question, text=_LEFT_OUT, paraphrases=(_LEFT_OUT,) * len(question.paraphrases))
+        msgspec.structs.replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))
         for question in questions.questions
     )
     return _yaml(msgspec.structs.replace(questions, questions=bare))
@@ -251,8 +268,8 @@ def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
         raise DataError(file, f"can't be read ({error.strerror or error}).") from None
     except KeyError:
         raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.") from None
-    except (zipfile.BadZipFile, zlib.error, msgspec.DecodeError, EOFError, RuntimeError, ValueError) as error:
-        raise DataError(file, f"is not a pack, or damaged ({error}).") from None
+    except (zipfile.BadZipFile, zlib.error, *DAMAGE, EOFError, RuntimeError, ValueError) as error:
+        raise DataError(file, f"is not a pack, or damaged ({why(error)}).") from None
     if pack.format > FORMAT:
         raise DataError(file, f"was written by a newer genaipa (format {pack.format}); upgrade genaipa.")
     for name in sorted({*contents, *pack.files}):

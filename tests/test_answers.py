@@ -191,7 +191,8 @@ def test_a_damaged_run_leaves_the_others_alone():
     make_workspace(questions=2)
     good, _ = carry_out(spec(systems=("extractive",)))
     bad, _ = carry_out(spec(systems=(scripted(),)))
-    (bad.path / "manifest.json").write_text("{")
+    for name in ("manifest.json", ".manifest.json"):
+        (bad.path / name).write_text("{")
     pool = pool_of(bad, good)
     assert set(pool.answers) == {record.digest for record in answers(good)}
     (said,) = pool.problems

@@ -183,6 +183,8 @@ def test_damaged_and_newer_manifests(folder: RunFolder) -> None:
     with pytest.raises(DataError, match="written by a newer genaipa"):
         folder.manifest()
     path.write_text("{", encoding="utf-8")
+    copy = folder.path / ".manifest.json"
+    copy.write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match=r"manifest\.json: is damaged .* still holds the answers"):
         folder.manifest()
     path.unlink()

@@ -6,9 +6,9 @@ import msgspec
 from running import TEXT, answers, carry_out, make_workspace, spec, write
 
 from genaipa.packing import run_files
-from genaipa.reports.gather import Source
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.permission import Permission, whose_words
+from genaipa.runs.selection import Source
 
 SENTENCE = "We never sell what we know about you."
 OWN = """

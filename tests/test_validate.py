@@ -247,6 +247,7 @@ def test_runs_are_read_to_the_end(genaipa: Callable[..., Finished]) -> None:
     (run / "manifest.json").write_text("{")
     Path("runs/stray").mkdir()
     assert places() == [
+        (f"{run}/answers.jsonl", "", "error"),
         (f"{run}/answers.jsonl", "line 2", "error"),
         (f"{run}/answers.jsonl", "line 5", "warning"),
         (f"{run}/manifest.json", "", "error"),

@@ -46,7 +46,7 @@ class Job:
     @property
     def complete(self) -> bool:
         """Whether everything was answered before."""
-        return self.folder is not None and self.folder.manifest().status == "complete"
+        return self.folder is not None and self.folder.is_complete()
 
     def cap(self, given: float | None) -> float | None:
         """The spending cap that holds, in US dollars: the one given now (infinity lifts it), else the run's own."""
@@ -90,7 +90,7 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
     _say_notes(material)
     title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
     folder = None if new else study.same_plan(workspace, spec, material.digests, name)
-    if folder is not None and folder.manifest().status != "complete":
+    if folder is not None and not folder.is_complete():
         say(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
     return Job(spec, material, title, folder)
 

@@ -18,7 +18,9 @@ def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
         try:
             manifest = folder.manifest()
             spec, totals = manifest.spec, manifest.totals
-            if manifest.status == "running":
+            if lack := folder.lack(manifest):
+                complain(lack)
+            if manifest.status == "running" or lack:
                 # The manifest is behind while a run goes on, and stays so if it is killed.
                 manifest, tally = folder.state()
                 totals = tally.totals()

@@ -83,6 +83,8 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.closing import print_tally
 
     manifest, tally = folder.state()
+    if lack := folder.lack(manifest, tally.totals().kept):
+        screen.say(lack)
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
     screen.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.options import JsonOption, WorkspaceOption
+from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
     from genaipa.check import Finding
@@ -25,7 +25,13 @@ _NOUNS = {
 }
 
 
-def validate(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+def validate(
+    data: Annotated[
+        bool, option("--data", help="Read all texts of the runs too, and hold each against the digest kept with it.")
+    ] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
     """Check all data of a workspace, and list every problem.
 
     Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1
@@ -36,7 +42,7 @@ def validate(json: JsonOption = False, workspace: WorkspaceOption = None) -> Non
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
-    findings = check_workspace(here)
+    findings = check_workspace(here, data=data)
     fine = {kind: (len(fine_files(files, findings)), len(files)) for kind, files in data_files(here).items()}
     if json:
         counts = {kind: {"fine": good, "checked": all_of_it} for kind, (good, all_of_it) in fine.items()}

@@ -6,17 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.policies.statistics import measure
 from genaipa.reports import frame as tidy_table
-from genaipa.runs import journal
 from genaipa.runs.audit import audit_of, excluded_answers
-from genaipa.runs.folder import ANSWERS
-from genaipa.runs.records import Kind, Status
+from genaipa.runs.records import Kept
 from genaipa.runs.withheld import withheld
 from genaipa.scoring.events import standing
 from genaipa.scoring.evidence.silence import find_silence
@@ -129,24 +126,13 @@ def _scores(events: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-class _Line(msgspec.Struct):
+class _Line(Kept, kw_only=True):
     """As much of a record as the tidy table needs."""
 
-    key: str
-    status: Status
-    kind: Kind
-    system: str
-    document: str
-    initialization: str
-    wording: str
-    repetition: int
-    question: str
-    reply: str | None
     seconds: float
     model: str | None = None
     usage: Usage | None = None
     cost: float | None = None
-    digest: str = ""
 
 
 class _Run:
@@ -168,13 +154,17 @@ class _Run:
         for name in self._source.manifest.documents:
             self._note(name)
         latest: dict[str, dict[str, Any]] = {}
-        for _, line in journal.read(self._source.folder.path / ANSWERS, _Line):
+        kept: dict[str, bool] = {}
+        for _, line in self._source.folder.read(_Line):
+            if line.kind == "answer":
+                kept[line.key] = line.status != "failed"
             if line.kind == "answer" and line.system in self._source.systems:
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):
             for name in _GATHERED:
                 rows[name].append(row.get(name))
-        self._gathered.problems += self._inputs.problems
+        lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
+        self._gathered.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
     def _note(self, name: str) -> None:
         """Keep a document's statistics, and the questions that were asked about it in their order."""

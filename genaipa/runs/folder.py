@@ -1,7 +1,7 @@
 """The run folder: create, open, lock, append, read.
 
 runs/<time>-<name>/
-manifest.json         the spec, digests, versions, orders, status
+manifest.json         the spec, digests, versions, orders, status (its last good copy is .manifest.json)
 answers.jsonl         one record per answer or failure, append-only
 conversations.jsonl   how each conversation began, append-only
 introductions/        the messages before the first question, once by digest
@@ -18,26 +18,33 @@ import hashlib
 import os
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError
+from genaipa.jsonfiles import DAMAGE, why
 from genaipa.runs import journal
+from genaipa.runs.integrity import flaw
 from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record
 from genaipa.runs.tally import Seen, Tally
+from genaipa.runs.withheld import WITHHELD
 from genaipa.systems.base import Message, Purpose, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from genaipa.runs.records import Kept
     from genaipa.workspace import Workspace
 
 ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
+_COPY = ".manifest.json"
+
+T = TypeVar("T", bound="Kept | Record")
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
@@ -103,23 +110,84 @@ class RunFolder:
         """The folder's name, by which commands call the run."""
         return self.path.name
 
+    @property
+    def answers(self) -> Path:
+        """The file of answers."""
+        return self.path / ANSWERS
+
+    @property
+    def conversations_file(self) -> Path:
+        """The file of how conversations began."""
+        return self.path / CONVERSATIONS
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether texts were left out of this folder because they may not be passed on."""
+        return (self.path / WITHHELD).is_file()
+
     def manifest(self) -> Manifest:
-        """What the run is; a DataError if the file is damaged or from a newer genaipa."""
-        path = self.path / MANIFEST
+        """What the run is, from the copy where the file is damaged; a DataError if that can't be read either.
+
+        It is also a DataError if the file was written by a newer genaipa.
+        """
+        try:
+            manifest = self._manifest(MANIFEST)
+        except DataError as damaged:
+            try:
+                manifest = self._manifest(_COPY)
+            except DataError:
+                raise damaged from None
+        if manifest.format > FORMAT:
+            path = self.path / MANIFEST
+            raise DataError(path, f"was written by a newer genaipa (format {manifest.format}); upgrade genaipa.")
+        return manifest
+
+    def _manifest(self, name: str) -> Manifest:
+        path = self.path / name
         try:
             manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
         except OSError as error:
             raise DataError(path, f"can't be read ({error.strerror}).") from None
-        except msgspec.DecodeError as error:
-            raise DataError(path, f"is damaged ({error}); answers.jsonl beside it still holds the answers.") from None
-        if manifest.format > FORMAT:
-            raise DataError(path, f"was written by a newer genaipa (format {manifest.format}); upgrade genaipa.")
+        except DAMAGE as error:
+            raise DataError(
+                path, f"is damaged ({why(error)}); restore it: answers.jsonl beside it still holds the answers."
+            ) from None
+        if problem := manifest.complaint():
+            raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
         return manifest
 
+    def manifest_damage(self) -> str:
+        """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
+        try:
+            self._manifest(MANIFEST)
+        except DataError as damaged:
+            return f"{damaged.problem.partition(';')[0]}; its copy of {self.manifest().updated} is used in its place."
+        return ""
+
     def write_manifest(self, manifest: Manifest) -> None:
-        """Replace the manifest in one step."""
+        """Replace the manifest in one step, and then its copy: one of them is whole whatever happens to the other."""
         manifest.updated = now()
-        self.write_file(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+        size = self.answers.stat().st_size if self.answers.is_file() else 0
+        manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
+        content = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        for name in (MANIFEST, _COPY):
+            self.write_file(name, content)
+
+    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
+        """A sentence about answers that are gone from the file since the manifest was written; empty if none are.
+
+        `kept` is how many answers the file has, where whoever asks knows. A manifest that an older genaipa wrote does
+        not say how long the file was.
+        """
+        totals = manifest.totals
+        size = self.answers.stat().st_size if self.answers.is_file() else 0
+        if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
+            return ""
+        fewer = f"{totals.kept - kept:,} of {totals.kept:,} answers are" if kept is not None else "answers are"
+        return (
+            f"{self.answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
+            f"genaipa run --resume {self.name}"
+        )
 
     def write_file(self, name: str, content: bytes) -> None:
         """A file of the run folder, whole or not at all."""
@@ -148,9 +216,20 @@ class RunFolder:
                 f"another process is working on {self.name}; wait for it to end or stop it first."
             ) from None
         try:
-            yield [said for name in (ANSWERS, CONVERSATIONS) if (said := journal.heal(self.path / name))]
+            missed = self._missed()
+            healed = [journal.heal(self.path / name) for name in (ANSWERS, CONVERSATIONS)]
+            yield [*missed, *filter(None, healed)]
         finally:
             self._lock.release()
+
+    def _missed(self) -> list[str]:
+        """Sentences about what is not as the run was left."""
+        try:
+            manifest = self.manifest()
+            said = self.manifest_damage()
+        except DataError:  # told by whoever needs it
+            return []
+        return [*([f"{self.path / MANIFEST}: {said}"] if said else []), *filter(None, [self.lack(manifest)])]
 
     def is_held(self) -> bool:
         """Whether a process holds the run for writing now."""
@@ -202,30 +281,55 @@ class RunFolder:
 
     # -- reading --
 
+    def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+        """(byte offset, record) of everything in `answers.jsonl`, each as it was written.
+
+        A RunError names the line that is no record, or was changed since: what is computed from it would be wrong.
+        """
+        documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
+        withheld = self.is_withheld
+        for number, (offset, record) in enumerate(journal.read(self.answers, kind), 1):
+            if problem := flaw(record, documents, withheld=withheld):
+                raise RunError(
+                    f"{self.answers}: line {number} was changed ({problem}); restore the file, "
+                    "or delete that line to have it asked again."
+                )
+            yield offset, record
+
     def seen(self) -> tuple[Tally, dict[str, int]]:
-        """The counts so far, and the byte offset of each key's latest record. Reads no texts."""
+        """The counts so far, and the byte offset of each key's latest record."""
         tally, offsets = Tally(), dict[str, int]()
-        for offset, record in journal.read(self.path / ANSWERS, Seen):
+        for offset, record in self.read(Seen):
             tally.add(record)
             offsets[record.key] = offset
         return tally, offsets
 
     def state(self) -> tuple[Manifest, Tally]:
-        """How far the run is: its manifest, with the status of one that was killed put right, and its counts."""
+        """How far the run is: its manifest, with a status that is no longer true put right, and its counts."""
         manifest = self.manifest()
         tally, _ = self.seen()
         tally.plan(manifest.spec, manifest.orders)
         if manifest.status == "running" and not self.is_held():
             manifest.status = "interrupted"
+        elif manifest.status == "complete" and any(row.missing for row in tally.rows.values()):
+            manifest.status = "partial"
         return manifest, tally
+
+    def is_complete(self) -> bool:
+        """Whether everything was answered, and still is."""
+        manifest = self.manifest()
+        if manifest.status != "complete" or self.lack(manifest):
+            return False
+        # What an older genaipa wrote does not say how long the file was.
+        return bool(manifest.totals.bytes) or self.state()[0].status == "complete"
 
     def records_at(self, offsets: list[int]) -> list[Record]:
         """The records at these offsets."""
-        return journal.read_at(self.path / ANSWERS, offsets, Record)
+        return journal.read_at(self.answers, offsets, Record)
 
     def records(self) -> Iterator[Record]:
         """Every record in the order in which they were made, failures that were replaced later included."""
-        for _, record in journal.read(self.path / ANSWERS, Record):
+        for _, record in self.read(Record):
             yield record
 
     def conversations(self) -> Iterator[ConversationRecord]:
@@ -237,9 +341,12 @@ class RunFolder:
         """The messages stored under a digest."""
         path = self.path / "introductions" / f"{digest}.json"
         try:
-            stored = msgspec.json.decode(path.read_bytes(), type=list[_StoredMessage])
-        except (OSError, msgspec.DecodeError) as error:
-            raise DataError(path, f"can't be read ({error}).") from None
+            content = path.read_bytes()
+            stored = msgspec.json.decode(content, type=list[_StoredMessage])
+        except (OSError, *DAMAGE) as error:
+            raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise DataError(path, "was changed since the conversation began; restore the file.")
         return [message.message() for message in stored]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from genaipa.errors import RunError
+from genaipa.jsonfiles import DAMAGE, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +63,9 @@ def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
             if line.endswith(b"\n"):
                 try:
                     yield offset, decode(line)
-                except msgspec.DecodeError as error:
+                except DAMAGE as error:
                     raise RunError(
-                        f"{path}: line {number} is not a record ({error}); restore the file, "
+                        f"{path}: line {number} is not a record ({why(error)}); restore the file, "
                         "or delete that line to have it asked again."
                     ) from None
             offset += len(line)
@@ -79,8 +80,8 @@ def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
             file.seek(offset)
             try:
                 found.append(decode(file.readline()))
-            except msgspec.DecodeError as error:
-                raise RunError(f"{path}: byte {offset} begins no record ({error}); restore the file.") from None
+            except DAMAGE as error:
+                raise RunError(f"{path}: byte {offset} begins no record ({why(error)}); restore the file.") from None
     return found
 
 

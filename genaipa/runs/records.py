@@ -25,6 +25,9 @@ Kind = Literal["answer", "summary", "acknowledgement"]
 Status = Literal["answered", "refused", "truncated", "failed"]
 RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "waiting"]
 
+MOST_REPETITIONS = 100_000
+"""More than any study has."""
+
 FORMAT = 1
 """Version of the run folder's format."""
 
@@ -99,6 +102,23 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     key_masked: bool = False
 
 
+class Kept(msgspec.Struct, kw_only=True):
+    """As much of a record as it takes to tell that it is as it was written, for those who read many."""
+
+    key: str
+    status: Status
+    kind: Kind
+    system: str
+    document: str
+    initialization: Initialization
+    wording: Wording
+    repetition: int
+    question: str
+    asked: str
+    reply: str | None
+    digest: str = ""
+
+
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of `conversations.jsonl`: how a conversation began, and in which order it was questioned.
 
@@ -170,7 +190,10 @@ class Digests(msgspec.Struct, frozen=True):
 
 
 class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counts of a run: records by status (the latest of each key), what is still to be asked, tokens and money."""
+    """Counts of a run: records by status (the latest of each key), what is still to be asked, tokens and money.
+
+    `bytes` is how long `answers.jsonl` was when the manifest was written: it never becomes shorter.
+    """
 
     planned: int = 0
     answered: int = 0
@@ -180,6 +203,12 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage | None = None
     cost: float | None = None
     seconds: float = 0.0
+    bytes: int = 0
+
+    @property
+    def kept(self) -> int:
+        """Answers that are there."""
+        return self.answered + self.refused + self.truncated
 
 
 class Manifest(msgspec.Struct, omit_defaults=True):
@@ -203,6 +232,25 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     dirty: bool | None = None
     max_cost: float | None = None
     totals: Totals = Totals()
+
+    def complaint(self) -> str:
+        """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
+        spec = self.spec
+        lost = [f"document '{name}'" for name in spec.documents if name not in self.documents]
+        lost += [f"questions about '{name}'" for name in spec.documents if name not in spec.questions]
+        lost += [f"digest of '{name}'" for name in spec.documents if name not in self.digests.documents]
+        if "genaipa" not in self.versions:
+            lost.append("version of genaipa")
+        if lost:
+            return f"it lacks the {lost[0]}"
+        if not 1 <= spec.repetitions <= MOST_REPETITIONS:
+            return f"{spec.repetitions:.3g} repetitions"
+        for place in self.orders:
+            document, _, repetition = place.rpartition("|")
+            known = repetition.isdecimal() and len(repetition) <= len(str(MOST_REPETITIONS))
+            if document not in self.documents or not known or not 1 <= int(repetition) <= spec.repetitions:
+                return f"an order of questions for '{place[:60]}'"
+        return ""
 
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:

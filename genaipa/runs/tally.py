@@ -5,23 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from genaipa.runs.records import Initialization, RunSpec, Status, Totals
+from genaipa.runs.records import Kept, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
     from genaipa.runs.records import Record
 
 
-class Seen(msgspec.Struct):
-    """As much of a record as counting and resuming need; the texts are skipped when it is read."""
+class Seen(Kept, kw_only=True):
+    """As much of a record as counting and resuming need."""
 
-    key: str
-    status: Status
-    kind: str
-    system: str
-    initialization: Initialization
     seconds: float
     usage: Usage | None = None
     cost: float | None = None

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
+from genaipa.jsonfiles import DAMAGE, why
 from genaipa.policies.statistics import Statistics
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
 
 WITHHELD = "withheld.json"
+LEFT_OUT = "(left out of the pack; see its source)"
+"""Stands in a packed run in place of words that may not be passed on."""
 
 
 class Withheld(msgspec.Struct, frozen=True):
@@ -29,5 +32,5 @@ def withheld(folder: RunFolder) -> Withheld:
         return Withheld()
     try:
         return msgspec.json.decode(path.read_bytes(), type=Withheld)
-    except (OSError, msgspec.DecodeError) as error:
-        raise DataError(path, f"can't be read ({error}); unpack the study again.") from None
+    except (OSError, *DAMAGE) as error:
+        raise DataError(path, f"can't be read ({why(error)}); unpack the study again.") from None

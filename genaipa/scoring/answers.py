@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
+from genaipa.jsonfiles import DAMAGE, why
 from genaipa.questions import Wording
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.folder import ANSWERS
-from genaipa.runs.records import Initialization, Kind, Status, answer_digest
+from genaipa.runs.integrity import flaw
+from genaipa.runs.records import Initialization, Kept, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
 from genaipa.scoring.inputs import Inputs
 
@@ -120,24 +122,12 @@ class Case:
         return mask(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
 
 
-class _Line(msgspec.Struct):
-    """As much of a record as finding answers needs; the texts are skipped when it is read."""
-
-    key: str
-    status: Status
-    kind: Kind
-    system: str
-    document: str
-    initialization: Initialization
-    wording: Wording
-    repetition: int
-    question: str
-    reply: msgspec.Raw
-    digest: str = ""
+class _Line(Kept):
+    """As much of a record as finding answers needs."""
 
     @property
     def can_be_scored(self) -> bool:
-        return self.status != "failed" and bytes(self.reply) != b"null"
+        return self.status != "failed" and self.reply is not None
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -161,6 +151,8 @@ class _Run:
         self.documents: dict[str, bool] = {}
         """Document → whether its text is there."""
         self.problems: list[str] = []
+        self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
+        self._withheld = folder.is_withheld
         self._state = (0, 0, 0)
         self._offset, self._lines, self._last = 0, 0, b""
 
@@ -207,11 +199,17 @@ class _Run:
                 self._offset, self._lines, self._last = offset + len(line), self._lines + 1, line
                 try:
                     record = _decode(line)
-                except msgspec.DecodeError as error:
-                    where = f"{self.path}: line {self._lines}"
-                    self.problems.append(f"{where} is not a record ({error}), so it can't be scored; restore the file.")
+                except DAMAGE as error:
+                    self._put_aside(f"is not a record ({why(error)})")
+                    continue
+                if problem := flaw(record, self._digests, withheld=self._withheld):
+                    self._put_aside(f"was changed ({problem})")
                 else:
                     yield offset, record
+
+    def _put_aside(self, what: str) -> None:
+        where = f"{self.path}: line {self._lines}"
+        self.problems.append(f"{where} {what}, so it can't be scored; restore the file.")
 
     def can_be_used(self, document: str) -> bool:
         """Whether the text of a document is there; a sentence in `problems` if not."""

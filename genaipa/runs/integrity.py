@@ -1,0 +1,96 @@
+"""Whether a run folder still holds what was written into it: every text against the digest that was kept with it.
+
+Whatever computes something from a run reads its records through `RunFolder.read`, which checks each; `damage` reads
+everything else in the folder as well (`genaipa validate --data`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.errors import GenaipaError
+from genaipa.runs import journal
+from genaipa.runs.records import ConversationRecord, Record, answer_digest
+from genaipa.runs.withheld import LEFT_OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Kept, Manifest
+
+
+class Damage(NamedTuple):
+    """Something in a run folder that is not as it was written: the file, the place in it (or none), what is wrong."""
+
+    path: Path
+    where: str
+    problem: str
+
+
+def flaw(record: Kept | Record, documents: Mapping[str, str], *, withheld: bool) -> str:
+    """What is wrong with a record, empty if nothing is; `documents` are the run's, name → digest.
+
+    In a packed run texts may be `withheld`; what is not there can't be checked.
+    """
+    r = record
+    if r.key != f"{r.system}|{r.document}|{r.initialization}|{r.wording}|{r.repetition}|{r.question}":
+        return "its key is not that of what it holds"
+    if r.status == "failed":
+        return "it failed, and holds a reply" if r.reply is not None else ""
+    if withheld and (r.reply is None or r.asked == LEFT_OUT):
+        return ""
+    if r.reply is None:
+        return f"it is {r.status}, and holds no reply"
+    made_of = answer_digest(documents.get(r.document, ""), r.asked, r.reply)
+    return "" if made_of == r.digest else "its text is not the one that its digest was made of"
+
+
+def damage(folder: RunFolder) -> Iterator[Damage]:
+    """Everything in a run folder that is not as it was written; reads all of it."""
+    try:
+        manifest = folder.manifest()
+    except GenaipaError:
+        return  # told by whoever checks the manifest
+    yield from _records(folder, manifest)
+    for name, digest in _kept_files(folder, manifest).items():
+        path = folder.path / name
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            yield Damage(path, "", f"can't be read ({error.strerror}); restore the file.")
+        else:
+            if hashlib.sha256(content).hexdigest() != digest:
+                yield Damage(path, "", "is not what the run was made with; restore the file.")
+
+
+def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+    documents = {name: facts.digest for name, facts in manifest.documents.items()}
+    path, withheld = folder.answers, folder.is_withheld
+    try:
+        for number, (_, record) in enumerate(journal.read(path, Record), 1):
+            if problem := flaw(record, documents, withheld=withheld):
+                yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
+    except GenaipaError:
+        return  # a line that is no record is told by whoever checks the lines
+
+
+def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
+    """Path in the folder → SHA-256 of every file of which a digest was kept, and that the folder has to have.
+
+    A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
+    """
+    known = {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
+    for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):
+        known |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
+    try:
+        begun = [conversation for _, conversation in journal.read(folder.conversations_file, ConversationRecord)]
+    except GenaipaError:
+        begun = []  # told by whoever checks the lines
+    known |= {f"introductions/{one.introduction}.json": one.introduction for one in begun if one.introduction}
+    if not folder.is_withheld:
+        return known
+    whole = ("documents/", "introductions/", "prompts/")
+    return {name: kept for name, kept in known.items() if name.startswith(whole) and (folder.path / name).exists()}
