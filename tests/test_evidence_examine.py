@@ -94,7 +94,11 @@ def test_nothing_is_suggested_on_a_citation_in_doubt(reply: str) -> None:
 def test_a_section_that_was_not_recognised_is_no_silence() -> None:
     """An answer that seems to point at a section is not taken for one that cites nothing."""
     assert examine("The policy does not say. Source: Winter", POLICY, annotated=SILENT).suggestion == {}
-    assert examine("No section mentions it. Reference: None", POLICY, annotated=SILENT).suggestion == {}
+    assert examine('The policy does not say, under "Winter records".', POLICY, annotated=SILENT).suggestion == {}
+    assert examine("The policy does not say. 1.1 does.", POLICY, annotated=SILENT).suggestion == {}
+    assert examine("The policy does not say. Reference: None", POLICY, annotated=SILENT).suggestion == {
+        "reference": 1.0
+    }
 
 
 def test_annotated_targets() -> None:

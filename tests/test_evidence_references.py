@@ -70,6 +70,8 @@ def test_parts(reply: str, expected: list[tuple[str, str]]) -> None:
             [("Section 1.1", "Section 1.1 Winter records"), ("\u00a7 2", "Section 2 Your choices")],
         ),
         ("Section 9", [("Section 9", "")]),
+        ("(1.1) and [^1.2^]", [("1.1", "Section 1.1 Winter records"), ("1.2", "Section 1.2 Summer records")]),
+        ("(see 1.1, 1.2), (2.5)", [("1.1", "Section 1.1 Winter records"), ("1.2", "Section 1.2 Summer records")]),
         ("Section 1.7", [("Section 1.7", "")]),
         ("Sections 1.1 to 2", [("Sections 1.1 to 2", "Section 1.1 Winter records to Section 2 Your choices")]),
         ('Section 2, "Your choices"', [('Section 2, "Your choices"', "Section 2 Your choices")]),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from genaipa.policies.sections import resolve
@@ -25,9 +26,16 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
+# What may be a title, or the number of a section, without a word that says so.
+_TITLE = re.compile(
+    r"(?:[\"\u201c*_]|(?<!\w)['\u2018])([A-Z][^\"\u201c\u201d*_\n]{5,100}?)(?:[\"\u201d*_]|['\u2019](?!\w))"
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3})+(?![\w.])"
+)
+_MOST = 100
+"""Titles of an answer that are looked up."""
 # How an answer points at a section without a number: "the following section:", "Reference: Security".
 _POINTING = re.compile(
-    r"\b(?:sub-?)?sections?\b"
+    r"\b(?:(?:sub-?)?section|heading|paragraph)s?\b"
     r"|(?:^|[.!?(\[])\W*(?:references?|sources?)\W*:\s*(?!\W*(?:none|no|not|n/?a|https?|www|(?:references?|sources?))\b)\w",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -79,7 +87,7 @@ def examine(
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence = find_silence(reply, annotated, said)
-    points = not references and _points(reply, silence)
+    points = not references and _points(reply, document, silence)
     value, reason = None, ""
     if annotated and annotated.silent:
         value, reason = _on_silence(references, silence, points=points)
@@ -119,8 +127,11 @@ def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: 
     )
 
 
-def _points(reply: str, silence: Silence) -> bool:
-    """Whether a reply speaks of a section somewhere else than where it says that there is none."""
+def _points(reply: str, document: Document, silence: Silence) -> bool:
+    """Whether a reply speaks of a section, elsewhere than where it says that there is none, or has one's title."""
+    sections = outline(document)
+    if any(resolve(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)):
+        return True
     lines = (match.span() for match in re.finditer(r"[^\n.]+", reply))
     denied = [line for line in lines if any(line[0] <= start < line[1] for start, _ in silence.phrases)]
     return any(not any(start <= match.start() < end for start, end in denied) for match in _POINTING.finditer(reply))

@@ -40,8 +40,8 @@ class Place:
     section: str = ""
 
     def is_numbered(self, number: str) -> bool:
-        """Whether it is the section with this number."""
-        return bool(self.section) and self.section.rpartition(" ")[2] == number
+        """Whether it is the section with this number, or one beneath it."""
+        return bool(self.section) and f"{self.section.rpartition(' ')[2]}.".startswith(f"{number}.")
 
 
 class Headings:

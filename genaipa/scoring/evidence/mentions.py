@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from genaipa.scoring.evidence.outside import HERE, outside
@@ -44,6 +45,10 @@ _SHORT = re.compile(r"(?<=[(\[:,;])\s{0,3}(?P<part>P(?P<number>\d{1,2}))(?=\s*[)
 # "(IV. Choice and transparency, A. Privacy settings)": numbers without a word, where a bracket begins or goes on.
 _BARE = re.compile(
     rf"(?:(?<=[(\[])|(?<=, )|(?<=; ))(?P<number>{_ROMAN}|[A-Z])\.[ \t]+(?P<title>[A-Z][^\n,;()\[\]]{{2,80}})(?=[,;)\]])"
+)
+# "(9.2)", "[^9.2^]", "(see 9.2, 9.3)": a number alone, of several steps, which counts only where the document has it.
+_BRACKETED = re.compile(
+    r"(?<=[(\[])\^?(?:(?:see|cf\.?|in)[ \t]+)?(?P<number>\d{1,3}(?:\.\d{1,3}){1,5})(?=\^?[ \t]*[,;:)\]])"
 )
 # How a list goes on: "Parts 3 & 4", "Articles 12-14", "[Part 1: 1.1, 1.2]".
 _MORE = re.compile(
@@ -155,6 +160,9 @@ def _numbered(reply: str) -> list[Mention]:
             found += _listed(reply, Mention(match.start(), match.end(), word, number), _MOST - len(found))
         if len(found) >= _MOST:
             break
+    for match in islice(_BRACKETED.finditer(reply), _MOST):
+        first = Mention(*match.span("number"), number=match.group("number"), loose=True)
+        found += _listed(reply, first, max(1, _MOST - len(found)))
     found += [
         Mention(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
     ]
@@ -178,7 +186,7 @@ def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
         # "Part 1, 1.2.2", "Part 4, 4" and "Part 5, E" go on with what is in the part, "Part 5A & 5E" doesn't.
         another = re.fullmatch(r"\d+[A-Za-z]?", number) and number != found[-1].number and ":" not in joint
         word = first.word if another or not _HIGHER.match(first.word) else ""
-        found.append(Mention(*more.span("number"), word=word, number=number))
+        found.append(Mention(*more.span("number"), word=word, number=number, loose=first.loose))
     return found
 
 

@@ -96,7 +96,9 @@ def find_references(
             other = mention.outside in {"another law", "a summary"}
             found[key] = Found("", None) if other else lookup.find(mention)
         place, outside = found[key], mention.outside
-        if summarised and mention.number and not outside and (place.split or not (mention.title and place.span)):
+        # A number of several steps that the document has is its own, as is a title.
+        sure = place.span and not place.split and (mention.title or "." in mention.number)
+        if summarised and mention.number and not outside and not sure:
             place, outside = place._replace(span=None), "perhaps another text"
         if mention.loose and (not place.span or place.problem):
             continue
@@ -291,7 +293,7 @@ class _Lookup:
         if not found.span:
             # "Section E" may be the E of any section.
             lettered = any(section.number.endswith(f".{mention.number}") for section in self.sections)
-            return self._not_in(part, mention) if lettered and not mention.title else found
+            return self._not_in(part, mention) if lettered else found
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
         top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
         if mention.within in {mention.number.partition(".")[0], _counted_in_arabic(top[1] if top else "")}:
@@ -336,8 +338,10 @@ class _Lookup:
         if len(below) == 1 and label[-1].isalpha() and not title:
             return Found(self._label(below[0]), self._whole(below[0]))
         if section:
-            return Found("", None, f"{section.label} of this document is “{section.title}”", sure=False)
-        return Found("", None, f"no {label} in this document", sure=self._is_absent(label, title))
+            begins = "begins with" if section not in self.sections else "is"
+            return Found("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
+        absent = self._is_absent(label, title)
+        return Found("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
 
     def _numbered(self, label: str, sections: tuple[Section, ...]) -> Section | None:
         """The section with a label."""
@@ -346,13 +350,13 @@ class _Lookup:
         deepest = max((s.number.count(".") for s in self.sections), default=0)
         if section and section.number.count(".") < min(steps, deepest):
             return None  # resolve() takes 9.3 for 9; where others have such numbers, it is missing
-        beneath = [s for s in sections if s.number.startswith(f"{label.rpartition(' ')[2]}.")]
-        if section is None and beneath:
-            # Its heading was lost or is not recognised: it is what its own sections make up.
-            first, last = beneath[0], beneath[-1]
-            number = label.rpartition(" ")[2]
-            return Section(number, f"{first.number} {first.title}", first.level - 1, first.start, last.end)
-        return section
+        number = label.removeprefix("Section ")
+        beneath = [s for s in sections if s.number.startswith(f"{number}.")]
+        if section or not beneath or any(s.number == number for s in sections):
+            return section
+        # Its heading was lost or is not recognised: it is what its own sections make up.
+        first, last = beneath[0], beneath[-1]
+        return Section(number, f"{first.number} {first.title}", first.level - 1, first.start, last.end)
 
     def _agrees(self, section: Section, title: str) -> bool:
         """Whether a section has the title by which it is cited."""
@@ -376,6 +380,10 @@ class _Lookup:
         word, _, number = map(re.escape, label.rpartition(" "))
         if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
             return not re.search(rf"\b{word}s?\.?\s+{number}\b", self.document.text, re.IGNORECASE)
+        # Where there is a section 2, a section 1 may only have lost its number.
+        tops = [int(top[0]) for section in self.sections if (top := re.match(r"\d+", section.number))]
+        if number.isdecimal() and int(number) < max(tops, default=0):
+            return False
         # A number of several steps is one wherever it is; of others only what looks like the beginning of a section.
         begins = rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[A-Z])"
         return not re.search(begins, self.document.text)
