@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -291,6 +293,65 @@ def listened(machine: BrowserContext, sit_down: Callable[[BrowserContext], Analy
 
     machine.on("page", lambda page: page.on("websocket", lambda socket: socket.on("framereceived", hear)))
     return sit_down(machine), frames
+
+
+def test_while_the_scores_are_away() -> None:
+    """The page stays while they can't be reached, says so, keeps what is typed, and comes back by itself."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        first = anna.wait().reply
+        anna.keys("12")
+        rename("score_events", "away")
+        anna.keys("3")
+        anna.wait("screen?.message.startsWith('Not kept yet')")
+        anna.keys("21")
+        anna.page.keyboard.press("Enter")
+        anna.wait("screen?.message.startsWith('Not saved')")
+        rename("away", "score_events")
+        back = anna.wait("screen && !screen.message")
+        assert (back.reply, back.typed) == (first, "12321")
+        second = anna.go("Enter")
+        assert second is not None
+        rename("score_events", "away")
+        anna.page.reload()
+        anna.page.get_by_text("This page comes back by itself").wait_for()
+        rename("away", "score_events")
+        assert anna.wait().reply == second.reply
+    assert [event.values.keys for event in kept_events() if event.values] == ["12321"]
+
+
+def rename(table: str, name: str) -> None:
+    """Take a table of the store away from the desk, or give it back."""
+    with contextlib.closing(sqlite3.connect("scores.db", timeout=30)) as database:
+        database.execute(f"ALTER TABLE {table} RENAME TO {name}")
+
+
+def test_what_counts_as_time_spent() -> None:
+    """A pause counts as two minutes at most, the comparison not at all, and a correction adds to the score's time."""
+    make_answers("See section 1.", "See section 2.")
+    with open_to("--per-answer", "2") as (desk, browser):
+        arrive(browser, desk, "reference").score("11111")
+        machine = browser.machine()
+        machine.clock.install()
+        anna = arrive(browser, desk, "Anna", machine=machine)
+        machine.clock.fast_forward("10:00")
+        anna.keys("11111")
+        anna.page.keyboard.press("Enter")
+        anna.wait("screen?.compared.length")
+        for _ in range(3):
+            anna.page.mouse.move(300, 300)
+            machine.clock.fast_forward("01:00")
+        anna.go("Enter")
+        anna.score("11111")
+        anna.page.get_by_role("button", name="Back to the last").click()
+        anna.wait("screen?.typed === '11111'")
+        machine.clock.fast_forward("01:00")
+        anna.score("11113")
+        seconds = [event.seconds or 0 for event in kept_events() if event.kind == "score" and event.analyst == "Anna"]
+    assert 120 <= seconds[0] < 180
+    assert seconds[1] < 60, "what the comparison took is not the next answer's"
+    assert seconds[2] >= 60 + seconds[1]
 
 
 def test_two_at_once() -> None:

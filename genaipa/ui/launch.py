@@ -112,6 +112,11 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
 class _Lasting(io.TextIOWrapper):
     """A stream to a terminal or a pipe that may go away: what is written after that is dropped."""
 
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, stream.encoding, "replace", line_buffering=True)
+        # Once nobody holds it, it would close what both write to.
+        self._before = stream
+
     def write(self, text: str, /) -> int:
         try:
             return super().write(text)
@@ -135,7 +140,7 @@ def _lasting(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     stream.flush()
-    return cast("TextIO", _Lasting(stream.buffer, stream.encoding, "replace", line_buffering=True))
+    return cast("TextIO", _Lasting(stream))
 
 
 def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bool) -> Iterator[tuple[str, str]]:
@@ -149,7 +154,8 @@ def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bo
         "server.enableStaticServing": "false",
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
-        "theme.primaryColor": BLUE,
+        "theme.light.primaryColor": BLUE,
+        "theme.dark.primaryColor": BLUE,
         "client.showErrorDetails": "none",
         "client.showErrorLinks": "false",
         "logger.hideWelcomeMessage": "true",

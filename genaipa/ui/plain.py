@@ -31,7 +31,10 @@ PROBLEMS = 5
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A text under its title. `copies` gives it a button to copy it; longer than `fold` characters it is folded."""
+    """A text under its title. `copies` gives it a button to copy it; longer than `fold` characters it is folded.
+
+    A text that `arrives` under another name than before is scrolled to: what one has just asked for.
+    """
 
     text: str
     title: str = ""
@@ -39,6 +42,7 @@ class Text(msgspec.Struct, frozen=True, omit_defaults=True):
     tone: Tone = ""
     copies: bool = False
     fold: int | None = None
+    arrives: str = ""
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -78,7 +82,11 @@ class Slice:
 
 def head(title: str = "") -> None:
     """The page's title, if it has room for one, nearer to the top than Streamlit puts it."""
-    st.html("<style>.stMainBlockContainer{padding-top:3.6rem}</style>")
+    st.html(
+        "<style>.stMainBlockContainer{padding-top:3.6rem}"
+        # Streamlit's own grey has a contrast of 3.9.
+        "[data-testid=stCaptionContainer]{color:inherit;opacity:0.75}</style>"
+    )
     if title:
         st.subheader(title, anchor=False)
 

@@ -314,6 +314,8 @@ class Pad extends Values {
       ),
     );
     this.overlay.showModal();
+    // The focus is on its last line.
+    this.overlay.scrollTop = 0;
   }
 
   counts() {

@@ -61,6 +61,9 @@ export default function ({ data, parentElement }) {
   if (root.drawn === fresh) return;
   root.drawn = fresh;
   root.replaceChildren(...data.texts.map(drawn));
+  const arrived = data.texts.map(({ arrives }) => arrives || "").join("");
+  if (arrived && arrived !== root.arrived) root.scrollIntoView({ block: "start" });
+  root.arrived = arrived;
   if (!root.heard) leavesFocus(root);
   root.heard = true;
 }

@@ -281,7 +281,7 @@ def _written(column: str, value: float) -> str:
     """A number of the heat map; empty for none."""
     if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
-    return f"{value:.1f}" if column == "m_all" else f"{value:+.2f}"
+    return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
 def _band(column: str, value: float) -> Band:
@@ -298,7 +298,7 @@ def _behind(desk: Desk, visitor: Visitor, found: View, place: Place, line: Line)
     number = f"{_written(place.column, value)} ({_band(place.column, value)})" if value == value else "no value"  # noqa: PLR0124
     named = f"{place.system}, {place.experiment}: {_SHORT.get(place.column, place.column)} {number}"
     asked = found.about(place.rows).get(place.name, "")
-    texts("results cell", [Text(asked or place.name, place.name, named, "strong")])
+    texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
     answers = found.behind(place.system, place.experiment, place.rows, place.name)
     counted = sum(len(answer.counted) for answer in answers)
     st.caption(

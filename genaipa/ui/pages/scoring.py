@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
+from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import UNTYPED, Draft
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Metric
     from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.queue import Progress
 
 
 @dataclass
@@ -88,8 +91,10 @@ def page(desk: Desk, visitor: Visitor) -> None:
 
 def _away(sitting: Sitting, error: GenaipaError) -> dict[str, Any]:
     """What the screen says while the scores can't be reached."""
-    saved = sitting.turn is None
-    trouble = f"Saved; the next answer can't be shown yet: {error}" if saved else f"Not kept yet: {error}"
+    if sitting.turn is None:
+        trouble = f"Saved; the next answer can't be shown yet: {error}"
+    else:
+        trouble = sitting.turn.trouble or f"Not kept yet: {error}"
     return {"away": True, "answered": sitting.answered, "trouble": trouble}
 
 
@@ -178,7 +183,7 @@ def _on_screen(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn) -> di
     lines = [
         "Correcting a score of yours" if turn.mode == "correction" else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
-        f"{progress.remaining:,} left for you",
+        _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
         *([] if desk.settings.blind else _whose(desk, turn.answer)),
@@ -220,6 +225,21 @@ def _scored(turn: Turn) -> str | None:
 def _whose(desk: Desk, digest: str) -> list[str]:
     answer = desk.pool.answers[digest]
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
+
+
+def _left(desk: Desk, progress: Progress) -> str:
+    """How many answers are left for this analyst, and how long they take at the pace so far.
+
+    What is still wanted is shared: by the analysts of desk.yaml, or else by those who have scored.
+    """
+    team = {*(desk.people.analysts or desk.ledger.analysts()), progress.analyst}.difference(desk.people.reference)
+    share = progress.remaining
+    if progress.analyst in team:
+        share = min(share, math.ceil((progress.wanted - progress.given) / len(team)))
+    about = "" if share == progress.remaining else "about "
+    hours, minutes = divmod(math.ceil(share * (progress.seconds or 0) / 60), 60)
+    lasts = f", about {f'{hours} h ' if hours else ''}{minutes} min" if hours or minutes else ""
+    return f"{about}{share:,} left for you{lasts}"
 
 
 def _minutes(seconds: float) -> str:
@@ -372,9 +392,14 @@ def _preselect(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent:
     _keep_if_changed(desk, visitor, turn, sent)
 
 
-def _compared(_desk: Desk, _visitor: Visitor, sitting: Sitting, turn: Turn, _sent: dict[str, Any]) -> None:
+def _compared(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, _sent: dict[str, Any]) -> None:
+    following = _next(desk, visitor, sitting)
+    if following is not None and not following.draft.updated:
+        # Now it is begun: a reload does not lead back to the comparison.
+        desk.store.save_draft(replace(following.draft, turn=following.id))
     sitting.comparison = None
     _go_on(sitting, turn)
+    sitting.turn = following
 
 
 def _go_on(sitting: Sitting, turn: Turn) -> None:
