@@ -5,6 +5,7 @@ The loaders stop at the first problem of a file, which is right before a run. He
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from functools import partial
@@ -28,9 +29,12 @@ from genaipa.questions import problems as question_problems
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.integrity import damage
 from genaipa.runs.records import ConversationRecord, Record
+from genaipa.scoring.chain import verify
+from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.people import FILE as PEOPLE
 from genaipa.scoring.people import People
 from genaipa.scoring.people import problems as people_problems
+from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import own_entries
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, Kind, Workspace, no_folder, shipped
 
@@ -73,7 +77,7 @@ def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]
 def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding]:
     """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file.
 
-    With `data`, every text of the runs is held against the digest that was kept with it.
+    With `data`, every text of the runs and every event of the scores is held against the digest kept with it.
     """
     findings = [*_check_folders(workspace), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
@@ -89,6 +93,8 @@ def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding
     findings += _unread_files(workspace)
     for path in data_files(workspace)["runs"]:
         findings += _check_run(path, data=data)
+    if data:
+        findings += _check_scores(workspace)
     return sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
 
 
@@ -285,6 +291,17 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
     if data:
         for found in damage(folder):
             yield Finding(str(found.path), found.where, found.problem)
+
+
+def _check_scores(workspace: Workspace) -> Iterator[Finding]:
+    """The log of scores, from its first event to its last."""
+    try:
+        with existing_store(workspace, damaged=True) as store:
+            if store is not None:
+                yield from (Finding(store.name, "", problem) for problem in verify(store).breaks)
+    except GenaipaError as error:
+        # Not the address of a server: a password may stand in it.
+        yield from _errors([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
 def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:

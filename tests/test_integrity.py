@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,19 @@ def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -
     pool = Pool(find_workspace(), [folder])
     assert not pool.answers
     assert "line 1 was changed" in pool.problems[0]
+
+
+def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
+    """Validate --data reads the log of scores too, and names the event that is not as it was written."""
+    with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
+        store.append([score("Anna", record.digest) for record in answers(folder)])
+    assert found() == []
+    with sqlite3.connect("scores.db") as database:
+        database.execute("DROP TRIGGER score_events_not_changed")
+        database.execute("UPDATE score_events SET event = replace(event, 'Anna', 'Ben') WHERE seq = 1")
+    database.close()
+    (wrong,) = [one for one in check_workspace(find_workspace(), data=True) if one.path.endswith("scores.db")]
+    assert "event 1" in wrong.problem
 
 
 def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:

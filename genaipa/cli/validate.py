@@ -27,7 +27,8 @@ _NOUNS = {
 
 def validate(
     data: Annotated[
-        bool, option("--data", help="Read all texts of the runs too, and hold each against the digest kept with it.")
+        bool,
+        option("--data", help="Read every text of the runs and every score as well, and hold it against its digest."),
     ] = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
