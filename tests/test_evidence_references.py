@@ -73,6 +73,7 @@ def test_parts(reply: str, expected: list[tuple[str, str]]) -> None:
         ("(1.1) and [^1.2^]", [("1.1", "Section 1.1 Winter records"), ("1.2", "Section 1.2 Summer records")]),
         ("(see 1.1, 1.2), (2.5)", [("1.1", "Section 1.1 Winter records"), ("1.2", "Section 1.2 Summer records")]),
         ("Section 1.7", [("Section 1.7", "")]),
+        ("Section 1.1.4", [("Section 1.1.4", "Section 1.1 Winter records, which has no 1.1.4 of its own")]),
         ("Sections 1.1 to 2", [("Sections 1.1 to 2", "Section 1.1 Winter records to Section 2 Your choices")]),
         ('Section 2, "Your choices"', [('Section 2, "Your choices"', "Section 2 Your choices")]),
         ('Section 2: "Government requests"', [('Section 2: "Government requests"', "")]),
@@ -228,6 +229,8 @@ def test_what_is_said_to_be_missing_is_missing() -> None:
     # 4.1 makes a section 4, though its heading was lost.
     lost = Document("shrew", "1. One\n\nA.\n\n2. Two\n\nB.\n\n4.1 Four\n\nC.\n", POLICY.about)
     assert find_references("Section 4", lost)[0].target
+    begun = find_references('the "You may leave the hedge and tell nobody about it" section of the policy', POLICY)[0]
+    assert not begun.missing
     near = find_references('the "You may leave this hedge at any time" section of the policy', POLICY)[0]
     assert (near.resolved, near.problem) == ("“You may leave the hedge at any time”", "which has nearly these words")
 

@@ -65,6 +65,7 @@ def test_claims(reply: str, phrase: str) -> None:
         "If the policy does not mention it, ask them.",
         "If you do not specify a burrow, one is given to you.",
         "The policy is not silent on this.",
+        "As of my last update, I don't have specific information about beetles.",
         "No information about you is shared.",
         "It does not disclose your address.",
         "It does not list your burrow, and we do not list your name.",

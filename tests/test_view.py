@@ -172,6 +172,16 @@ def test_two_splits_are_told_apart() -> None:
     ]
 
 
+def test_a_part_that_may_be_a_section() -> None:
+    """Where the section with a part's number is the right one, and the part is not, both are said."""
+    parts = ((len(TEXT) - 20, len(TEXT)), (0, 30))
+    found = prepare(replace(case("(Part 1)"), parts=parts), blind=True, suggestions=True).shown
+    split = "Part 1 of the split that the system was given"
+    (line,) = lines(found, "reference")
+    assert line[1] == f"Part 1 → {split}: not what the annotated answer rests on, but Section 1 overlaps it"
+    assert found["suggestion"] == {}
+
+
 def test_lines_that_say_nothing_are_left_out() -> None:
     """That a part is there, where nothing is known of what it should be, is no evidence."""
     whole = replace(case("(Part 1)", AnnotatedAnswer(silent=False, answer="So.")), parts=((0, len(TEXT)),))

@@ -205,7 +205,9 @@ def _resolved(reference: Reference, evidence: Evidence) -> str:
         return ", ".join(filter(None, (named, reference.problem)))
     if reference.expected:
         return f"{named}: overlaps what the annotated answer rests on"
-    return f"{named}: not what the annotated answer rests on" if evidence.targets else ""
+    part = "only touches" if reference.touches else "not"
+    meant = f", but {reference.instead} overlaps it" if reference.instead else ""
+    return f"{named}: {part} what the annotated answer rests on{meant}" if evidence.targets else ""
 
 
 def _tone_of_quotation(quotation: Quotation) -> str:

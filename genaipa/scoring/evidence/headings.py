@@ -21,6 +21,8 @@ _FEWEST = 2
 """Words of a title that can be looked for in the text: a word alone may be anywhere."""
 _FEWEST_NEAR = 3
 """Words of a title that can be nearly there: of two, one alone may be enough to seem so."""
+_BEGINNING = 5
+"""Words with which a longer title may begin like a heading, and go on otherwise."""
 _MOST = 50
 """Places of a title that are looked at."""
 
@@ -63,11 +65,18 @@ class Headings:
         begun = next((section for span in places for section in self._sections if _begins(section, span)), None)
         if begun:
             return Place(f"{begun.label} {begun.title}", self._whole(begun), section=begun.number)
-        capital = next((span for span in places if self._text[span[0]].isupper()), None)
+        capital = next((span for span in places if self._is_capital(span)), None)
         if places:
             found = capital or places[0]
             return Place(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
         similarity, near = _near(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+        if similarity < NEAR and len(title.split()) > _BEGINNING:
+            # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
+            beginning = " ".join(title.split()[:_BEGINNING])
+            similarity, near = (
+                100.0,
+                next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None),
+            )
         if near and similarity >= NEAR and (within is None or within[0] <= near[0] < within[1]):
             return Place(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
         return None
@@ -78,6 +87,9 @@ class Headings:
         while span := self._words.find(title, start, end):
             yield span
             start = span[1]
+
+    def _is_capital(self, span: Span) -> bool:
+        return self._text[span[0]].isupper()
 
     def is_nowhere(self, title: str) -> bool:
         """Whether the text has neither a title nor nearly its words, so that it must be invented."""

@@ -127,6 +127,18 @@ class Mention:
     outside: Outside = ""
     loose: bool = field(default=False, compare=False)
 
+    @property
+    def label(self) -> str:
+        """A section as one names it: "Section 3" for "Sections 3", and for a number alone."""
+        word = re.sub(r"(?i)^((?:sub-?)?section|article|chapter|clause|recital)s$", r"\1", self.word) or "Section"
+        return f"{word[0].upper()}{word[1:]} {self.number}"
+
+
+def in_arabic(roman: str) -> str:
+    """A small Roman number in Arabic figures; "" for anything else."""
+    numbers = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
+    return str(numbers.index(roman)) if roman and roman in numbers else ""
+
 
 def find_mentions(reply: str, document: Document) -> list[Mention]:
     """Everything that is named, in order, each with its title and the part that it is said to be in."""

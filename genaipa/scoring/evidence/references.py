@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.headings import Headings
-from genaipa.scoring.evidence.mentions import Mention, find_mentions
+from genaipa.scoring.evidence.mentions import Mention, find_mentions, in_arabic
 from genaipa.scoring.evidence.outline import numbers_inside, outline
 from genaipa.scoring.evidence.wording import fold
 
@@ -51,7 +51,8 @@ class Reference:
     it is. `problem` says in words what is wrong with the citation: the number and the title don't fit, or there is no
     such thing. `expected` are those sections of the annotated answer, by their place in its list, that it is, lies in
     or contains. `split` marks a part of the split that this system was given. `outside` says of which other text it
-    is; it is then not missing from this document. `missing` says that the document certainly has no such thing.
+    is; it is then not missing from this document. `missing` says that the document certainly has no such thing;
+    `touches` that it has a little of what is expected; `instead` names the expected section with a part's number.
     """
 
     start: int
@@ -64,6 +65,8 @@ class Reference:
     problem: str = ""
     split: bool = False
     missing: bool = False
+    touches: bool = False
+    instead: str = ""
 
     @property
     def invented(self) -> bool:
@@ -102,7 +105,9 @@ def find_references(
             place, outside = place._replace(span=None), "perhaps another text"
         if mention.loose and (not place.span or place.problem):
             continue
-        references.append(_reference(reply, mention, place, expected, "" if place.span else outside))
+        found_here = _reference(reply, mention, place, expected, "" if place.span else outside)
+        instead = lookup.instead(mention.number, expected) if found_here.split and not found_here.expected else ""
+        references.append(replace(found_here, instead=instead))
     return tuple(references)
 
 
@@ -119,6 +124,7 @@ def _reference(reply: str, mention: Mention, place: Found, expected: Sequence[Sp
         problem=place.problem,
         split=place.split,
         missing=not target and not outside and place.sure,
+        touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
     )
 
 
@@ -135,18 +141,6 @@ def _range(first: Found, last: Found) -> Found:
     if last.span[1] < first.span[0]:
         return Found("", None, "no such range in this document")
     return Found(f"{first.label} to {last.label}", (first.span[0], last.span[1]), split=first.split and last.split)
-
-
-def _called(mention: Mention) -> str:
-    """A section as one names it: "Section 3" for "Sections 3", and for a number alone."""
-    word = re.sub(r"(?i)^((?:sub-?)?section|article|chapter|clause|recital)s$", r"\1", mention.word) or "Section"
-    return f"{word[0].upper()}{word[1:]} {mention.number}"
-
-
-def _counted_in_arabic(roman: str) -> str:
-    """A small Roman number in Arabic figures; "" for anything else."""
-    numbers = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
-    return str(numbers.index(roman)) if roman and roman in numbers else ""
 
 
 class _Lookup:
@@ -170,8 +164,8 @@ class _Lookup:
             return self._part(mention)
         if mention.last:
             last = replace(mention, number=mention.last)
-            return _range(self._section(_called(mention), ""), self._section(_called(last), ""))
-        return self._section(_called(mention), mention.title)
+            return _range(self._section(mention.label, ""), self._section(last.label, ""))
+        return self._section(mention.label, mention.title)
 
     def takes_part_for_section(self, mention: Mention) -> bool:
         """Whether "Part 7: Title" has the title of section 7, or "Part 7.2" is section 7.2, and part 7 is elsewhere."""
@@ -182,6 +176,12 @@ class _Lookup:
         if section is None or (given and given[0] <= section.start < given[1]):
             return False
         return "." in mention.number or not given or bool(mention.title and self._agrees(section, mention.title))
+
+    def instead(self, number: str, expected: Sequence[Span]) -> str:
+        """The section with a part's number, if the annotated answer rests on that: it may be what is meant."""
+        section = self._numbered(f"Section {number}", self.sections) if number.isdecimal() else None
+        meant = section and any(shares(self._whole(section), span) for span in expected)
+        return section.label if section and meant else ""
 
     def _whole(self, section: Section) -> Span:
         """From the section's heading to the next one that isn't beneath it."""
@@ -286,24 +286,25 @@ class _Lookup:
         """
         part = f"Part {mention.within}"
         if resolve(self.document.sections, part):
-            return self._section(f"{part}, {_called(mention)}", mention.title)
-        found = self._section(_called(mention), mention.title)
+            return self._section(f"{part}, {mention.label}", mention.title)
+        found = self._section(mention.label, mention.title)
         if not self._given(mention.within):
             return found
         if not found.span:
             # "Section E" may be the E of any section.
-            lettered = any(section.number.endswith(f".{mention.number}") for section in self.sections)
-            return self._not_in(part, mention) if lettered else found
+            numbers = [section.number for section in (*self.sections, *numbers_inside(self.document.text))]
+            elsewhere = any(number == mention.number or number.endswith(f".{mention.number}") for number in numbers)
+            return self._not_in(part, mention) if elsewhere else found
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
         top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
-        if mention.within in {mention.number.partition(".")[0], _counted_in_arabic(top[1] if top else "")}:
+        if mention.within in {mention.number.partition(".")[0], in_arabic(top[1] if top else "")}:
             return found
         if "." in mention.number or mention.title or mention.number.isalpha():
             return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
         return self._not_in(part, mention)
 
     def _not_in(self, part: str, mention: Mention) -> Found:
-        return Found("", None, f"no {_called(mention)} in {part} of the system's split", sure=False)
+        return Found("", None, f"no {mention.label} in {part} of the system's split", sure=False)
 
     def _in_part(self, number: str, title: str, part: Span) -> Found | None:
         """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
@@ -323,7 +324,11 @@ class _Lookup:
         """The section with a label and, if there is one beside it, with that title."""
         section = self._numbered(label, self.sections)
         if section and (not title or self._agrees(section, title)):
-            return Found(self._label(section), self._whole(section))
+            number = label.rpartition(" ")[2]
+            deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
+            return Found(
+                self._label(section), self._whole(section), f"which has no {number} of its own" if deeper else ""
+            )
         if title:
             # "IV. Research" may be what the text of section III counts as 4.
             listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self._agrees(s, title))

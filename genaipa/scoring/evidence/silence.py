@@ -80,7 +80,11 @@ _BE = r"(?:is|are|was|were|be|been|being)"
 _WAYS = (
     # The policy does not mention, does not provide any information, does not address; nor does it describe.
     rf"\b{_NOT}\s+{_HOW}{_SAY}\b{_NOT_TO_OTHERS}",
-    rf"\b{_NOT}\s+{_HOW}{_GIVE}\s+{_WHAT}{_NEWS}\b(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b){_NOT_OF_YOU}",
+    # "I don't have information" is about who says so.
+    (
+        rf"(?<!\bI )\b{_NOT}\s+{_HOW}{_GIVE}\s+{_WHAT}{_NEWS}\b"
+        rf"(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b){_NOT_OF_YOU}"
+    ),
     rf"\b{_PLACE}\s+{_OWN}{_NOT}\s+{_HOW}(?:address|define|speak to)\b",
     # What the company may not do either: "it does not disclose your address".
     rf"\b{_TEXT}\s+{_OWN}{_NOT}\s+{_HOW}(?:disclose|answer|list)\b",
