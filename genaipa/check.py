@@ -20,7 +20,7 @@ from genaipa.datafiles import UNREADABLE, read_partly, read_text
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.importers.genaipabench.pull import would_provide
 from genaipa.jsonfiles import DAMAGE, why
-from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.document import About, Document, load_document, read_document
 from genaipa.policies.document import problems as document_problems
 from genaipa.policies.sections import resolve
 from genaipa.prompts import INCLUDED, TEMPLATES, Prompts
@@ -141,12 +141,11 @@ def _check_document(workspace: Workspace, name: str) -> list[Finding]:
     """A document's text, and what is known about it."""
     layer, path = workspace.names("policies")[name]
     beside = path.with_suffix(".yaml")
+    text, unread = "", []
     try:
-        text = read_text(path)
+        text = read_document(path)
     except DataError as error:
-        text, unread = "", [error]
-    else:
-        unread = [] if text.strip() else [DataError(path, "is empty; a document needs text.")]
+        unread = [error]
 
     def rules(about: About) -> Iterable[DataError]:
         return document_problems(path, Document(name, text, about, layer)) if not unread else ()

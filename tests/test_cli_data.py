@@ -267,12 +267,16 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
     assert "already" not in first.err
     out = done(genaipa("policies"))
     assert "pull genaipabench" not in out
-    assert "32 (8)   genaipabench              pulled" in out
+    assert ["uber", "Uber", "policy", "7,663", "17", "32", "(8)", "genaipabench", "pulled"] in map(
+        str.split, out.splitlines()
+    )
     assert "genaipabench" in done(genaipa("questions"))
 
 
 def test_pull_refuses_what_it_cannot_do(genaipa: Cli) -> None:
-    """A dataset that doesn't exist, and files that aren't here while nothing may be fetched."""
+    """A dataset that doesn't exist or isn't named, and files that aren't here while nothing may be fetched."""
+    for command in ("pull", "import"):
+        assert f"genaipa {command} genaipabench" in refused(genaipa(command))
     assert "did you mean 'genaipabench'?" in refused(genaipa("pull", "genaipabnch"))
     assert "with a network, run: genaipa pull genaipabench" in refused(genaipa("pull", "genaipabench", "--offline"))
 
@@ -356,21 +360,48 @@ def test_init_makes_a_workspace_that_validates(genaipa: Cli) -> None:
         *("genaipa.toml", "systems.yaml", ".gitignore", "README.md"),
         *("prompts", "questions", "policies", "annotations", "runs"),
     }
-    ignored = ["runs/", "reports/", ".env", "scores.db*", ".streamlit/secrets.toml"]
+    ignored = ["runs/", "reports/", "published/", ".env", "scores.db*", ".streamlit/secrets.toml"]
     assert Path("new/mine/.gitignore").read_text().split() == ignored
     assert "Everything is fine." in done(genaipa("validate", "--workspace", "new/mine"))
 
 
-def test_init_never_overwrites(genaipa: Cli) -> None:
-    """A folder with anything in it is left as it is, a workspace too."""
-    done(genaipa("init", "mine"))
-    Path("mine/systems.yaml").write_text("systems: {}\n")
-    assert "is a workspace already" in refused(genaipa("init", "mine"))
-    assert Path("mine/systems.yaml").read_text() == "systems: {}\n"
+def test_init_keeps_what_is_there(genaipa: Cli) -> None:
+    """A folder with files becomes a workspace and its files stay; a workspace, or a file in the way, is refused."""
+    Path("README.md").write_text("Mine.\n")
+    Path(".gitignore").write_text("*.pyc\n")
+    finished = genaipa("init", ".")
+    out = done(finished)
+    assert "README.md was here already and stays as it is\n" in finished.err
+    assert "let git ignore runs/, reports/, published/" in " ".join(finished.err.split())
+    assert "This folder is a workspace now. Add a privacy policy" in out
+    assert "cd" not in out
+    assert Path("README.md").read_text() == "Mine.\n"
+    assert "Everything is fine." in done(genaipa("validate"))
+    Path("systems.yaml").write_text("systems: {}\n")
+    assert "is a workspace already" in refused(genaipa("init", "."))
+    assert Path("systems.yaml").read_text() == "systems: {}\n"
     Path("other").mkdir()
-    Path("other/file").touch()
-    assert "not an empty folder" in refused(genaipa("init", "other"))
-    assert [path.name for path in Path("other").iterdir()] == ["file"]
+    Path("other/policies").touch()
+    assert "policies is not a folder" in refused(genaipa("init", "other"))
+    assert [path.name for path in Path("other").iterdir()] == ["policies"]
+
+
+def test_names_that_no_folder_can_have_are_one_sentence(genaipa: Cli) -> None:
+    """A name of 300 letters, or of bytes that are no text, wherever a file or folder is named."""
+    long, odd = "a" * 300, os.fsdecode(b"x\xff")
+    for command in (
+        ("init", long),
+        ("init", odd),
+        ("pull", "genaipabench", "--from", long),
+        ("policies", "--workspace", long),
+        ("policies", "add", long, "--name", "acme", "--company", "ACME", "--workspace", "."),
+        ("policies", "show", long),
+        ("policies", "show", odd),
+    ):
+        finished = genaipa(*command)
+        assert finished.code == 2, command
+        assert finished.err.count("\n") == 1, command
+    assert list(Path().iterdir()) == []
 
 
 def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

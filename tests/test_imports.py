@@ -14,7 +14,7 @@ TOO_HEAVY = {
     *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s"),
     *("jinja2", "yaml", "msgspec", "pydantic"),
     *("streamlit", "sqlalchemy", "openpyxl", "rapidfuzz"),
-    *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "pypdf", "genai_prices"),
+    *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "mammoth", "pypdf", "genai_prices"),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
-from genaipa.errors import UsageError
+from genaipa.errors import RunError, UsageError
 from genaipa.importers.genaipabench.pull import pull
 from genaipa.importers.genaipabench.replay import convert_study
 from genaipa.importers.genaipabench.study import AUDIT_FILE, import_study
@@ -151,6 +151,14 @@ def test_the_parts_that_were_shown_are_known(here: Workspace) -> None:
     shown = folder.introduction(begun.introduction)
     assert [message.content[:7] for message in shown] == ["Part 1:", "Part 2:"]
     assert list(find_run(here, "published-bard-recall-faq").conversations()) == []
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(here: Workspace) -> None:
+    """Where a run's folder can't be made, as on a read-only disk, the file and the reason are told."""
+    here.runs.mkdir()
+    (here.runs / "published-bard-quality-faq").write_text("")
+    with pytest.raises(RunError, match=r"published-bard-quality-faq can't be written \(File exists\)\.$"):
+        import_study(pulled_tree(study()), here)
 
 
 def test_an_imported_run_is_not_the_latest(here: Workspace) -> None:

@@ -5,6 +5,7 @@ One command, one file. Nothing but typer is imported until a command runs, so th
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -18,13 +19,15 @@ from genaipa import __version__
 from genaipa.cli.headings import COMMANDS
 from genaipa.cli.help import Root
 from genaipa.cli.options import WorkspaceOption
-from genaipa.errors import GenaipaError
+from genaipa.errors import GenaipaError, UsageError, clipped
 
 if TYPE_CHECKING:
     from types import FrameType
 
 WIDEST_HELP = 120
 """Columns beyond which a help page grows no wider."""
+_NAMES = (errno.ENAMETOOLONG, errno.ELOOP)
+"""What the system says of a name that no file can have, wherever somebody first asks about it."""
 
 app = typer.Typer(
     name="genaipa",
@@ -111,4 +114,9 @@ def carry_out(arguments: list[str] | None = None) -> int:
         return 1
     except BrokenPipeError:  # whoever read the output has read enough
         return 1
+    except OSError as error:
+        if error.errno not in _NAMES:
+            raise
+        complain(UsageError(f"'{clipped(str(error.filename))}' can't name a file or folder ({error.strerror})."))
+        return UsageError.exit_code
     return code if isinstance(code, int) else 0

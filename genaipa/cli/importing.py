@@ -16,7 +16,7 @@ DATASET = "genaipabench"
 
 
 def import_(
-    dataset: Annotated[str, typer.Argument(help=f"Which study: {DATASET}.")],
+    dataset: Annotated[str | None, typer.Argument(help=f"Which study: {DATASET}.")] = None,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -25,11 +25,13 @@ def import_(
     Pull it first. What is imported already is left alone.
     """
     from genaipa.cli.screen import print_json
-    from genaipa.errors import UnknownNameError
+    from genaipa.errors import UnknownNameError, UsageError
     from genaipa.importers.genaipabench.files import published
     from genaipa.importers.genaipabench.study import import_study
     from genaipa.workspace import find_workspace
 
+    if dataset is None:
+        raise UsageError(f"say which study to import: genaipa import {DATASET} (there is no other yet).")
     if dataset != DATASET:
         raise UnknownNameError("study to import", dataset, [DATASET])
     done = import_study(published(), find_workspace(workspace))

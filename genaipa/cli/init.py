@@ -42,37 +42,65 @@ A workspace of genaipa. What lies here is used before what ships with genaipa.
 """
 
 
+_IGNORED = "runs/\nreports/\npublished/\n.env\nscores.db*\n.streamlit/secrets.toml\n"
+
+
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make (new or empty).")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or . for the one that you are in.")],
 ) -> None:
     """Make a workspace for your own data and runs.
 
     It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
+    What is in the folder already stays as it is.
     """
-    import json
+    import shlex
 
-    from genaipa.cli.screen import show
-    from genaipa.errors import UsageError
-    from genaipa.workspace import MARKER, SUFFIXES
+    from genaipa.cli.screen import say, show
 
     folder = folder.expanduser()
+    for file in _make(folder):
+        lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
+        say(f"{folder / file} was here already and stays as it is{lines}")
+    here = folder.resolve() == Path.cwd().resolve()
+    what = "This folder" if here else str(folder)
+    show(
+        f"{what} is a workspace now. {'Add' if here else 'Go there, and add'} a privacy policy (a file or an address):"
+    )
+    if not here:
+        show(f"    cd {shlex.quote(str(folder))}")
+    show("    genaipa policies add https://example.com/privacy --name example --company Example")
+
+
+def _make(folder: Path) -> list[str]:
+    """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
+    import json
+
+    from genaipa.errors import UsageError
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
+
     name = folder.resolve().name
+    if not name.isprintable():
+        raise UsageError("the folder's name has characters that can't be written into a file; name another folder.")
     files = {
-        MARKER: _MARKER.format(name=json.dumps(name, ensure_ascii=False)),
         "systems.yaml": _SYSTEMS,
-        ".gitignore": "runs/\nreports/\n.env\nscores.db*\n.streamlit/secrets.toml\n",
+        ".gitignore": _IGNORED,
         "README.md": _README.format(name=name),
+        # Last, so that what broke off is no workspace yet.
+        MARKER: _MARKER.format(name=json.dumps(name, ensure_ascii=False)),
     }
+    places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            what = "is a workspace already" if (folder / MARKER).is_file() else "exists and is not an empty folder"
-            raise UsageError(f"{folder} {what}; name a new folder.")
-        for kind in (*SUFFIXES, "runs"):
-            (folder / kind).mkdir(parents=True)
+        for place in places:
+            if problem := no_folder(place):
+                raise UsageError(f"{place} {problem}")
+        if (folder / MARKER).exists():
+            raise UsageError(f"{folder} is a workspace already; name a new folder.")
+        for place in places:
+            place.mkdir(parents=True, exist_ok=True)
+        kept = [file for file in files if (folder / file).exists()]
         for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
+            if file not in kept:
+                (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{error.filename or folder} can't be made ({error.strerror}); name another folder.") from None
-    show(f"{folder} is a workspace now. Go there, and add a privacy policy (a file or an address):")
-    show(f"    cd {folder}")
-    show("    genaipa policies add https://example.com/privacy --name example --company Example")
+    return kept

@@ -151,7 +151,7 @@ def show_policy(
     if text and json:
         print_json({"document": document.name, "digest": document.digest, "text": document.text})
     elif text:
-        show(printable(document.text.rstrip("\n")))
+        show(printable(document.text.rstrip("\n")), exact=True)
     elif section is None:
         _print_document(here, document, json=json)
     else:
@@ -226,7 +226,7 @@ def _print_section(document: Document, label: str, *, json: bool) -> None:
     if json:
         print_json({"document": document.name, "label": found.label, "title": found.title, "text": text})
     else:
-        show(printable(text))
+        show(printable(text), exact=True)
 
 
 @app.command()
@@ -243,7 +243,7 @@ def add(
 ) -> None:
     """Add a document to the workspace.
 
-    It is taken from a file (text, Markdown, HTML, PDF) or an address.
+    It is taken from a file (text, Markdown, HTML, PDF, Word) or an address.
     """
     from typing import get_args
 

@@ -18,7 +18,7 @@ _LINES = 5
 
 
 def pull(
-    dataset: Annotated[str, typer.Argument(help=f"Which data: {DATASET}.")],
+    dataset: Annotated[str | None, typer.Argument(help=f"Which data: {DATASET}.")] = None,
     source: Annotated[
         str | None,
         option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
@@ -32,10 +32,12 @@ def pull(
     Each file is checked against its published hash, and fetched only once.
     """
     from genaipa.cli.screen import print_json, say, show
-    from genaipa.errors import UnknownNameError
+    from genaipa.errors import UnknownNameError, UsageError
     from genaipa.policies.document import document_names
     from genaipa.workspace import find_workspace
 
+    if dataset is None:
+        raise UsageError(f"say which data to pull: genaipa pull {DATASET} (there is no other yet).")
     if dataset != DATASET:
         raise UnknownNameError("data to pull", dataset, [DATASET])
     result = pull_published(origin=source, offline=offline)

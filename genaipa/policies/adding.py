@@ -1,12 +1,12 @@
 """Take a user's own document from a file or the web, and keep it in a workspace.
 
-Text and Markdown stay as they are; the main text of HTML becomes Markdown with its tables and lists, and the lines of
-a PDF become paragraphs again. Nothing in a document is executed, and nothing that it refers to is fetched.
+Text and Markdown stay as they are; the main text of HTML and the text of a Word document become Markdown with their
+tables and lists, and the lines of a PDF become paragraphs again. Nothing in a document is executed, and nothing that
+it refers to is fetched.
 """
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import io
 import logging
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,9 +25,11 @@ import msgspec
 from genaipa import __version__
 from genaipa.datafiles import as_yaml
 from genaipa.errors import DataError, UsageError
-from genaipa.policies.document import About, Document
+from genaipa.policies.document import LONGEST, About, Document, too_long
+from genaipa.policies.encoding import declared, decoded, library
 from genaipa.policies.page import Page
 from genaipa.policies.pdf import HEADING, paragraphs, pdf_title
+from genaipa.policies.word import NotWordError, as_page, is_word
 from genaipa.workspace import SUFFIXES
 
 if TYPE_CHECKING:
@@ -36,10 +38,11 @@ if TYPE_CHECKING:
     from genaipa.questions import DocumentKind
 
 TIMEOUT = 30.0  # seconds, for a whole document
-MAX_BYTES = 20_000_000  # of a document from the web, as it is after decompression
+MAX_BYTES = 20_000_000  # of a document as it comes, from the web after decompression
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+LONGEST_NAME = 100  # characters; a file's name has room for 255 bytes
 
-Format = Literal["text", "Markdown", "HTML", "PDF"]
+Format = Literal["text", "Markdown", "HTML", "PDF", "Word"]
 _SUFFIXES: dict[str, Format] = {
     ".txt": "text",
     ".md": "Markdown",
@@ -48,6 +51,8 @@ _SUFFIXES: dict[str, Format] = {
     ".htm": "HTML",
     ".xhtml": "HTML",
     ".pdf": "PDF",
+    ".docx": "Word",
+    ".doc": "Word",
 }
 _CONTENT_TYPES: dict[str, Format] = {
     "text/plain": "text",
@@ -55,7 +60,11 @@ _CONTENT_TYPES: dict[str, Format] = {
     "text/html": "HTML",
     "application/xhtml+xml": "HTML",
     "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/msword": "Word",
 }
+_MARKDOWN: tuple[Format, ...] = ("HTML", "Markdown", "Word")
+"""Formats whose text is kept as Markdown."""
 # What a server says that doesn't know what it serves.
 _UNKNOWN_TYPES = {"", "application/octet-stream", "binary/octet-stream"}
 
@@ -89,7 +98,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
     if media not in _CONTENT_TYPES and media not in _UNKNOWN_TYPES:
-        raise DataError(url, f"is {media}; a document is HTML, PDF, Markdown or plain text.")
+        raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
     charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
     suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
@@ -108,6 +117,10 @@ def check_names(name: str, company: str) -> None:
         )
     if not company.strip():
         raise UsageError("the company is blank; say with --company what questions should call it.")
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"the name of the document has {len(name)} characters; use at most {LONGEST_NAME}.")
+    if len(company) > LONGEST_NAME or not company.isprintable():
+        raise UsageError(f"the company's name is one line of at most {LONGEST_NAME} characters.")
 
 
 def add_document(
@@ -126,6 +139,9 @@ def add_document(
     A UsageError if a name can't be one, or is taken and `replace` is not set.
     """
     check_names(name, company)
+    for option, said in (("title", title), ("license", license)):
+        if said and not said.isprintable():
+            raise UsageError(f"the {option} has characters that are no text; give it in one line.")
     path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
     beside = folder / f"{name}.yaml"
     taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in SUFFIXES["policies"]), beside) if old.exists()]
@@ -135,7 +151,7 @@ def add_document(
         company=company.strip(),
         kind=kind,
         title=title.strip() or extracted.title,
-        source=extracted.source,
+        source=extracted.source.encode("utf-8", "backslashreplace").decode(),
         date=extracted.date,
         license=license,
         extraction=extracted.extraction,
@@ -154,12 +170,21 @@ def add_document(
 
 
 def _write(contents: dict[Path, str]) -> None:
-    """Write all files beside their places first, so that a full disk leaves the old ones as they were."""
+    """Write all files beside their places first, so that a full disk leaves the old ones as they were.
+
+    Where it is broken off between two of them, those that are new are taken away again: half of them is a document too.
+    """
+    fresh = [path for path in contents if not path.exists()]
     with tempfile.TemporaryDirectory(prefix=".adding-", dir=next(iter(contents)).parent) as beside:
         for path, text in contents.items():
             (Path(beside) / path.name).write_bytes(text.encode())
-        for path in contents:
-            (Path(beside) / path.name).replace(path)
+        try:
+            for path in contents:
+                (Path(beside) / path.name).replace(path)
+        except BaseException:
+            for path in fresh:
+                path.unlink(missing_ok=True)
+            raise
 
 
 # --- Bytes ---------------------------------------------------------------------------------------------------------
@@ -168,7 +193,11 @@ def _write(contents: dict[Path, str]) -> None:
 def _read(path: Path) -> bytes:
     if not path.exists():
         raise DataError(path, "doesn't exist.")
+    if not path.is_file():
+        raise DataError(path, "is not a file.")
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(path, f"is larger than {MAX_BYTES // 1_000_000} MB; save its text alone to a file.")
         return path.read_bytes()
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
@@ -214,82 +243,37 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     """The text in these bytes; `form` is None if only they can say what they are."""
     if not raw.strip():
         raise DataError(source, "is empty.")
+    if raw.startswith(b"{\\rtf"):
+        raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
     title = extraction = held = ""
     if form == "PDF":
         text, title, extraction = _pdf(raw, source)
+    elif form == "Word":
+        text, title, extraction, held = _word(raw, source)
     else:
-        text = _decoded(raw, source, charset or (_declared(raw) if form == "HTML" else ""))
+        text = decoded(raw, source, charset or (declared(raw) if form == "HTML" else ""))
         if form == "HTML":
             text, title, extraction, held = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
         elif form == "Markdown":
             title = _first_heading(text)
+    if len(text) > LONGEST:
+        raise DataError(source, too_long(text))
     today = datetime.now().astimezone().date().isoformat()
-    return Extracted(text, title, extraction, source, today, markdown=form in {"HTML", "Markdown"}, held=held)
+    return Extracted(text, title, extraction, source, today, markdown=form in _MARKDOWN, held=held)
 
 
 def _sniffed(raw: bytes) -> Format:
+    if is_word(raw):
+        return "Word"
     head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return (
         "HTML"
         if re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
         else "text"
     )
-
-
-def _declared(raw: bytes) -> str:
-    """The encoding that an HTML page says it has; one that can say so isn't UTF-16."""
-    found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", raw[:4096], re.IGNORECASE)
-    named = found.group(1).decode("ascii", "ignore").lower() if found else ""
-    return "" if named.startswith("utf-16") else named
-
-
-# The web calls Latin-1 what has Windows' quotation marks in it.
-_MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252"}
-_MARKS = {
-    b"\xef\xbb\xbf": "utf-8-sig",
-    b"\xff\xfe\x00\x00": "utf-32",
-    b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}
-
-
-def _decoded(raw: bytes, source: str, charset: str) -> str:
-    """The text by its byte-order mark, by what is said about it, as UTF-8, or as it can be guessed with confidence."""
-    marked = next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "")
-    for encoding in [marked] if marked else [_MEANT.get(charset.lower(), charset), "utf-8"]:
-        try:
-            text = raw.decode(encoding) if encoding else "\0"
-        except (UnicodeError, LookupError):
-            continue
-        if "\0" not in text:
-            return text
-    if b"\0" in raw or marked:
-        raise DataError(source, "is a binary file; a document is HTML, PDF, Markdown or plain text.")
-    guesses = list(_library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
-    if not guesses or not _confident(guesses):
-        raise DataError(source, "has an unknown encoding; save it as UTF-8.")
-    return str(guesses[0])
-
-
-def _confident(guesses: list[Any]) -> bool:
-    """Whether the best guess makes words of a language (coherence), as no other does with as few odd characters."""
-    best, *others = guesses
-    return (
-        best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages
-        and best.coherence >= 0.4  # noqa: PLR2004
-        and not any(other.chaos <= best.chaos and other.coherence >= best.coherence for other in others)
-    )
-
-
-def _library(name: str, what: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise UsageError(f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'") from None
 
 
 def _version(name: str) -> str:
@@ -310,7 +294,7 @@ def _first_heading(text: str) -> str:
     return "" if HEADING.match(heading) else heading
 
 
-# --- HTML and PDF --------------------------------------------------------------------------------------------------
+# --- HTML, Word and PDF --------------------------------------------------------------------------------------------
 
 
 _MIN_WORDS = 30
@@ -318,7 +302,7 @@ _MIN_WORDS = 30
 
 def _html(page: str, source: str) -> tuple[str, str, str, str]:
     """The text of a page as Markdown; its title; how that was done; which tables and lists are in the text."""
-    trafilatura = _library("trafilatura", "HTML")
+    trafilatura = library("trafilatura", "HTML")
     tree = trafilatura.load_html(page)
     text = trafilatura.extract(
         page,
@@ -340,9 +324,29 @@ def _html(page: str, source: str) -> tuple[str, str, str, str]:
     return text, title, how, str(whole.held(text))
 
 
+def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
+    """The text of a Word document as Markdown; its title; how that was done; what is in the text, and what is not."""
+    mammoth = library("mammoth", "Word")
+    try:
+        html, numbered = as_page(raw, mammoth)
+    except NotWordError as error:
+        raise DataError(source, f"{error}.") from None
+    page = Page(library("lxml.html", "Word").document_fromstring(html))
+    text = page.markdown()
+    if not text.strip():
+        raise DataError(source, "has no text; save it as a .txt file.")
+    held = str(page.held(text)).replace("in the page", "in the document")
+    if numbered:
+        lost = (
+            f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
+        )
+        held = f"{held}; {lost}" if held else lost
+    return text, _first_heading(text), f"text of Word document as Markdown, {_version('mammoth')}", held
+
+
 def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
     """The text of a PDF in paragraphs, its title, and how that was done."""
-    pypdf = _library("pypdf", "PDF")
+    pypdf = library("pypdf", "PDF")
     try:
         with _unlogged("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))

@@ -79,6 +79,27 @@ class Document:
         return starts[number - 1], starts[number] if number < len(starts) else len(self.text)
 
 
+LONGEST = 2_000_000
+"""Characters that a document may have: ten times as many as the longest law that is asked about."""
+
+
+def too_long(text: str) -> str:
+    """What is wrong with a text of more than `LONGEST` characters."""
+    return f"has {len(text):,} characters, and a document may have {LONGEST:,}; take out what nobody asks about."
+
+
+def read_document(path: Path) -> str:
+    """The text of a document's file; a DataError if it is none, empty or too long."""
+    if path.stat().st_size > 4 * LONGEST:
+        raise DataError(path, f"is larger than {4 * LONGEST // 1_000_000} MB; take out what nobody asks about.")
+    text = read_text(path)
+    if not text.strip():
+        raise DataError(path, "is empty; a document needs text.")
+    if len(text) > LONGEST:
+        raise DataError(path, too_long(text))
+    return text
+
+
 def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
     """Name → (layer, text file) of every document that can be used now."""
     return workspace.names("policies")
@@ -90,9 +111,7 @@ def load_document(workspace: Workspace, name: str) -> Document:
     if name not in files:
         raise UnknownNameError("policy", name, files)
     layer, path = files[name]
-    text = read_text(path)
-    if not text.strip():
-        raise DataError(path, "is empty; a document needs text.")
+    text = read_document(path)
     beside = path.with_suffix(".yaml")
     if not beside.is_file():
         return Document(name=name, text=text, about=About(company=name.replace("-", " ").title()), layer=layer)

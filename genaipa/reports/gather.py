@@ -67,7 +67,9 @@ class Gathered:
 def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None, *, excluded: bool = False) -> Gathered:
     """Everything that a report about these runs needs. `excluded` counts what audits left out as well."""
     if not sources:
-        raise UsageError("there is no run to report on; make one with: genaipa run --system extractive --policy uber")
+        raise UsageError(
+            "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
+        )
     gathered = Gathered(tidy_table.empty(), list(sources))
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     for source in sources:

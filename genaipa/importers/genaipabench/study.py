@@ -327,11 +327,14 @@ def _write(path: Path, files: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
     if all((path / name).is_file() and (path / name).read_bytes() == content for name, content in files.items()):
         return []
-    path.mkdir(parents=True, exist_ok=True)
-    folder = RunFolder(path)
-    with folder.writing():
-        for name, content in files.items():
-            folder.write_file(name, content)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        folder = RunFolder(path)
+        with folder.writing():
+            for name, content in files.items():
+                folder.write_file(name, content)
+    except OSError as error:
+        raise RunError(f"{error.filename or path} can't be written ({error.strerror}).") from None
     return [path.name]
 
 

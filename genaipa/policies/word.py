@@ -1,0 +1,63 @@
+"""A Word document (.docx) as a web page, which becomes Markdown like any other."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import Any
+
+MOST_BYTES = 100_000_000
+"""So much may be in a file once it is unpacked; its pictures are not read."""
+
+TEXT = "word/document.xml"
+# Word's title of a whole document is a paragraph style, which is no heading to the library.
+_STYLES = "p[style-name='Title'] => h1:fresh"
+
+
+class NotWordError(Exception):
+    """The file is no Word document that can be read; the message says why, to stand behind its name."""
+
+
+def is_word(raw: bytes) -> bool:
+    """Whether these bytes are a Word document, as far as their table of contents says."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            return TEXT in archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+        return False
+
+
+def as_page(raw: bytes, mammoth: Any) -> tuple[str, int]:
+    """The document as HTML, and how many of its headings have a number that only Word knows.
+
+    `mammoth` is the library. A NotWordError for anything that can't be read.
+    """
+    if raw.startswith(b"\xd0\xcf\x11\xe0"):
+        raise NotWordError("is an old Word document or one with a password; save it as .docx without a password")
+    if not is_word(raw):
+        raise NotWordError("is not a Word document that can be read")
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > MOST_BYTES:
+            raise NotWordError(f"holds more than {MOST_BYTES // 1_000_000} MB; save its text as a .txt file")
+    numbered: list[Any] = []
+
+    def note(paragraph: Any) -> Any:
+        heading = re.match(r"heading \d", paragraph.style_name or "", re.IGNORECASE)
+        if heading and paragraph.numbering is not None and paragraph.numbering.is_ordered:
+            numbered.append(paragraph)
+        return paragraph
+
+    try:
+        found = mammoth.convert_to_html(
+            io.BytesIO(raw),
+            style_map=_STYLES,
+            convert_image=lambda _image: [],
+            transform_document=mammoth.transforms.paragraph(note),
+            include_embedded_style_map=False,
+        )
+    except Exception as error:
+        # Whatever a broken file makes the library and the parser beneath it raise.
+        raise NotWordError(f"is not a Word document that can be read ({type(error).__name__})") from error
+    return f"<html><body>{found.value}</body></html>", len(numbered)
