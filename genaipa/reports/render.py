@@ -14,41 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.cells import harmless
+from genaipa.reports import latex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from genaipa.reports.table import Table
 
-LONG = 45
-"""Rows that fit a printed page: in LaTeX, a longer table is a `longtable`."""
 _FITS = 28
 """Characters of a text up to which its cell in HTML is never broken into lines."""
-WIDE = 40
-"""Characters of a cell above which its text is broken into lines."""
-
-_LATEX = {
-    **{character: f"\\{character}" for character in "#$%&_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    # A cell that begins with a bracket would be the option of the line break before it.
-    "[": "{[}",
-    "]": "{]}",
-    "\u03b1": r"$\alpha$",
-    "\u2265": r"$\geq$",
-    "\u2264": r"$\leq$",
-    "\u00d7": r"$\times$",
-    "\u00b1": r"$\pm$",
-    "\u2212": "$-$",
-}
-_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
-_MINUS = re.compile(r"^-(?=[\d.])")
 
 
 def headings(table: Table) -> list[str]:
@@ -114,78 +86,8 @@ def as_rows(table: Table) -> list[dict[str, Any]]:
 
 
 def as_latex(table: Table) -> str:
-    r"""A floating table with booktabs rules, labelled `tab:NAME`; a `longtable` where it would not fit a page."""
-    body, right = rows(table), set(numeric(table))
-    columns = "".join(_column(place, body, right) for place in range(len(table.data.columns)))
-    head = _latex_row(headings(table), frozenset())
-    lines = [_latex_row(row, right) for row in body]
-    caption = f"\\caption{{{latex(table.title)}}}\\label{{tab:{table.name}}}"
-    note = f"{{\\footnotesize {_latex_prose(table.note)}\\par}}" if table.note else ""
-    if len(body) > LONG:
-        return _joined(
-            "% needs \\usepackage{booktabs,longtable} and UTF-8",
-            "{\\small",
-            f"\\begin{{longtable}}{{{columns}}}",
-            f"{caption}\\\\",
-            "\\toprule",
-            head,
-            "\\midrule",
-            "\\endfirsthead",
-            "\\toprule",
-            head,
-            "\\midrule",
-            "\\endhead",
-            "\\bottomrule",
-            "\\endfoot",
-            *lines,
-            "\\end{longtable}",
-            note,
-            "}",
-        )
-    return _joined(
-        "% needs \\usepackage{booktabs} and UTF-8",
-        "\\begin{table}[tbp]",
-        "\\centering\\small",
-        caption,
-        f"\\begin{{tabular}}{{{columns}}}",
-        "\\toprule",
-        head,
-        "\\midrule",
-        *lines,
-        "\\bottomrule",
-        "\\end{tabular}",
-        f"\\par\\smallskip{note}" if note else "",
-        "\\end{table}",
-    )
-
-
-def latex(text: str) -> str:
-    """Text in which nothing is a command."""
-    return _SPECIAL.sub(lambda found: _LATEX[found[0]], _one_line(text))
-
-
-def _latex_prose(text: str) -> str:
-    """A note: what stands between backticks is set as code."""
-    escaped = latex(text)
-    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", escaped)
-
-
-def _column(place: int, body: Sequence[Sequence[str]], right: set[int]) -> str:
-    if place in right:
-        return "r"
-    return "p{6cm}" if any(len(row[place]) > WIDE for row in body) else "l"
-
-
-def _latex_row(cells: Iterable[str], right: frozenset[int] | set[int]) -> str:
-    """One row; a number's hyphen is set as a minus."""
-    escaped = map(latex, cells)
-    return (
-        " & ".join(_MINUS.sub("$-$", cell) if place in right else cell for place, cell in enumerate(escaped)) + r" \\"
-    )
-
-
-def _joined(*lines: str) -> str:
-    return "\n".join(line for line in lines if line) + "\n"
+    """A table that fits a page of LaTeX, with booktabs' rules (`reports.latex`)."""
+    return latex.as_latex(table.name, table.title, table.note, headings(table), rows(table), set(numeric(table)))
 
 
 def as_html(table: Table, *, most: int | None = None) -> str:

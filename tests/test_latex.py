@@ -1,0 +1,45 @@
+"""Tables in LaTeX fit a page of `article`, and set what is a formula as one."""
+
+from __future__ import annotations
+
+import re
+
+from genaipa.reports import latex
+
+NUMBERS = ["leave out a score", "answers where silent", "completeness", "M_all*10 elsewhere", "p (Holm)"]
+
+
+def made(head, row, right, rows=1, note=""):
+    """A table of equal rows in LaTeX."""
+    return latex.as_latex("t", "T", note, head, [row] * rows, right)
+
+
+def test_a_wide_table_gives_way_step_by_step() -> None:
+    """Headings break into lines, then stand upright; texts break behind a `/`; letters shrink last."""
+    head, row = ["system", *NUMBERS], ["published/chatgpt-4", *["77.5"] * 5]
+    assert "rotatebox" not in made(head, row, set(range(1, 6)))
+    broken = made([*head, *NUMBERS[:3]], [*row, *["1"] * 3], set(range(1, 9)))
+    assert r"\shortstack[r]{completeness}" not in broken
+    assert r"\shortstack[r]{answers \\ where \\ silent}" in broken
+    upright = made(["system", *NUMBERS * 3], ["published/chatgpt-4", *["77.5"] * 15], set(range(1, 16)))
+    assert r"\rotatebox{90}{completeness}" in upright
+    texts = made(["a"] * 6, ["openai-api/host/model"] * 5 + ["Many words of a reason. " * 9], set())
+    widths = [float(points) for points in re.findall(r"p\{([\d.]+)pt\}", texts)]
+    assert sum(widths) < 469
+    assert r"host/\allowbreak{}model" in texts
+    assert r"\scriptsize" not in texts
+
+
+def test_a_high_table_breaks_over_pages() -> None:
+    """Few rows whose texts take many lines are a longtable as well as many rows are."""
+    row = ["T_f1", "words " * 60]
+    assert r"\begin{longtable}" in made(["question", "text"], row, set(), rows=20)
+    assert r"\begin{tabular}" in made(["question", "text"], row, set(), rows=4)
+
+
+def test_formulas() -> None:
+    """M_all and p-values are formulas, and the note is one that stands under the table from its left."""
+    text = made(["M_all*10", "p"], ["77.5", "2.5e-05"], {0, 1}, note="M_all times 10, and `M_all` alone.")
+    assert r"$10\,M_{\mathrm{all}}$ & p \\" in text
+    assert r"77.5 & $2.5\times10^{-5}$ \\" in text
+    assert r"\emph{Note.} $10\,M_{\mathrm{all}}$, and \texttt{$M_{\mathrm{all}}$} alone." in text
