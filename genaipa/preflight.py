@@ -139,8 +139,10 @@ async def make_ready(
             say(note)
         await _cut(ready, spec, material, offline=offline)
         if resolved.provider not in KEYLESS and any(counter.guess for counter in ready.counters.values()):
-            say(guess := f"{resolved.asked}: its tokens can't be counted here ({tokens.estimated().label}).")
-            told.append(guess)
+            told.append(f"{resolved.asked}: its tokens can't be counted here ({tokens.estimated().label}).")
+            if system is not None:
+                # Nothing is counted for a person, and an estimate says it of each system below its table.
+                say(told[-1])
         ready.notes = [*_known_notes(resolved), *told]
         check_fit(ready, spec)
     except BaseException:

@@ -128,9 +128,8 @@ async def carry_out(
         manifest.status = status
         manifest.totals = runner.tally.totals()
         folder.write_manifest(manifest)
-    return Outcome(
-        status, runner.tally, runner.stopped, runner.capped, runner.needed, round(time.monotonic() - begun, 3)
-    )
+    elapsed = None if all(ready.resolved.manual for ready in systems) else round(time.monotonic() - begun, 3)
+    return Outcome(status, runner.tally, runner.stopped, runner.capped, runner.needed, elapsed)
 
 
 def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from genaipa.cli.fitting import whole
 from genaipa.cli.progress import on_run
-from genaipa.cli.screen import number, out, print_json, printable, show
+from genaipa.cli.screen import number, print_json, printable, show, width
 from genaipa.cli.tally import ENDED, clock, fit
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from genaipa.study import Outcome
 
 _WIDEST = 500
+_MINUTE = 60.0
 
 
 def already_complete(job: Job, *, json: bool) -> int:
@@ -38,8 +40,9 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
         return
     print_tally(outcome.tally)
     if outcome.elapsed is not None:
-        show(f"Took {clock(outcome.elapsed)}{_side_by_side(outcome)}.")
-    show(f"Run folder: {folder.path}")
+        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
+        show(f"Took {took}{_side_by_side(outcome)}.")
+    show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was asked no more: {printable(reason)}")
     if outcome.capped:
@@ -60,7 +63,7 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     if outcome.status == "waiting":
-        sheets = folder.path / "sheets"
+        sheets = whole(folder.path / "sheets")
         return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
@@ -86,8 +89,8 @@ def print_tally(tally: Tally) -> None:
     """A row for each system and initialization, and one for all; what nothing was counted of is left out."""
     from rich.console import Console
 
-    fitted = fit(tally, ENDED, out().width)
-    Console(highlight=False, width=max(out().width, _WIDEST)).print(fitted.table)
+    fitted = fit(tally, ENDED, width())
+    Console(highlight=False, width=_WIDEST).print(fitted.table)
     if fitted.dropped:
         show(f"No room for: {', '.join(fitted.dropped)}; a wider terminal and --json show them.")
 

@@ -139,15 +139,23 @@ def _variables(workspace: Workspace) -> dict[str, Requirements]:
 
 def _keys(workspace: Workspace) -> Iterator[Row]:
     """Which keys are set; never what they are."""
-    from genaipa.systems.endpoint import read_variable
+    from genaipa.errors import NotReadyError
+    from genaipa.systems.endpoint import is_loopback, read_key, read_variable
 
     for provider, needed in _variables(workspace).items():
         present = [key for key in needed.keys if read_variable(key)]
         names = " or ".join(needed.keys)
         if present:
-            yield provider, "ok", f"{present[0]} is set", ""
+            try:
+                read_key(provider, present[0])
+            except NotReadyError as error:
+                yield provider, "missing", f"{present[0]} can't be used", str(error).removesuffix(".")
+            else:
+                yield provider, "ok", f"{present[0]} is set", ""
         elif needed.key_optional:
             yield provider, "off", f"no {names}, which is for a server that wants one", ""
+        elif needed.keyless_here and is_loopback(read_variable(needed.address) or ""):
+            yield provider, "off", f"no {names}, which a server on this machine does not need", ""
         else:
             yield provider, "missing", "no key", f"set {names} in the environment or in a file .env"
 
@@ -166,6 +174,7 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
             yield _server(needed.address, address)
     if not named:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
+    yield from _proxies()
     try:
         program = vllm_command().program
     except UsageError as error:
@@ -173,6 +182,24 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
     else:
         if program:
             yield "vllm", "ok", f"{program} can start one here", ""
+
+
+def _proxies() -> Iterator[Row]:
+    """Whether anything listens where the variables for proxies lead; nothing is asked of it."""
+    import socket
+    import urllib.parse
+
+    from genaipa.systems.endpoint import proxy_of
+
+    found = {proxy_of(f"{scheme}://example.org") for scheme in ("https", "http")}
+    for variable, proxy in sorted(pair for pair in found if pair):
+        try:
+            parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+            with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_SECONDS):
+                yield variable, "ok", f"{proxy} answers; all but this machine is reached through it", ""
+        except (OSError, ValueError) as error:
+            remedy = f"mend or unset {variable}: no other machine is reached without it"
+            yield variable, "missing", f"nothing answers at {proxy} ({error})", remedy
 
 
 def _server(variable: str, address: str) -> Row:
@@ -212,8 +239,11 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     else:
         yield "GenAIPABench", "missing", "the published documents are not here", "genaipa pull genaipabench"
     recorded = [name for name in NAMES if is_recorded(name)]
-    lacking = "" if len(recorded) == len(NAMES) else PULL
-    yield "  its systems", "ok" if recorded else "off", ", ".join(recorded) or "no recorded answers", lacking
+    if len(recorded) == len(NAMES):
+        yield "  its systems", "ok", ", ".join(recorded), ""
+    else:
+        some = f"; {', '.join(recorded)} alone" if recorded else ""
+        yield "  its systems", "missing", f"not all of their answers are here{some}", PULL
 
 
 def _machine(workspace: Workspace) -> Iterator[Row]:

@@ -18,7 +18,24 @@ def load_dotenv() -> None:
 
             from genaipa.datafiles import read_text
 
-            for name, value in dotenv.dotenv_values(stream=io.StringIO(read_text(path))).items():
+            text = read_text(path)
+            _say_unread(path, text)
+            for name, value in dotenv.dotenv_values(stream=io.StringIO(text)).items():
                 if value is not None:
                     os.environ.setdefault(name, value)
             return
+
+
+def _say_unread(path: Path, text: str) -> None:
+    """Say which lines are passed over, in our words instead of the library's."""
+    import io
+    import logging
+
+    from dotenv.parser import parse_stream
+
+    logging.getLogger("dotenv.main").setLevel(logging.ERROR)
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error:
+            from genaipa.cli.screen import say
+
+            say(f"{path}: line {binding.original.line} is not NAME=value, and is passed over.")

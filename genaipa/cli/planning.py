@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.preflight import Material, load_material
-from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS, orders
+from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.questions import WORDINGS
-from genaipa.runs.folder import RunFolder, find_run
+from genaipa.runs.folder import RunFolder, find_run, folder_words
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 
 if TYPE_CHECKING:
@@ -82,11 +82,12 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
 
     spec = _spec(workspace, wanted, offline=offline)
     material = load_material(spec, workspace)
-    for which, order in orders(spec, material.questions).items():
-        if not order:
-            document = which.partition("|")[0]
-            most = len(material.questions[document].questions)
+    for document, questions in material.questions.items():
+        if spec.limit is not None and spec.limit[0] > len(questions.questions):
+            most = len(questions.questions)
             raise UsageError(f"--limit {wanted.limit}: there are only {most} questions about {document}.")
+    if name is not None and not folder_words(name):
+        raise UsageError(f"--name '{name}' leaves nothing that a folder can be called; use letters or digits.")
     _say_notes(material)
     title = name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
     folder = None if new else study.same_plan(workspace, spec, material.digests, name)
@@ -127,6 +128,14 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     chosen = WORDINGS if "all" in wanted.wordings else wanted.wordings or experiment.wordings
     wordings = tuple(w for w in WORDINGS if w in chosen)
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
+    if wanted.experiment is not None and not as_preset:
+        other_words = wordings != experiment.wordings
+        flag = "--wording" if other_words else "--initialization"
+        given = wanted.wordings if other_words else wanted.initializations
+        raise UsageError(
+            f"{flag} {','.join(given)} makes another experiment of '{wanted.experiment}'; leave out --experiment "
+            f"{wanted.experiment} to put together your own, or leave out {flag}."
+        )
     return RunSpec(
         systems=wanted.systems,
         documents=wanted.documents,
@@ -200,7 +209,7 @@ def _question_sets(workspace: Workspace, wanted: Wanted, only: DocumentKind | No
 def _limit(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
     first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
     if not 1 <= first <= last:
         raise UsageError(f"--limit {text}: wants N (the first N questions) or A-B (from the A-th to the B-th).")

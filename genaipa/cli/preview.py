@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from genaipa.cli.screen import print_json, printable, say, show, table
+from genaipa.cli.screen import number, print_json, printable, say, show, table
 from genaipa.cli.tally import tokens
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _print_estimate(job: Job, systems: list[Ready], *, json: bool) -> None:
     for label in labels.values():
         show(label)
     show(f"Replies are taken to come to {REPLY_TOKENS} tokens each; 'repeated' is input that a cache may serve.")
-    calls = f"Altogether {sum(row.calls for row in rows):,} calls"
+    calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
         show(f"{calls}; what they cost is not known for every system.")

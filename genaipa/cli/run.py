@@ -30,14 +30,25 @@ BESIDE_RESUME = frozenset(
     }
 )
 """Parameters that change nothing of what is asked."""
+_LARGEST = 2**63 - 1
+"""The largest whole number that a server or a file is sure to take."""
+_MOST_TOKENS = 10_000_000
 
 
-def _cap(given: str) -> float:
+def _finite(given: float | None) -> float | None:
+    """Refuse `nan`, which no range does."""
+    if given is not None and math.isnan(given):
+        raise typer.BadParameter("'nan' is no number")
+    return given
+
+
+def _cap(given: object) -> float:
     """Dollars of a spending cap; infinity for `none`."""
-    if given.strip().lower() == "none":
+    text = str(given).strip()
+    if text.lower() == "none":
         return math.inf
     try:
-        dollars = float(given)
+        dollars = float(text)
     except ValueError:
         dollars = math.nan
     if not 0 <= dollars < math.inf:
@@ -100,7 +111,9 @@ def run(
             help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
         ),
     ] = None,
-    repetitions: Annotated[int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1)] = 1,
+    repetitions: Annotated[
+        int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)
+    ] = 1,
     conversation: Annotated[
         str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
     ] = "shared",
@@ -117,23 +130,43 @@ def run(
     limit: Annotated[
         str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
     ] = None,
-    seed: Annotated[int, option("--seed", help="Decides the shuffles.")] = 0,
+    seed: Annotated[int, option("--seed", help="Decides the shuffles.", min=-_LARGEST, max=_LARGEST)] = 0,
     part_tokens: Annotated[
-        int | None, option("--part-tokens", help="Size of the parts in which a document is announced.", min=50)
+        int | None,
+        option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
     ] = None,
     acknowledge: Annotated[
         bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
     ] = False,
-    summary_words: Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10)] = 400,
-    temperature: Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0)] = None,
-    max_tokens: Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1)] = None,
-    sampling_seed: Annotated[int | None, option("--sampling-seed", help="Sent as seed if the model takes it.")] = None,
+    summary_words: Annotated[
+        int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)
+    ] = 400,
+    temperature: Annotated[
+        float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100, callback=_finite)
+    ] = None,
+    max_tokens: Annotated[
+        int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)
+    ] = None,
+    sampling_seed: Annotated[
+        int | None,
+        option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST),
+    ] = None,
     max_connections: Annotated[
-        int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1)
+        int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
     ] = 10,
-    max_retries: Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0)] = 5,
+    max_retries: Annotated[
+        int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)
+    ] = 5,
     timeout: Annotated[
-        float, option("--timeout", metavar="SECONDS", help="Seconds until a call counts as stalled.", min=0.1)
+        float,
+        option(
+            "--timeout",
+            metavar="SECONDS",
+            help="Seconds until a call counts as stalled.",
+            min=0.1,
+            max=86_400,
+            callback=_finite,
+        ),
     ] = 120.0,
     max_cost: Annotated[
         float | None,
@@ -238,13 +271,21 @@ def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, 
         return closing.already_complete(job, json=json)
     bounds = dataclasses.replace(bounds, max_cost=job.cap(bounds.max_cost))
     try:
-        outcome = asyncio.run(_ask(job, workspace, bounds, offline=offline, yes=yes))
-    except KeyboardInterrupt:
+        outcome = asyncio.run(_promptly_ask(job, workspace, bounds, offline=offline, yes=yes))
+    except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(job.folder)
         return INTERRUPTED
     assert job.folder is not None, "carrying out opened it"
     closing.print_closing(job.folder, outcome, json=json)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
+
+
+async def _promptly_ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool) -> Outcome:
+    """The same as `_ask`, so that it can be stopped also while a document is cut into parts."""
+    from genaipa.cli.stopping import promptly
+
+    with promptly():
+        return await _ask(job, workspace, bounds, offline=offline, yes=yes)
 
 
 async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool) -> Outcome:

@@ -102,13 +102,16 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     """The systems of a provider under what they still need."""
     from genaipa.cli.screen import show, table
 
-    groups: dict[str, list[tuple[str, ...]]] = {}
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
-        family = _family(row["system"])
-        members = groups.setdefault(f"{family or row['system']}: {'; '.join(row['missing']) or 'ready'}", [])
-        if family or row["name"] != row["system"]:
-            members.append(_cells(row))
-    listed = [line for head, members in groups.items() for line in (head, *members)]
+        needs = "; ".join(row["missing"]) or "ready"
+        groups.setdefault((_family(row["system"]) or row["system"], needs), []).append(row)
+    listed: list[tuple[str, ...] | str] = []
+    for (family, needs), members in groups.items():
+        # Where the members of a family need different things, those that the line is about are named.
+        alike = sum(other == family for other, _ in groups) == 1
+        listed.append(f"{family if alike else ', '.join(row['system'] for row in members)}: {needs}")
+        listed += [_cells(row) for row in members if _family(row["system"]) or row["name"] != row["system"]]
     table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3), under=(4, 1))
     if any(row["price"] for row in rows):
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")

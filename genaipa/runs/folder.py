@@ -17,13 +17,14 @@ import datetime as dt
 import hashlib
 import os
 import re
+import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError
+from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
 from genaipa.jsonfiles import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.integrity import flaw
@@ -43,6 +44,8 @@ ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 _COPY = ".manifest.json"
+_LONGEST_NAME = 200
+"""Bytes; file systems take 255, and the time stands before it."""
 
 T = TypeVar("T", bound="Kept | Record")
 
@@ -91,7 +94,7 @@ class RunFolder:
     def create(cls, runs: Path, manifest: Manifest) -> Self:
         """A new folder for this manifest, named after the time and the run's name."""
         stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-        slug = re.sub(r"[^A-Za-z0-9.-]+", "-", manifest.name).strip("-.")[:60] or "run"
+        slug = folder_words(manifest.name) or "run"
         for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
             path = runs / f"{stamp}-{slug}{suffix}"
             try:
@@ -350,6 +353,15 @@ class RunFolder:
         return [message.message() for message in stored]
 
 
+def folder_words(name: str) -> str:
+    """A run's name as its folder has it: the letters and digits of any script; empty if there are none.
+
+    Cut to 60 characters, and to what a file system takes of the scripts that need several bytes for each.
+    """
+    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:60]
+    return kept.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")
+
+
 def stored_introduction(messages: Sequence[Message]) -> bytes:
     """The messages before the first question as `introductions/` holds them, under the SHA-256 of this content."""
     stored = [_StoredMessage.of(message) for message in messages]
@@ -376,10 +388,11 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     runs = list_runs(workspace)
     if name == "latest" and runs:
         return runs[-1]
-    matching = [run for run in runs if name in run.name]
+    exact = rf"\d{{8}}-\d{{6}}-{re.escape(folder_words(name))}"
+    matching = [run for run in runs if re.fullmatch(exact, run.name)] or [run for run in runs if name in run.name]
     if len(matching) == 1:
         return matching[0]
     if matching:
         newest = ", ".join(run.name for run in reversed(matching[-5:]))
-        raise RunError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
+        raise UsageError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
     raise UnknownNameError("run", name, [run.name for run in runs[-5:]], "See: genaipa runs")

@@ -15,7 +15,7 @@ from genaipa.systems.endpoint import (
     missing_key,
     need_sdk,
     read_address,
-    read_variable,
+    read_key,
     retry_after,
     sent_settings,
     words_of,
@@ -68,7 +68,7 @@ class AnthropicSystem:
         need_sdk(self.name, "anthropic", "anthropic")
         import anthropic
 
-        key = read_variable("ANTHROPIC_API_KEY")
+        key = read_key(self.name, "ANTHROPIC_API_KEY")
         if key is None:
             raise missing_key(self.name, "ANTHROPIC_API_KEY")
         # The SDK adds the version itself, but other tools want it in the same variable.

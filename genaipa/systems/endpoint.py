@@ -53,6 +53,7 @@ _OVERLOAD = {429: "rate-limit", 503: "overload", 529: "overload"}
 _FATAL = {402: "quota", 404: "not-found"}  # no credit; the address or the model is wrong
 _TRY_AGAIN = frozenset({408, 409, 425})
 _NEVER = frozenset({501, 505})
+_NOT_FOUND = 404
 _UNAUTHORISED = frozenset({401, 403})
 _TOO_LONG = re.compile(r"context.length|maximum context|prompt is too long|maximum number of tokens", re.IGNORECASE)
 # Differ between two calls that fail for the same reason, so they would hide that the reason is the same.
@@ -68,6 +69,8 @@ class Endpoint:
     address_variable: str
     key_variable: str
     key: str | None = field(default=None, repr=False)
+    ends: str = ""
+    """What an address of this protocol ends in, such as `/v1`."""
 
     @property
     def by_proxy(self) -> bool:
@@ -86,7 +89,8 @@ class Endpoint:
         said = words_of(body)
         if status in _UNAUTHORISED:
             return self.key_refused(status, body)
-        message = self.one_line(f"{self.system} answered {status}: {said}")
+        hint = f" ({self._lacking_end()})" if status == _NOT_FOUND and self._lacking_end() else ""
+        message = self.one_line(f"{self.system} answered {status}{hint}: {said}")
         if status in _FATAL:
             return PermanentError(message, kind=_FATAL[status], status=status, fatal=True)
         if status in _OVERLOAD:
@@ -97,6 +101,17 @@ class Endpoint:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         kind = "context-length" if _TOO_LONG.search(said[:_SEARCHED]) else "bad-request"
         return PermanentError(message, kind=kind, status=status)
+
+    def _lacking_end(self) -> str:
+        """The question whether the address lacks its end, where it may."""
+        path = urllib.parse.urlsplit(self.address).path
+        return f"does {self.address_variable} lack {self.ends} at its end?" if self.ends and "/v" not in path else ""
+
+    @property
+    def _reached(self) -> str:
+        """The address, and the proxy that stands before it."""
+        proxy = proxy_of(self.address)
+        return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
     def out_of_quota(self, status: int, body: object) -> PermanentError:
         """The account has nothing left to spend: every request would fail."""
@@ -117,7 +132,7 @@ class Endpoint:
     def disconnected(self, cause: object) -> TransientError:
         """The connection failed or broke off."""
         return TransientError(
-            self.one_line(f"{self.system}: the connection to {self.address} failed ({cause})."), kind="connection"
+            self.one_line(f"{self.system}: the connection to {self._reached} failed ({cause})."), kind="connection"
         )
 
     def malformed(self, what: str) -> TransientError:
@@ -126,12 +141,12 @@ class Endpoint:
 
     def unreachable(self, cause: object) -> NotReadyError:
         """Nothing answers before the run."""
+        proxy = proxy_of(self.address)
+        ask = f"is the address right? {self.address_variable} sets it."
+        if proxy:
+            ask = f"is the proxy right? {proxy[0]} sets it."
         return NotReadyError(
-            self.one_line(
-                f"{self.system}: nothing answers at {self.address} ({cause}); "
-                f"is the address right? {self.address_variable} sets it."
-            ),
-            kind="connection",
+            self.one_line(f"{self.system}: nothing answers at {self._reached} ({cause}); {ask}"), kind="connection"
         )
 
     def unauthorised(self, status: int, body: object) -> NotReadyError:
@@ -158,6 +173,7 @@ class Endpoint:
 
     def unlisted(self, why: object) -> str:
         """A note: the server's models can't be listed."""
+        why = f"{why}; {self._lacking_end()}" if self._lacking_end() else why
         return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
 
 
@@ -181,6 +197,19 @@ def missing_key(system: str, variable: str) -> NotReadyError:
 def read_variable(name: str) -> str | None:
     """An environment variable's value, None where it is unset or blank."""
     return os.environ.get(name, "").strip() or None
+
+
+def read_key(system: str, variable: str) -> str | None:
+    """The key in an environment variable, None where it is unset; NotReadyError if no request can carry it."""
+    key = read_variable(variable)
+    wrong = next((place for place, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
+    if wrong is not None:
+        raise NotReadyError(
+            f"{system}: the key in {variable} can't be sent: its character {wrong} is a blank or not plain ASCII; "
+            "copy the key once more.",
+            kind="authentication",
+        )
+    return key
 
 
 def read_words(name: str) -> list[str]:
@@ -218,6 +247,20 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def proxy_of(address: str) -> tuple[str, str] | None:
+    """The variable that names the proxy for a URL, and its value without a password; None if there is none."""
+    from urllib.request import proxy_bypass
+
+    parts = urllib.parse.urlsplit(address)
+    if is_loopback(address) or proxy_bypass(parts.hostname or ""):
+        return None
+    for name in (f"{parts.scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            if proxy := read_variable(variable):
+                return variable, redact(proxy)
+    return None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

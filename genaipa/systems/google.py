@@ -16,7 +16,7 @@ from genaipa.systems.endpoint import (
     missing_key,
     need_sdk,
     read_address,
-    read_variable,
+    read_key,
     retry_after,
     sent_settings,
     words_of,
@@ -60,7 +60,7 @@ class GoogleSystem:
         import httpx2
         from google import genai
 
-        key = read_variable("GOOGLE_API_KEY") or read_variable("GEMINI_API_KEY")
+        key = read_key(self.name, "GOOGLE_API_KEY") or read_key(self.name, "GEMINI_API_KEY")
         if key is None:
             raise missing_key(self.name, _KEY_VARIABLE)
         address = read_address(self.name, "GOOGLE_GEMINI_BASE_URL") or "https://generativelanguage.googleapis.com"

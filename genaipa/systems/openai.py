@@ -15,7 +15,7 @@ from genaipa.systems.endpoint import (
     missing_key,
     need_sdk,
     read_address,
-    read_variable,
+    read_key,
     retry_after,
     sent_settings,
     words_of,
@@ -70,10 +70,10 @@ class OpenAISystem:
         return self._endpoint_with_key(address, "OPENAI_BASE_URL", "OPENAI_API_KEY")
 
     def _endpoint_with_key(self, address: str, address_variable: str, key_variable: str) -> Endpoint:
-        key = read_variable(key_variable)
+        key = read_key(self.name, key_variable)
         if key is None and not is_loopback(address):
             raise missing_key(self.name, key_variable)
-        return Endpoint(self.name, address, address_variable, key_variable, key)
+        return Endpoint(self.name, address, address_variable, key_variable, key, ends="/v1")
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask the server which models it has."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import NotReadyError, UsageError
 from genaipa.systems import published
-from genaipa.systems.endpoint import is_loopback, read_address, read_variable, read_words
+from genaipa.systems.endpoint import is_loopback, read_address, read_key, read_variable, read_words
 
 if TYPE_CHECKING:
     from genaipa.systems.catalog import Resolved
@@ -77,6 +77,11 @@ def lacking(resolved: Resolved) -> list[str]:
     if needed.address_needed and address is None:
         steps.append(f"set {needed.address}")
     keyless = needed.key_optional or (needed.keyless_here and address is not None and is_loopback(address))
+    for key in needed.keys:
+        try:
+            read_key(resolved.name, key)
+        except NotReadyError:
+            return [*steps, f"mend the key in {key}"]
     if not keyless and not any(read_variable(key) for key in needed.keys):
         steps.append(f"set {' or '.join(needed.keys)}")
     return steps

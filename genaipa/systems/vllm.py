@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, need_sdk, read_address, read_variable
+from genaipa.systems.endpoint import (
+    LOOK_UP_SECONDS,
+    Endpoint,
+    as_count,
+    need_sdk,
+    read_address,
+    read_key,
+    read_variable,
+)
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.redaction import redact
 from genaipa.systems.requirements import vllm_command
@@ -139,7 +147,7 @@ class VllmSystem(CompatibleSystem):
         """The server's address, with or without /v1 in the variable; no key is needed."""
         address = self._server.address if self._server is not None else read_address(self.name, "VLLM_BASE_URL") or ""
         root = address.removesuffix("/v1")
-        return Endpoint(self.name, f"{root}/v1", "VLLM_BASE_URL", "VLLM_API_KEY", read_variable("VLLM_API_KEY"))
+        return Endpoint(self.name, f"{root}/v1", "VLLM_BASE_URL", "VLLM_API_KEY", read_key(self.name, "VLLM_API_KEY"))
 
     async def start(self) -> Readiness:
         """Attach to the server, or start one and wait until it has loaded the model."""

@@ -1,0 +1,197 @@
+"""What `genaipa run` and its relatives say about numbers, names, keys, addresses and proxies that won't do."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import KEY, SYSTEM, make_workspace, write
+from servers import OpenAIServer, failure
+
+from genaipa.errors import UsageError
+from genaipa.runs.folder import find_run, folder_words, list_runs
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Run = Callable[..., Finished]
+
+ABSURD = (
+    ("--repetitions", "99999999999"),
+    ("--limit", "1-99999999999999999999"),
+    ("--seed", "9" * 30),
+    ("--sampling-seed", "-" + "9" * 30),
+    ("--part-tokens", "9" * 30),
+    ("--summary-words", "9" * 30),
+    ("--max-tokens", "9" * 30),
+    ("--temperature", "1e308"),
+    ("--temperature", "nan"),
+    ("--timeout", "1e300"),
+    ("--timeout", "nan"),
+    ("--max-connections", "1000000000"),
+    ("--max-retries", "1000000000"),
+)
+BUSY = """from pathlib import Path
+
+from genaipa.systems.base import Readiness
+
+
+class Busy:
+    name = "busy"
+
+    async def start(self):
+        return Readiness()
+
+    async def reply(self, messages, settings):
+        Path("begun").touch()
+        while True:
+            pass
+
+    async def count_tokens(self, text):
+        return None
+
+    async def close(self):
+        Path("closed").touch()
+"""
+
+
+def test_absurd_numbers(genaipa: Run) -> None:
+    """A number that no run could use is refused at once, by its flag; an estimate builds no plan."""
+    make_workspace()
+    plan = ("run", "-s", "extractive", "-p", "acme", "-e", "quality")
+    for flag, number in ABSURD:
+        done = genaipa(*plan, f"{flag}={number}", "--estimate")
+        assert (done.code, flag in done.err, "Traceback" in done.err) == (2, True, False), done.err
+    assert "Altogether 40,000 calls" in genaipa(*plan, "--repetitions", "10000", "--estimate").out
+    assert not Path("runs").exists()
+
+
+def test_names_of_runs(genaipa: Run) -> None:
+    """A name keeps the letters of any script; one without any is refused; a whole name means that run alone."""
+    make_workspace()
+    plan = ("run", "-s", "scripted", "-p", "acme", "-e", "recall", "--limit", "1")
+    for name, folder in (("Über lauf ñ", "Über-lauf-ñ"), ("日本語", "日本語"), ("many", "many"), ("many2", "many2")):
+        assert genaipa(*plan, "--name", name).code == 0
+        run = find_run(find_workspace(), name)
+        assert run.name.partition("-")[2].partition("-")[2] == folder
+    with pytest.raises(UsageError, match="could be any of 2 runs"):
+        find_run(find_workspace(), "man")
+    done = genaipa(*plan, "--name", "!!!")
+    assert (done.code, "--name '!!!' leaves nothing" in done.err) == (2, True)
+    assert len(folder_words("語" * 300).encode()) == 180
+    assert len(folder_words("\U0001d4b3" * 300).encode()) == 200
+
+
+def test_an_experiment_is_what_it_is_called(genaipa: Run) -> None:
+    """An initialization or a wording that an experiment doesn't have is refused beside it, and taken without it."""
+    make_workspace()
+    plan = ("run", "-s", "extractive", "-p", "acme")
+    for more in (("-i", "company-name"), ("--wording", "all")):
+        done = genaipa(*plan, "-e", "quality", *more, "--estimate")
+        assert (done.code, done.out) == (2, "")
+        assert "makes another experiment of 'quality'" in done.err
+        assert more[1] in done.err
+        assert genaipa(*plan, *more, "--estimate").code == 0
+    assert genaipa(*plan, "-e", "quality", "-i", "document", "--estimate").code == 0
+
+
+def test_an_address_without_its_end(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the server says 404 and the address has no /v1, the question is put before and during the run."""
+    make_workspace()
+    with OpenAIServer([failure(404, "Not Found")], models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url.removesuffix("/v1"))
+        done = genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "recall", "--limit", "1")
+    assert done.code == 3
+    assert f"{SYSTEM} answered 404 (does LOOP_BASE_URL lack /v1 at its end?)" in done.err
+
+
+def test_a_key_that_cannot_be_sent(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key with an umlaut or a line end in it is found before anything is sent, by its place and without its text."""
+    make_workspace()
+    for key, place in (("sk-geheimnisvöll", 14), ("sk-two\nlines", 7)):
+        for variable, system in (("OPENAI", "openai/m"), ("ANTHROPIC", "anthropic/m"), ("GOOGLE", "google/m")):
+            monkeypatch.setenv(f"{variable}_API_KEY", key)
+            done = genaipa("run", "-s", system, "-p", "acme", "-e", "recall")
+            assert done.code == 1
+            assert f"the key in {variable}_API_KEY can't be sent: its character {place} is" in done.err
+            assert key not in done.err
+            assert f"mend the key in {variable}_API_KEY" in genaipa("systems", system).out
+    assert "OPENAI_API_KEY can't be used" in genaipa("doctor").out
+
+
+def test_a_dead_proxy_is_named(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the proxy that is to blame, in the error and at the doctor's; a server on this machine needs none."""
+    make_workspace()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        proxy = f"http://me:secret@127.0.0.1:{taken.getsockname()[1]}"
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        done = genaipa("run", "-s", "openai/gpt-4o", "-p", "acme", "-e", "recall", "--limit", "1")
+        shown = genaipa("doctor").out
+    assert done.code == 1
+    assert "through the proxy http://127.0.0.1:" in done.err
+    assert "is the proxy right? HTTPS_PROXY sets it" in done.err
+    assert "OPENAI_BASE_URL" not in done.err
+    assert "mend or unset HTTPS_PROXY" in shown
+    assert "secret" not in done.err + shown
+    with OpenAIServer(models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        assert genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "recall", "--limit", "1").code == 0
+
+
+def test_a_line_of_env_that_is_none(genaipa: Run) -> None:
+    """It is named by file and line, in our own words, and the other lines count."""
+    write(".env", "OPENAI_API_KEY=sk-ok\nthis is no assignment\nLOOP_API_KEY=x\n")
+    done = genaipa("doctor")
+    assert f"{Path('.env').resolve()}: line 2 is not NAME=value" in done.err
+    assert "dotenv" not in done.err
+    assert "OPENAI_API_KEY is set" in done.out
+
+
+def test_tokens_are_estimated_for_those_who_are_asked(genaipa: Run) -> None:
+    """No word on counting tokens for a person, nor for an estimate, whose table has it; 1 is one call."""
+    make_workspace()
+    one = ("-p", "acme", "-e", "recall", "--limit", "1")
+    assert "can't be counted" not in genaipa("run", "-s", "manual/x", *one).err
+    done = genaipa("run", "-s", "openai/gpt-4o", *one, "--estimate", "--offline")
+    assert "can't be counted" not in done.err
+    assert "Altogether 1 call, $" in done.out
+
+
+def test_members_of_a_family_that_need_different_things(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the published systems, those that were pulled and those that weren't are named apart."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").resolve()))
+    write("cache/data/published/bard.json", "{}")
+    lines = [line.strip() for line in genaipa("systems").out.splitlines()]
+    assert "published/bard: ready" in lines
+    assert "published/chatgpt-4, published/bingai: genaipa pull genaipabench" in lines
+
+
+def test_stopping_what_computes() -> None:
+    """SIGTERM ends a run, in order and resumable, although a system keeps the processor and never gives way."""
+    make_workspace()
+    write("busy.py", BUSY)
+    command = [sys.executable, "-m", "genaipa", "run", "-s", "busy:Busy", "-p", "acme", "-e", "recall"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not Path("begun").exists() and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGTERM)
+        try:
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    (folder,) = list_runs(find_workspace())
+    assert process.returncode == 130, err
+    assert f"Go on with: genaipa run --resume {folder.name}" in err
+    assert "Traceback" not in err
+    assert folder.manifest().status == "interrupted"
+    assert Path("closed").exists()
