@@ -28,7 +28,7 @@ from running import (
 from servers import OpenAIServer
 
 import genaipa as package
-from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError
+from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
 from genaipa.runs.folder import RunFolder, find_run, list_runs
 from genaipa.runs.records import ConversationRecord
 from genaipa.systems.base import Message
@@ -201,7 +201,7 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     assert find_run(workspace, "latest").path == list_runs(workspace)[-1].path
     assert find_run(workspace, first.name).path == first.path
     assert find_run(workspace, f"runs/{first.name}").path == first.path
-    with pytest.raises(RunError, match=r"'test' could be any of 2 runs.*write more of the name"):
+    with pytest.raises(UsageError, match=r"'test' could be any of 2 runs.*write more of the name"):
         find_run(workspace, "test")
     with pytest.raises(UnknownNameError, match="no run 'nothing'"):
         find_run(workspace, "nothing")

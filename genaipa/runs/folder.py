@@ -128,6 +128,13 @@ class RunFolder:
         """Whether texts were left out of this folder because they may not be passed on."""
         return (self.path / WITHHELD).is_file()
 
+    def is_called(self, words: str) -> bool:
+        """Whether this is all of the name that the run was given; False where that can't be read."""
+        try:
+            return folder_words(self.manifest().name) == words
+        except DataError:
+            return False
+
     def manifest(self) -> Manifest:
         """What the run is, from the copy where the file is damaged; a DataError if that can't be read either.
 
@@ -388,8 +395,10 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     runs = list_runs(workspace)
     if name == "latest" and runs:
         return runs[-1]
-    exact = rf"\d{{8}}-\d{{6}}-{re.escape(folder_words(name))}"
-    matching = [run for run in runs if re.fullmatch(exact, run.name)] or [run for run in runs if name in run.name]
+    words = folder_words(name) or name
+    matching = [run for run in runs if name in run.name or words in run.name]
+    if len(matching) > 1:
+        matching = [run for run in matching if run.is_called(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:
