@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+from unittest import mock
 
+from genaipa.cli import app
+from genaipa.cli.commands import register
 from genaipa.cli.headings import COMMANDS
 
 PAGE = Path(__file__).with_name("cli.md")
@@ -20,10 +23,12 @@ Generated from `genaipa --help` by `python docs/generate_cli.py`. Every flag can
 
 def help_page(*command: str) -> str:
     """The help of one command, at a fixed width and without styles."""
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    line = [sys.executable, "-m", "genaipa", *command, "--help"]
-    shown = subprocess.run(line, capture_output=True, text=True, check=True, env=environment).stdout  # noqa: S603
-    return re.sub(r" +$", "", shown, flags=re.MULTILINE).strip().replace("python -m genaipa", "genaipa")
+    if not app.registered_commands:
+        register(app)
+    plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    with mock.patch.dict(os.environ, plain), contextlib.redirect_stdout(io.StringIO()) as shown:
+        app([*command, "--help"], prog_name="genaipa", standalone_mode=False)
+    return re.sub(r" +$", "", shown.getvalue(), flags=re.MULTILINE).strip()
 
 
 def commands(page: str) -> list[str]:

@@ -137,3 +137,17 @@ def _at_most(seconds: float, argv: list[str]) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def heeding(*numbers: int) -> Iterator[None]:
+    """Processes that are started in here heed these signals, even where the tests run under nohup or in the background.
+
+    A process that ignores a signal hands that on to those that it starts.
+    """
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from commandline import heeding
 from forking import fork
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def open_desk(
     command = [sys.executable, "-m", "genaipa", "score", "--port", str(port), *flags]
     if not browser:
         command.append("--no-browser")
-    with log.open("ab") as file:
+    with log.open("ab") as file, heeding(signal.SIGINT, signal.SIGHUP):
         process = subprocess.Popen(
             command,
             stdout=file if terminal is None else terminal,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from commandline import heeding
 from running import KEY, SYSTEM, answers, lines_of, make_workspace, messages, texts_below, write
 from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
@@ -384,12 +385,8 @@ def test_interrupt(server: OpenAIServer, run: Run) -> None:
 
     server.script = behave
     command = [sys.executable, "-m", "genaipa", *QUALITY]
-    # A child ignores what its parent does, and the tests may run in a shell's background, where Ctrl-C is ignored.
-    before_tests = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+    with heeding(signal.SIGINT):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    finally:
-        signal.signal(signal.SIGINT, before_tests)
     with process:
         assert third.wait(60)
         process.send_signal(signal.SIGINT)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import postgres
 import pytest
-from desk import browsing, free_port, make_demo, open_desk, sign_in
+from commandline import heeding
+from desk import browsing, fork_desk, free_port, make_demo, open_desk, sign_in
 from provider import Provider
 from running import make_workspace, write
 
@@ -78,7 +79,9 @@ def test_ends_while_it_starts() -> None:
     """Ctrl-C before the server is there ends the command just as quietly."""
     make_demo()
     command = [sys.executable, "-m", "genaipa", "score", "--no-browser", "--port", str(free_port())]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with heeding(signal.SIGINT):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process:
         assert process.stdout is not None
         assert any("The desk is open" in line for line in process.stdout)
         process.send_signal(signal.SIGINT)
@@ -148,13 +151,11 @@ def test_nothing_to_score(genaipa: Run) -> None:
     assert f"genaipa run --resume {answers.parent.name}" in done.err
 
 
-def test_replies_by_hand() -> None:
+def test_replies_by_hand(genaipa: Run) -> None:
     """A run that waits for replies of a web chat opens the desk, where they are taken, without an answer."""
     make_workspace()
-    subprocess.run(
-        [sys.executable, "-m", "genaipa", "run", "-s", "manual/chat", "-p", "acme"], check=False, capture_output=True
-    )
-    with open_desk() as desk:
+    genaipa("run", "-s", "manual/chat", "-p", "acme")
+    with fork_desk() as desk:
         assert desk.stop() == 0
     assert "0 answers to score." in desk.printed
 
@@ -190,7 +191,7 @@ def test_login_without_lists(genaipa: Run) -> None:
 def test_open_to_the_network_on_purpose() -> None:
     """With --insecure the desk listens to everybody, and says what is missing."""
     make_demo()
-    with open_desk("--host", "0.0.0.0", "--insecure") as desk:
+    with fork_desk("--host", "0.0.0.0", "--insecure") as desk:
         with socket.create_connection(("127.0.0.2", desk.port), timeout=5):
             pass
         assert desk.stop() == 0
@@ -209,7 +210,7 @@ def test_password_is_never_shown(genaipa: Run, monkeypatch: pytest.MonkeyPatch, 
     assert PASSWORD not in done.out + done.err
     assert "Traceback" not in done.err
     monkeypatch.setenv("GENAIPA_DATABASE_URL", postgres.database(request.config))
-    with open_desk() as desk:
+    with fork_desk() as desk:
         assert desk.stop() == 0
     assert re.search(r"^Scores are kept in .*PostgreSQL", desk.printed, re.MULTILINE)
     assert postgres.PASSWORD not in desk.printed
@@ -218,7 +219,7 @@ def test_password_is_never_shown(genaipa: Run, monkeypatch: pytest.MonkeyPatch, 
 def test_other_pages_stay_out() -> None:
     """No page of another site can talk to the desk from a visitor's browser, and none makes the desk call out."""
     make_demo()
-    with open_desk() as desk:
+    with fork_desk() as desk:
         own = f"127.0.0.1:{desk.port}"
         assert _greeting(desk.port, own, f"http://{own}") == "101"
         assert _greeting(desk.port, f"localhost:{desk.port}", f"http://localhost:{desk.port}") == "101"
@@ -246,7 +247,7 @@ def test_name_is_asked_for_once() -> None:
     """A name is kept in the browser: for a new tab, for another page and for the next day, until one is not that."""
     make_demo()
     name = "Zoë *O'Neil*; ![x](http://elsewhere.example/x.png)"
-    with browsing() as browser, open_desk() as desk:
+    with browsing() as browser, fork_desk() as desk:
         page = browser.visit(desk)
         page.get_by_role("button", name="Go to the desk").click()
         page.get_by_text("Please give a name.").wait_for()
@@ -274,7 +275,7 @@ def test_lists_hold_for_names() -> None:
     """Where desk.yaml lists people, a name that is not there opens nothing, and says why."""
     make_demo()
     write("desk.yaml", "analysts: [Anna]\nadjudicators: [Cy]\n")
-    with browsing() as browser, open_desk() as desk:
+    with browsing() as browser, fork_desk() as desk:
         page = browser.visit(desk)
         page.get_by_label("Your name").fill("Dee")
         page.keyboard.press("Enter")
