@@ -8,6 +8,7 @@
     │   ├── TransientError       1   worth another try, perhaps after a while
     │   ├── PermanentError       1   the same request would fail again
     │   └── NotReadyError        1   no key, no SDK, no server: nothing was asked
+    ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   └── RunBusyError         1   another process writes to it
     └── SpendingCapError         4   the next call might cost more than --max-cost leaves
@@ -105,6 +106,10 @@ class PermanentError(NoReplyError):
 
 class NotReadyError(NoReplyError):
     """A key, an SDK or a server is missing; nothing was asked. The message says which and how to get it."""
+
+
+class MissingPackageError(GenaipaError):
+    """An optional package is not installed; the message says what needs it and which extra brings it."""
 
 
 class RunError(GenaipaError):

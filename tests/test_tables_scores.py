@@ -90,11 +90,10 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
 def test_experiments_with_other_questions_do_not_weigh_more() -> None:
     """Quality of one question at 10 beside recall of three at 100: (55 + 100 + 100) / 3, and not (10 + 100) / 2."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
+    answers = [row for row in answers if row["experiment"] == "recall" or row["question"] == "T_f1"]
 
     def value(answer):
-        if answer["experiment"] == "recall":
-            return 1
-        return -1 if answer["question"] == "T_f1" else None
+        return 1 if answer["experiment"] == "recall" else -1
 
     table = leaderboard.board(tidy_of(answers, scored(answers, value)))
     assert table.data[["m_all10", "quality", "recall"]].values.tolist() == [[85, 10, 100]]
@@ -272,9 +271,24 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
 def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     """An average over all questions of one experiment and a single one of another is told as what it is."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
-    table = leaderboard.board(tidy_of(answers, scored(answers[:4], lambda _: 1)))
+    table = leaderboard.board(tidy_of(answers, scored(answers[:5], lambda _: 1)))
     assert "like with like" in table.note
-    assert "a/one quality 3 (3), recall 1 (1), about uber." in table.note
+    assert "a/one quality 3 (3), recall 2 (2), about uber." in table.note
+
+
+def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
+    """Less than half of an experiment's questions scored is no average: neither shown nor counted, and told with n."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
+    few = scored(answers, lambda row: {"quality": 0.5}.get(row["experiment"], 1 if row["question"] == "T_f1" else None))
+    table = leaderboard.board(tidy_of(answers, few))
+    assert table.data[["m_all10", "quality", "answers"]].values.tolist() == [[77.5, 77.5, 3]]
+    assert table.data["recall"].isna().all()
+    assert (
+        "less than 50% of an experiment's questions about a document are scored: a/one recall (1 of 3)." in table.note
+    )
+    nothing = tidy_of(answers, scored(answers[:1], lambda _: 1))
+    assert not leaderboard.board(nothing)
+    assert "a/one quality (1 of 3)" in leaderboard.too_few(nothing)
 
 
 def test_questions_of_one_mean_share_their_rank() -> None:

@@ -16,7 +16,6 @@ import typer
 from typer.exceptions import TyperException
 
 from genaipa import __version__
-from genaipa.cli.headings import COMMANDS
 from genaipa.cli.help import Root
 from genaipa.cli.options import WorkspaceOption
 from genaipa.errors import GenaipaError, UsageError, clipped
@@ -69,7 +68,9 @@ def _set_workspace(context: typer.Context, workspace: Path) -> None:
     """Make the workspace that was named before the command the command's own, over what the environment names."""
     variable = "GENAIPA_WORKSPACE"
     before = os.environ.pop(variable, None)
-    context.default_map = {name: {"workspace": str(workspace)} for name in COMMANDS}
+    own = {"workspace": str(workspace)}
+    groups = {name: getattr(one, "commands", {}) for name, one in getattr(context.command, "commands", {}).items()}
+    context.default_map = {name: {**own, **dict.fromkeys(commands, own)} for name, commands in groups.items()}
     if before is not None:
         context.call_on_close(lambda: os.environ.update({variable: before}))
 

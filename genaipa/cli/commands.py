@@ -27,7 +27,7 @@ from genaipa.cli import (
     unpack,
     validate,
 )
-from genaipa.cli.help import Command, Group
+from genaipa.cli.help import Command, Group, Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "collect": collect.collect,
     "systems": systems.systems,
-    "runs": runs.runs,
     "show": show.show,
     "score": score.score,
     "report": report.report,
@@ -56,14 +55,14 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
     "doctor": doctor.doctor,
 }
-_GROUPS = {"scores": scores.app, "policies": policies.app}
+_GROUPS = {"runs": (runs.app, Listing), "scores": (scores.app, Group), "policies": (policies.app, Group)}
 
 
 def register(app: typer.Typer) -> None:
     """Put the commands into the app."""
     for name, command in _COMMANDS.items():
         app.command(name, cls=Command)(command)
-    for name, group in _GROUPS.items():
+    for name, (group, cls) in _GROUPS.items():
         for one in group.registered_commands:
             one.cls = Command
-        app.add_typer(group, name=name, cls=Group)
+        app.add_typer(group, name=name, cls=cls)

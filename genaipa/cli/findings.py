@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from genaipa.errors import UsageError
+from genaipa.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,16 +18,17 @@ NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sqlalchemy")
 
 
 def check_extra() -> None:
-    """A UsageError naming the extra where a package that reports need is not installed."""
+    """A MissingPackageError naming the extra where a package that reports need is not installed."""
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
-            raise UsageError(f"reports need the package '{name}': pip install 'genaipa[reports]'")
+            raise MissingPackageError(f"reports need the package '{name}': pip install 'genaipa[reports]'")
 
 
 def gathered(workspace: Workspace, names: Sequence[str], *, excluded: bool = False) -> Gathered:
     """Everything about these runs and systems; about all runs of the workspace if none is named.
 
-    `excluded` counts what audits left out as well. A UsageError where packages are missing or there is no run.
+    `excluded` counts what audits left out as well. A MissingPackageError where packages are missing; a UsageError where
+    there is no run.
     """
     check_extra()
     from genaipa.runs.selection import everything, select

@@ -61,6 +61,31 @@ class Group(TyperGroup):
                 formatter.write_dl(rows)
 
 
+class Listing(Group):
+    """A command that lists; its commands do more. What is no command of its own belongs to `list`, or is its name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Leave the options to the command that they are for."""
+        ctx.ignore_unknown_options = True
+        helps = not args or args[0] not in ctx.help_option_names
+        result: list[str] = super().parse_args(ctx, args or ["list"] if helps else args)
+        return result
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is named, else `list` with all arguments."""
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["list", *args])
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What `list` takes."""
+        pieces: list[str] = self.commands["list"].collect_usage_pieces(ctx)
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of `list`, and the commands."""
+        self.commands["list"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
 class Root(Group):
     """`genaipa` itself."""
 

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
-from genaipa.errors import UsageError
+import typer
+
+from genaipa.cli import completion
+from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.selection import (
+    ExperimentOption,
+    PolicyOption,
+    Selection,
+    SinceOption,
+    SystemOption,
+    WithoutOption,
+    day,
+)
+from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
 
 _FORMS = (".csv", ".html", ".tex", ".txt")
 
 
 def leaderboard(
+    run: Annotated[
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.runs_and_systems,
+            help="Only these runs, or systems; by default, everything in the workspace.",
+        ),
+    ] = None,
+    system: SystemOption = None,
+    policy: PolicyOption = None,
+    experiment: ExperimentOption = None,
+    since: SinceOption = None,
+    without: WithoutOption = None,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="FILE", help="Write it to a .csv, .html, .tex or .txt file instead."),
@@ -25,23 +52,27 @@ def leaderboard(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Rank all systems of the workspace by the overall quality of their answers.
+    """Rank the systems of the workspace by the overall quality of their answers.
 
-    Over all runs, published studies that were imported included. It says where systems did not answer the same.
+    Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
+    did not answer the same. An experiment of which less than half is scored is left blank.
     """
     if output is not None and output.suffix not in _FORMS:
         raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
-    from genaipa.cli.findings import gathered
     from genaipa.cli.screen import print_json, printable, show
     from genaipa.cli.tables import show_table
     from genaipa.workspace import find_workspace
 
-    found = gathered(find_workspace(workspace), (), excluded=include_excluded)
+    selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
+    found = _gathered(find_workspace(workspace), several(run), selection, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.contents import notable
-    from genaipa.reports.tables.leaderboard import board
+    from genaipa.reports.tables.leaderboard import board, too_few
 
     table, told = board(found.frame), [*notable(found), *sorted(set(found.problems))]
+    only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))
+    if only:
+        told.insert(0, f"Only what was asked for: {only}.")
     if json:
         print_json({"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)})
         return
@@ -49,10 +80,51 @@ def leaderboard(
         _write(table, output)
     elif table:
         show_table(table)
+    elif blank := too_few(found.frame):
+        show(printable(blank))
     for sentence in told:
         show(f"- {printable(sentence)}")
     if output is not None:
         show(f"{output}: the leaderboard")
+
+
+def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection, *, excluded: bool) -> Gathered:
+    """Everything about the runs and systems that are meant, as far as it is about those documents and experiments."""
+    from genaipa.cli.findings import check_extra, gathered_from
+
+    check_extra()
+    from genaipa.runs.selection import everything, select
+
+    sources = select(workspace, names) if names else everything(workspace)
+    selection = selection.checked(
+        {name for source in sources for name in source.systems},
+        {name for source in sources for name in source.manifest.spec.documents},
+        {source.folder.name for source in sources},
+    )
+    kept = [
+        replace(source, systems=systems)
+        for source in sources
+        if (
+            systems := tuple(
+                name
+                for name in selection.systems_of(source.folder, source.manifest.spec, source.manifest.created)
+                if name in source.systems
+            )
+        )
+    ]
+    if not kept:
+        raise UsageError(f"none of the {len(sources)} runs is like that; see: genaipa runs")
+    found = gathered_from(workspace, kept, excluded=excluded)
+    if selection.documents:
+        # What was published as a mean over documents is about no single one.
+        found.frame = found.frame[found.frame["document"].isin(selection.documents)]
+    known = set(found.frame["experiment"])
+    for name in selection.experiments:
+        if name not in known:
+            raise UnknownNameError("experiment in these runs", name, known)
+    if selection.experiments:
+        found.frame = found.frame[found.frame["experiment"].isin(selection.experiments)]
+    return found
 
 
 def _write(table: Table, path: Path) -> None:

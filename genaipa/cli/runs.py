@@ -1,53 +1,190 @@
-"""`genaipa runs`: what was run here."""
+"""`genaipa runs`: what was run here, and how to be rid of a run."""
 
 from __future__ import annotations
 
-from genaipa.cli.options import JsonOption, WorkspaceOption
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli import completion
+from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.selection import (
+    ExperimentOption,
+    PolicyOption,
+    Selection,
+    SinceOption,
+    SystemOption,
+    WithoutOption,
+    day,
+)
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest, Totals
+    from genaipa.workspace import Workspace
+
+app = typer.Typer(help="List the runs of the workspace, one's own before imported ones; or remove some.")
 
 
-def runs(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
-    """List the runs of the workspace, oldest first."""
-    from genaipa.cli.screen import complain, print_json, show, table
-    from genaipa.errors import GenaipaError
-    from genaipa.runs.folder import list_runs
-    from genaipa.workspace import find_workspace
+@app.command("list")
+def list_runs(
+    run: Annotated[
+        list[str] | None, typer.Argument(autocompletion=completion.runs, help="Only these: names, or parts of names.")
+    ] = None,
+    system: SystemOption = None,
+    policy: PolicyOption = None,
+    experiment: ExperimentOption = None,
+    since: SinceOption = None,
+    without: WithoutOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """List the runs, one's own before imported ones, each oldest first."""
+    from genaipa.cli.screen import complain, print_json, say, show
+    from genaipa.errors import command
+    from genaipa.workspace import elsewhere, find_workspace
 
     here = find_workspace(workspace)
-    rows, found = [], []
-    for folder in list_runs(here):
+    selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
+    readable, problems = _readable(here)
+    chosen = _chosen(readable, several(run), selection)
+    for problem in problems:
+        complain(problem)
+    if json:
+        print_json([{"run": f.name, "status": m.status, "spec": m.spec, "totals": t} for f, m, t in chosen])
+    elif chosen:
+        _print(chosen)
+        if len(chosen) < len(readable):
+            say(f"{len(chosen)} of {len(readable)} runs.")
+    elif readable:
+        show(f"None of the {len(readable)} runs is like that.")
+    elif not problems:
+        first = command("genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *elsewhere(here.home))
+        show(f"No runs in {here.runs} yet. Begin with: {first}")
+    if problems:
+        raise typer.Exit(1)
+
+
+_Run = tuple["RunFolder", "Manifest", "Totals"]
+
+
+def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
+    """The runs, one's own first, and sentences about what could not be read."""
+    from genaipa.runs import folder as folders
+    from genaipa.runs.audit import is_imported
+
+    found, problems = list[_Run](), []
+    for folder in sorted(folders.list_runs(here), key=is_imported):
         try:
             manifest = folder.manifest()
-            spec, totals = manifest.spec, manifest.totals
+            totals = manifest.totals
             if lack := folder.lack(manifest):
-                complain(lack)
+                problems.append(lack)
             if manifest.status == "running" or lack:
                 # The manifest is behind while a run goes on, and stays so if it is killed.
                 manifest, tally = folder.state()
                 totals = tally.totals()
         except GenaipaError as error:
-            complain(error)
+            problems.append(str(error))
             continue
-        kept = totals.answered + totals.refused + totals.truncated
-        found.append({"run": folder.name, "status": manifest.status, "spec": spec, "totals": totals})
-        rows.append(
-            (
-                folder.name,
-                manifest.status,
-                ", ".join(spec.systems),
-                ", ".join(spec.documents),
-                spec.experiment or ", ".join(spec.initializations),
-                f"{kept}/{totals.planned}",
-                "" if totals.cost is None else f"${totals.cost:.2f}",
-            )
-        )
-    if json:
-        print_json(found)
-    elif not rows:
-        show(f"No runs in {here.runs} yet. Begin with: genaipa run --system extractive --policy brindlecart")
-    else:
-        table(
-            ("run", "status", "systems", "documents", "experiment", "answers", "cost"),
-            rows,
-            right=(5, 6),
-            under=(3, 2, 4),
-        )
+        found.append((folder, manifest, totals))
+    others = (path for path in sorted(here.runs.glob("*/")) if not (path / folders.MANIFEST).exists())
+    problems += [f"{path} has no {folders.MANIFEST}, so it is no run; move it away." for path in others]
+    return found, problems
+
+
+def _chosen(runs: list[_Run], names: tuple[str, ...], selection: Selection) -> list[_Run]:
+    """The runs that are meant; an UnknownNameError for a name or a filter that nothing has."""
+    selection = selection.checked(
+        {name for _, manifest, _ in runs for name in manifest.spec.systems},
+        {name for _, manifest, _ in runs for name in manifest.spec.documents},
+        {folder.name for folder, _, _ in runs},
+    )
+    known = {_experiment(manifest) for _, manifest, _ in runs}
+    for name in selection.experiments:
+        if name not in known:
+            raise UnknownNameError("experiment in these runs", name, known)
+    own = [folder.name for folder, _, _ in runs]
+    newest = max((name for name in own if name[:1].isdigit()), default="")
+    for name in names:
+        if name != "latest" and not any(name in one for one in own):
+            raise UnknownNameError("run", name, own)
+    return [
+        (folder, manifest, totals)
+        for folder, manifest, totals in runs
+        if (not names or any(name in folder.name or (name == "latest" and folder.name == newest) for name in names))
+        and (not selection.experiments or _experiment(manifest) in selection.experiments)
+        and selection.systems_of(folder, manifest.spec, manifest.created)
+    ]
+
+
+def _experiment(manifest: Manifest) -> str:
+    return manifest.spec.experiment or ", ".join(manifest.spec.initializations)
+
+
+def _print(runs: list[_Run]) -> None:
+    from genaipa.cli.screen import table
+
+    headers = ("run", "status", "systems", "documents", "experiment", "answers", "cost")
+    table(headers, [_row(*run) for run in runs], right=(5, 6), under=(3, 2, 4))
+
+
+def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ...]:
+    return (
+        folder.name,
+        manifest.status,
+        ", ".join(manifest.spec.systems),
+        ", ".join(manifest.spec.documents),
+        _experiment(manifest),
+        f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",
+        "" if totals.cost is None else f"${totals.cost:.2f}",
+    )
+
+
+@app.command("rm")
+def remove(
+    run: Annotated[list[str], typer.Argument(autocompletion=completion.runs, help="Runs, by name, part, or latest.")],
+    yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Remove the folders of runs, with all their answers.
+
+    The scores that were given to these answers stay in the workspace's store, and hold again for the same answers in
+    other runs. Asks first; where nobody can be asked, --yes is needed.
+    """
+    import shutil
+
+    from genaipa.cli.screen import number, say, show
+    from genaipa.runs.folder import find_run
+    from genaipa.workspace import find_workspace
+
+    here = find_workspace(workspace)
+    folders = {folder.path.resolve(): folder for folder in (find_run(here, name) for name in several(run))}
+    for path, folder in folders.items():
+        if path.parent != here.runs.resolve():
+            raise UsageError(f"{folder.path} is not in {here.runs}; only runs of this workspace are removed.")
+        if folder.is_held():
+            raise UsageError(f"{folder.name} is being worked on; stop that process first.")
+    for folder in folders.values():
+        say(f"{folder.name}: {_kept(folder)}")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nothing was removed, since nobody can be asked; add --yes.")
+        typer.confirm(f"Remove {number(len(folders), 'run')} with all answers?", abort=True, err=True)
+    for path in folders:
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            raise UsageError(f"{error.filename or path} can't be removed ({error.strerror}).") from None
+    show(f"{number(len(folders), 'run')} removed; scores that were given to these answers stay where they are.")
+
+
+def _kept(folder: RunFolder) -> str:
+    """What a run holds, before it goes."""
+    try:
+        totals = folder.manifest().totals
+    except GenaipaError as error:
+        return str(error)
+    return f"{totals.answered + totals.refused + totals.truncated} of {totals.planned} answers"

@@ -6,7 +6,7 @@ import importlib
 import re
 from typing import Any
 
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, MissingPackageError
 
 
 def library(name: str, what: str) -> Any:
@@ -14,7 +14,9 @@ def library(name: str, what: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise UsageError(f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'") from None
+        raise MissingPackageError(
+            f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'"
+        ) from None
 
 
 def declared(raw: bytes) -> str:

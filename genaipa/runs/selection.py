@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.runs.audit import is_imported
 from genaipa.runs.folder import find_run, list_runs
 
@@ -42,7 +42,7 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
         if not of_system and name.startswith("published/"):
             raise UsageError(f"no run of {name} is here; import the published study with: genaipa import genaipabench")
         if not of_system:
-            folder = find_run(workspace, name)
+            folder = _run(workspace, name, runs)
             manifest = folder.manifest()
             of_system = [Source(folder, manifest, manifest.spec.systems)]
         for source in of_system:
@@ -50,6 +50,16 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
             systems = {*(before.systems if before else ()), *source.systems}
             chosen[source.folder.name] = Source(source.folder, source.manifest, tuple(sorted(systems)))
     return list(chosen.values())
+
+
+def _run(workspace: Workspace, name: str, runs: list[tuple[RunFolder, Manifest]]) -> RunFolder:
+    """The run of that name; an UnknownNameError that knows the systems too, since a name may be one of theirs."""
+    try:
+        return find_run(workspace, name)
+    except UnknownNameError:
+        systems = {system for _, manifest in runs for system in manifest.spec.systems}
+        newest = [folder.name for folder, _ in runs[-5:]]
+        raise UnknownNameError("system or run here", name, {*systems, *newest}, "See: genaipa runs") from None
 
 
 def everything(workspace: Workspace) -> list[Source]:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.errors import DataError, GenaipaError, MissingPackageError, UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -40,7 +40,7 @@ def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
     try:
         import sqlalchemy  # noqa: F401 - only to see that it is there
     except ImportError:
-        raise UsageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
+        raise MissingPackageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
     path = file_of(url)
     if path is None:
         return _postgresql(url)
@@ -156,7 +156,9 @@ def _postgresql(url: str) -> tuple[Engine, str]:
             address.set(drivername="postgresql+psycopg"), pool_pre_ping=True, hide_parameters=True
         )
     except ImportError:
-        raise UsageError("scores in PostgreSQL need the package 'psycopg': pip install 'genaipa[postgresql]'") from None
+        raise MissingPackageError(
+            "scores in PostgreSQL need the package 'psycopg': pip install 'genaipa[postgresql]'"
+        ) from None
 
     @sqlalchemy.event.listens_for(engine, "connect")
     def _(connection: Any, _record: Any) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 from urllib.parse import urlsplit
 
-from genaipa.errors import UsageError
+from genaipa.errors import MissingPackageError, UsageError
 from genaipa.systems.endpoint import is_loopback
 from genaipa.ui.login import Login, read_login, secrets_files
 
@@ -37,10 +37,10 @@ _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
 def check_extra() -> None:
-    """A UsageError naming the extra where a package that the desk needs is not installed."""
+    """A MissingPackageError naming the extra where a package that the desk needs is not installed."""
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
-            raise UsageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
+            raise MissingPackageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
 
 
 def why_no_results() -> str:

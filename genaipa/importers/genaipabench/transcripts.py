@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, MissingPackageError
 from genaipa.importers.genaipabench.layout import (
     ANSWERS,
     EXPERIMENTS,
@@ -89,11 +89,11 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def openpyxl() -> Any:
-    """The library that reads workbooks; a UsageError that names the extra where it is missing."""
+    """The library that reads workbooks; a MissingPackageError that names the extra where it is missing."""
     try:
         import openpyxl as library
     except ImportError:
-        raise UsageError(
+        raise MissingPackageError(
             "the published answers are spreadsheets, which need the package 'openpyxl': pip install 'genaipa[reports]'"
         ) from None
     return library

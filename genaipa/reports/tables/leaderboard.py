@@ -16,8 +16,18 @@ if TYPE_CHECKING:
 _EXPERIMENTS = ("quality", "robustness", "recall", "summary")
 
 
+LEAST_SCORED = 0.5
+"""Share of an experiment's answers that has to be scored before a system's average in it means anything."""
+
+
 def board(frame: pd.DataFrame) -> Table:
-    """Systems by the mean over questions of their means over experiments, the best first."""
+    """Systems by the mean over questions of their means over experiments, the best first.
+
+    Experiments of which less than `LEAST_SCORED` is scored are left blank, and count nowhere: a handful that shares its
+    texts with answers scored elsewhere is not a sample.
+    """
+    thin = _thin(frame)
+    frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin))]
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     data = averages.summed_up(found, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
@@ -36,10 +46,48 @@ def board(frame: pd.DataFrame) -> Table:
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The interval is that of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7). "
-        f"{certainty.in_words}{averages.not_alike(frame, found)}",
+        f"{certainty.in_words}{_left_out(thin)}{averages.not_alike(frame, found)}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
+    )
+
+
+def too_few(frame: pd.DataFrame) -> str:
+    """A sentence about the experiments that are left out because too little of them is scored; or nothing."""
+    return _left_out(_thin(frame)).strip()
+
+
+_BY = ["system", "experiment"]
+
+
+def _thin(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
+    """System and experiment → how many of its questions about a document are scored, and all, where that is too few.
+
+    A published mean over documents scores its question about each of them.
+    """
+    rows = averages.about_policies(frame)
+    thin = {}
+    for (system, experiment), own in rows.groupby(_BY, observed=True, sort=True):
+        asked = own.loc[own["document"] != "", ["document", "question"]].drop_duplicates()
+        scores = own[own["counted"] & own["m_all"].notna()]
+        means = set(scores.loc[scores["document"] == "", "question"])
+        single = set(zip(scores["document"], scores["question"], strict=True))
+        cells = list(zip(asked["document"], asked["question"], strict=True))
+        scored = sum(cell in single or cell[1] in means for cell in cells)
+        if 0 < scored < LEAST_SCORED * len(cells):
+            thin[str(system), str(experiment)] = (scored, len(cells))
+    return thin
+
+
+def _left_out(thin: dict[tuple[str, str], tuple[int, int]]) -> str:
+    """What is left blank, with how much of it is scored."""
+    if not thin:
+        return ""
+    named = "; ".join(f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in thin.items())
+    return (
+        f" Left blank and counted nowhere, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
+        f"document are scored: {named}."
     )
 
 

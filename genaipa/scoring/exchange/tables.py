@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.cells import harmless, plain
 from genaipa.datafiles import read_text
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, MissingPackageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,11 +44,11 @@ class Table:
 
 
 def openpyxl() -> Any:
-    """The library for spreadsheets; a UsageError that names the extra where it is missing."""
+    """The library for spreadsheets; a MissingPackageError that names the extra where it is missing."""
     try:
         import openpyxl as library
     except ImportError:
-        raise UsageError("spreadsheets need the package 'openpyxl': pip install 'genaipa[desk]'") from None
+        raise MissingPackageError("spreadsheets need the package 'openpyxl': pip install 'genaipa[desk]'") from None
     return library
 
 
