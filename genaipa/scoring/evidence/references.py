@@ -322,31 +322,34 @@ class _Lookup:
 
     def _section(self, label: str, title: str) -> Found:
         """The section with a label and, if there is one beside it, with that title."""
-        section = self._numbered(label, self.sections)
+        section, number = self._numbered(label, self.sections), label.rpartition(" ")[2]
         if section and (not title or self._agrees(section, title)):
-            number = label.rpartition(" ")[2]
             deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
-            return Found(
-                self._label(section), self._whole(section), f"which has no {number} of its own" if deeper else ""
-            )
-        if title:
-            # "IV. Research" may be what the text of section III counts as 4.
-            listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self._agrees(s, title))
-            one = next(listed, None)
-            if one:
-                return Found(self._label(one), self._whole(one))
-            place = self.headings.find(title)
-            if place and place.fits and place.heading:
-                other = place.section and not f".{place.section}".endswith(f".{label.rpartition(' ')[2]}")
-                return Found(place.label, place.span, f"which is not {label}" if other else "")
-        below = [s for s in self.sections if s.number.endswith(f".{label.rpartition(' ')[2]}")]
-        if len(below) == 1 and label[-1].isalpha() and not title:
+            lacking = f"which has no {number} of its own" if deeper else ""
+            return Found(self._label(section), self._whole(section), lacking)
+        titled = self._titled(label, title) if title else None
+        if titled:
+            return titled
+        below = [s for s in self.sections if s.number.endswith(f".{number}")]
+        if len(below) == 1 and number.isalpha() and not title:
             return Found(self._label(below[0]), self._whole(below[0]))
         if section:
             begins = "begins with" if section not in self.sections else "is"
             return Found("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
         absent = self._is_absent(label, title)
         return Found("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
+
+    def _titled(self, label: str, title: str) -> Found | None:
+        """What has a title, where nothing has it and the label too."""
+        # "IV. Research" may be what the text of section III counts as 4.
+        listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self._agrees(s, title))
+        one, place = next(listed, None), self.headings.find(title)
+        if one:
+            return Found(self._label(one), self._whole(one))
+        if place and place.heading:
+            other = place.section and not f".{place.section}".endswith(f".{label.rpartition(' ')[2]}")
+            return Found(place.label, place.span, f"which is not {label}" if other else "")
+        return Found(place.label, place.span, "which has nearly these words") if place and not place.fits else None
 
     def _numbered(self, label: str, sections: tuple[Section, ...]) -> Section | None:
         """The section with a label."""
