@@ -221,6 +221,22 @@ def test_a_title_decides_which_part_is_meant() -> None:
     )
 
 
+def test_a_part_with_the_end_of_a_section() -> None:
+    """Of two sections with a letter, the one that begins in a part is meant; one that only ends there is said to."""
+    lettered = Document(
+        "shrew",
+        "I. One\n\nOf it.\n\nA. Alpha\n\nBurrows, ponds and reeds, by day and by night.\n\nB. Beta\n\nFrogs.\n\n"
+        "II. Two\n\nOf that.\n\nA. Gamma\n\nHedges.\n\nB. Delta\n\nTwo keys.\n",
+        POLICY.about,
+    )
+    border = lettered.text.index("by night")
+    found = find_references("(Part 4, A)", lettered, ((0, 1), (1, 2), (2, border), (border, len(lettered.text))))
+    assert found[0].resolved == "Part 4: Section II.A Gamma"
+    border = POLICY.text.index("never sell")
+    found = find_references("(Part 2, Section 1.2)", POLICY, ((0, border), (border, len(POLICY.text))))
+    assert (found[0].resolved, found[0].problem) == ("Part 2: Section 1.2 Summer records", "which only ends there")
+
+
 def test_what_is_said_to_be_missing_is_missing() -> None:
     """Where a number, or nearly the words of a title, are in the document after all, nothing is said to be missing."""
     listed = Document("vole", f"{POLICY.text}\n\n7. Also beetles count as snacks.\n", POLICY.about)

@@ -313,10 +313,14 @@ class _Lookup:
         # Beneath IV. the section IV.B is cited as B.
         below = [s for s in inside if number.isalpha() and s.number.endswith(f".{number}")]
         listed = [s for s in numbers_inside(self.document.text) if s.number == number and part[0] <= s.start < part[1]]
-        candidates = [*([section] if section else []), *(below or listed)[:1]]
-        fitting = (s for s in candidates if not title or self._agrees(s, title))
-        one = next(fitting, None)
-        return Found(self._label(one), self._whole(one)) if one else None
+        candidates = [*([section] if section else []), *(below or listed)]
+        fitting = [s for s in candidates if not title or self._agrees(s, title)]
+        # One that begins there rather than one whose end is there.
+        one = min(fitting, key=lambda section: section.start < part[0], default=None)
+        if one is None:
+            return None
+        begun = one.start >= part[0] or shares(self._whole(one), part)
+        return Found(self._label(one), self._whole(one), "" if begun else "which only ends there")
 
     # -- sections --
 
