@@ -91,9 +91,10 @@ def test_log_out(provider: Provider) -> None:
 
 
 def test_address_of_the_login(provider: Provider) -> None:
-    """The address that the command names is the one to which a login comes back."""
+    """The address that the command names is the one to which a login comes back; that others read secrets is said."""
     port = free_port()
     write(".streamlit/secrets.toml", provider.secrets(port).replace("http://127.0.0.1", "http://localhost"))
     with open_desk(port=port) as desk:
         assert desk.stop() == 0
+    assert "chmod 600" in desk.printed, "others can read the secrets"
     assert f"The desk is open at http://localhost:{port} " in desk.printed

@@ -171,6 +171,7 @@ def test_whoever_has_seen_the_comparison_gives_no_independent_score(desk):
 
     act("save", "33333")
     assert page.components()["pad"]["comparison"]["by"] == "reference"
+    act("compared")
     act("undo")
     act("save", "11111")
     scores = [event for event in calibrating.store.events_of(first) if event.analyst == EDSGER.name]

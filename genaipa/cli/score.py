@@ -9,7 +9,7 @@ import typer
 
 from genaipa.cli import completion
 from genaipa.cli.options import WorkspaceOption, option, several
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, command
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -128,12 +128,17 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     from genaipa.cli.screen import number, say, show
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
+    from genaipa.ui.login import open_to_others
 
     for problem in desk.pool.problems:
         say(problem)
     where = address(host, port, login)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
         say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
+    for path in open_to_others(desk.workspace) if login else ():
+        say(
+            f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
+        )
     in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     show(f"{number(len(desk.pool.answers), 'answer')} to score{' of ' if runs else ''}{runs}.")

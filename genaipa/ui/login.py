@@ -12,6 +12,7 @@ It is Streamlit's own format; several providers stand in sections of their own, 
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,12 @@ class Login:
 def secrets_files(workspace: Workspace) -> list[Path]:
     """Where secrets are looked for; of two files, the sections of the later one hold."""
     return [folder / ".streamlit" / "secrets.toml" for folder in (Path.home(), workspace.home)]
+
+
+def open_to_others(workspace: Workspace) -> list[Path]:
+    """The files of secrets that other users of this machine can read."""
+    others = stat.S_IRGRP | stat.S_IROTH
+    return [path for path in secrets_files(workspace) if path.is_file() and path.stat().st_mode & others]
 
 
 def read_login(workspace: Workspace) -> Login | None:
