@@ -214,10 +214,12 @@ def test_two_runs_of_one_moment_have_folders_of_their_own(folder: RunFolder) -> 
 
 
 def test_folder_that_can_not_be_made(folder: RunFolder) -> None:
-    """A file where the folder of runs should be is named."""
+    """A file or a link to nowhere, where the folder of runs should be, is named."""
     write("elsewhere/runs", "a file")
-    with pytest.raises(RunError, match=r"elsewhere/runs/.* can't be made \(Not a directory\)"):
-        RunFolder.create(Path("elsewhere/runs"), folder.manifest())
+    Path("elsewhere/link").symlink_to("nowhere")
+    for name in ("elsewhere/runs", "elsewhere/link"):
+        with pytest.raises(RunError, match=rf"{name} can't be made \(File exists\)"):
+            RunFolder.create(Path(name), folder.manifest())
 
 
 # -- no room --

@@ -76,7 +76,7 @@ class Progress(Observer):
         ]
         cost = self._tally.cost
         if cost or self._cap is not None:
-            said.append(money(cost) + (f" of {money(self._cap)}" if self._cap is not None else ""))
+            said.append(money(cost) + (f" of {_cap(self._cap)}" if self._cap is not None else ""))
         elapsed, left = self._now() - self._since, self._left()
         return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
 
@@ -184,6 +184,11 @@ class Table(Progress):
         yield from last
 
 
+def _cap(dollars: float) -> str:
+    """A spending cap: as somebody chose it, which is mostly in whole cents."""
+    return f"${dollars:,.2f}" if round(dollars, 2) == dollars else money(dollars)
+
+
 def _about(system: str, reason: str) -> str:
     """What there is to say about a system; the reason often names it."""
     return reason if reason.startswith(system) else f"{system}: {reason}"
@@ -205,7 +210,7 @@ def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder, cap: float
     if not asked:
         yield Observer()
         return
-    capped = "" if cap is None else f", for {money(cap)} at most"
+    capped = "" if cap is None else f", for {_cap(cap)} at most"
     say(
         f"run {folder.name}: {', '.join(asked)} on {', '.join(spec.documents)}, "
         f"{spec.conversation} conversations{capped}"

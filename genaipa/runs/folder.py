@@ -95,10 +95,14 @@ class RunFolder:
         """A new folder for this manifest, named after the time and the run's name."""
         stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
         slug = folder_words(manifest.name) or "run"
+        try:
+            runs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"{runs} can't be made ({error.strerror}).") from None
         for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
             path = runs / f"{stamp}-{slug}{suffix}"
             try:
-                path.mkdir(parents=True)
+                path.mkdir()
             except FileExistsError:
                 continue
             except OSError as error:
