@@ -63,8 +63,7 @@ def test_policies_lists_what_is_here_and_what_can_be_pulled(genaipa: Cli) -> Non
     """The shipped documents with their annotated answers, and the published ones by name with the command for them."""
     out = done(genaipa("policies"))
     row = next(line.split() for line in out.splitlines() if line.startswith(" brindlecart"))
-    assert row[:3] == ["brindlecart", "Brindlecart", "policy"]
-    assert row[-4:] == ["32", "(9)", "policy", "shipped"]
+    assert row == ["brindlecart", "policy", "5,343", "32", "(9)", "policy", "shipped"]
     assert "'genaipa pull genaipabench': airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in out
     listed = json.loads(done(genaipa("policies", "--json")))
     assert [document["name"] for document in listed["documents"]] == ["brindlecart", "vpda"]
@@ -267,9 +266,7 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
     assert "already" not in first.err
     out = done(genaipa("policies"))
     assert "pull genaipabench" not in out
-    assert ["uber", "Uber", "policy", "7,663", "17", "32", "(8)", "genaipabench", "pulled"] in map(
-        str.split, out.splitlines()
-    )
+    assert ["uber", "policy", "7,663", "32", "(8)", "genaipabench", "pulled"] in map(str.split, out.splitlines())
     assert "genaipabench" in done(genaipa("questions"))
 
 

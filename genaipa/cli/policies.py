@@ -61,21 +61,19 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
     if json:
         print_json({"documents": rows, "pullable": missing})
         return
-    # As narrow as these columns can be, so that they fit a terminal of 80.
+    # As few columns as fit a terminal of 80; `show` has everything.
     cells = [
         (
             row["name"],
-            row["company"],
             row["kind"],
             f"{row['words']:,}",
-            row["sections"],
             "" if row["answers"] is None else f"{row['answers']} ({row['silent']})",
             row["answers_to"],
             row["from"],
         )
         for row in rows
     ]
-    table(("name", "company", "kind", "words", "sect.", "answers", "written for", "from"), cells, right=(3, 4, 5))
+    table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
     show("answers: annotated answers, in parentheses those that say that the document is silent.")
     show("written for: their question set; they are used for the same questions of other sets, too.")
     for row in rows:
@@ -92,13 +90,13 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     `answers_to` is the question set that they were written for, `answers_to_default` how many of them are for the
     questions that are asked about such a document by default, and `unused` why those of that name are not used.
     """
-    from genaipa.annotations import find_annotations, why_unused
+    from genaipa.annotations import find_annotations, question_set, why_unused
     from genaipa.policies.statistics import measure
-    from genaipa.questions import load_questions
 
     found = find_annotations(workspace, document)
     held = found if found and found.of_this_text else None
-    usable = held.usable(load_questions(workspace, document.kind), document.company) if held else None
+    asked = question_set(workspace, document.kind)
+    usable = held.usable(asked, document.company) if held and asked else None
     return {
         "name": document.name,
         "company": document.company,
