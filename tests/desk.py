@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium")
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds that a start, an end or an element on screen may take on a busy machine."""
 # Whatever chromium would look up for itself, it finds nothing: it is as offline as the rest of the tests.
 _CLOSED = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)

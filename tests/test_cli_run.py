@@ -388,9 +388,9 @@ def test_interrupt(server: OpenAIServer, run: Run) -> None:
     with heeding(signal.SIGINT):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process:
-        assert third.wait(60)
+        assert third.wait(180)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
     assert process.returncode == 130, err
     (folder,) = list_runs(find_workspace())
     assert "interrupted; 2 answers of 4 in, all kept." in err

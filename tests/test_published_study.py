@@ -36,6 +36,16 @@ def _from_docs(name: str) -> Any:
 numbers = _from_docs("published_numbers")
 reproduction = _from_docs("generate_reproduction")
 PRINTED = numbers.printed_numbers()
+LOST = {
+    "6.1-chatgpt-4": "06",
+    "6.3-chatgpt-4": "04 06 09 14 16 17 22",
+    "6.3-bard": "18",
+    "table-2-documents": "01 02 04",
+    "7-bard": "02",
+    "B.1-chatgpt-4": "02 05",
+    "B.1-bard": "01 07 09 10 12 13 14 17 18 20",
+}
+"""The figures that match only with the scores that the audit leaves out."""
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +119,7 @@ def test_scores_that_the_audit_leaves_out_change_some_figures(study: Gathered, c
     """Without what the audit excludes, figures that matched come out differently: the paper counted those scores."""
     audited = {one.printed.id: one for one in numbers.compare(study, audited=True)}
     lost = [name for name, one in compared.items() if one.verdict == "match" and audited[name].verdict != "match"]
-    assert len(lost) == 25
+    assert lost == [f"{place}-{number}" for place, numbers in LOST.items() for number in numbers.split()]
     gained = [name for name, one in audited.items() if one.verdict == "match" and compared[name].verdict != "match"]
     # About half of the questions: 4 of the 8 whose metrics are left.
     assert gained == ["B.1-bard-23"]

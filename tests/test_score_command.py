@@ -85,7 +85,7 @@ def test_ends_while_it_starts() -> None:
         assert process.stdout is not None
         assert any("The desk is open" in line for line in process.stdout)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=180)
     assert process.returncode in (0, 130)
     assert "Traceback" not in errors
 
