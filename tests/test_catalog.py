@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from running import write
+from running import make_workspace, write
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.systems.catalog import ALL_SETTINGS, load_catalog, resolve
@@ -13,8 +16,6 @@ from genaipa.systems.openai import CompatibleSystem, OpenAISystem
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from genaipa.systems.catalog import Resolved
 
 
@@ -186,3 +187,30 @@ def test_own_module_that_fails(code: str, said: str, request: pytest.FixtureRequ
     write(f"{module}.py", code)
     with pytest.raises(UsageError, match=f"^{module}:Assistant: {said}"):
         resolved(f"{module}:Assistant").make()
+
+
+def test_a_file_of_the_working_folder_is_no_library() -> None:
+    """An assistant of the working folder is found, and what lies beside it under a library's name is never imported."""
+    make_workspace(questions=1)
+    for name in ("typer", "httpx2", "jinja2", "filelock", "yaml", "openpyxl", "msgspec"):
+        write(f"{name}.py", f"open('taken-{name}', 'w').close()\nraise SystemExit('taken')\n")
+    write("beside.py", "NAME = 'mine'\n")
+    write(
+        "mine.py",
+        "import openpyxl\n"
+        "from beside import NAME\n"
+        "from genaipa.systems.base import Readiness, Reply\n"
+        "class Mine:\n"
+        "    name = NAME\n"
+        "    async def start(self): return Readiness()\n"
+        "    async def reply(self, messages, settings): return Reply('Yes.')\n"
+        "    async def count_tokens(self, text): return None\n"
+        "    async def close(self): pass\n",
+    )
+    command = [sys.executable, "-m", "genaipa", "run", "-s", "mine:Mine", "-p", "acme", "-e", "quality"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list(Path().glob("taken-*")) == []
+    (run,) = Path("runs").iterdir()
+    assert "mine.py" not in sys.modules
+    assert "sha256:" in (run / "manifest.json").read_text()

@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from typer.exceptions import TyperException
 
-from genaipa import __version__
+from genaipa import __version__, signals
 from genaipa.cli.help import Root
 from genaipa.cli.options import WorkspaceOption
 from genaipa.errors import GenaipaError, UsageError, clipped
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 WIDEST_HELP = 120
 """Columns beyond which a help page grows no wider."""
@@ -75,21 +70,11 @@ def _set_workspace(context: typer.Context, workspace: Path) -> None:
         context.call_on_close(lambda: os.environ.update({variable: before}))
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End as at Ctrl-C, so that a server that was started here ends too, in the way that holds at this moment."""
-    # asyncio's own while it runs; in a shell's background job Ctrl-C is ignored, but other signals are not.
-    at_ctrl_c = signal.getsignal(signal.SIGINT)
-    (at_ctrl_c if callable(at_ctrl_c) else signal.default_int_handler)(number, frame)
-
-
 def main() -> None:
     """Run the command line; an error is one sentence on stderr and its exit code."""
     from genaipa.cli import commands, streams
 
-    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
+    signals.take()
     streams.prepare()
     commands.register(app)
     sys.exit(carry_out())

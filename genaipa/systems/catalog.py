@@ -14,6 +14,7 @@ Adapters and their SDKs are imported when a system of theirs is used.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -233,25 +234,35 @@ def _source_file(provider: str, name: str) -> Path | None:
         return published.recording_path(name)
     if ":" not in provider:
         return None
-    _look_here()
     try:
-        found = importlib.util.find_spec(provider.partition(":")[0])
+        with _looking_here():
+            found = importlib.util.find_spec(provider.partition(":")[0])
     except (ImportError, ValueError):
         return None
     return Path(found.origin) if found is not None and found.origin else None
 
 
-def _look_here() -> None:
-    """Let modules be found in the working folder."""
+@contextlib.contextmanager
+def _looking_here() -> Iterator[None]:
+    """Let modules of the working folder be found meanwhile, where nothing that is installed has their name.
+
+    A folder that somebody sent may hold a file that is called like a library: it must never be imported in its place.
+    """
     here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    if here in sys.path:
+        yield
+        return
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
 
 
 def _own(target: str) -> System:
-    _look_here()
     try:
-        made: System = _load(target)()
+        with _looking_here():
+            made: System = _load(target)()
     except ModuleNotFoundError as error:
         raise UsageError(f"{target}: there is no module '{error.name}' here or installed.") from None
     except AttributeError as error:
