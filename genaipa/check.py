@@ -36,7 +36,7 @@ from genaipa.scoring.people import People
 from genaipa.scoring.people import problems as people_problems
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import own_entries
-from genaipa.workspace import MARKER, RUNS, SUFFIXES, Kind, Workspace, no_folder, shipped
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,11 +109,20 @@ def _errors(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Findi
 
 
 def _check_folders(workspace: Workspace) -> Iterator[Finding]:
-    """Names of folders that something else has."""
-    for name in (*SUFFIXES, RUNS):
-        problem = no_folder(workspace.home / name)
+    """Names of folders that something else has, names of files that no file has, and links that lead nowhere."""
+    home = workspace.home
+    kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
+    folders = [home / name for name in (*kinds, RUNS)]
+    lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
+    for path in (*folders, *lost):
+        problem = no_folder(path)
         if problem:
-            yield Finding(str(workspace.home / name), "", problem)
+            yield Finding(str(path), "", problem)
+    for path in (home / SYSTEMS, home / PEOPLE):
+        if path.is_symlink() and not path.exists():
+            yield Finding(str(path), "", no_folder(path))
+        elif path.exists() and not path.is_file():
+            yield Finding(str(path), "", "is not a file, and so it is not read; move it away.")
 
 
 def _check_marker(workspace: Workspace) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
 """Kind of data → how the names of its files end; a policy's YAML file stands beside its text."""
 MARKER = "genaipa.toml"
 RUNS = "runs"
+SYSTEMS = "systems.yaml"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Workspace:
     @property
     def systems_file(self) -> Path | None:
         """The user's own additions to the catalog of systems; None where there is no workspace, or no such file."""
-        path = self.home / "systems.yaml"
+        path = self.home / SYSTEMS
         return path if self.layers[0][0] == "workspace" and path.is_file() else None
 
     def names(self, kind: Kind) -> dict[str, tuple[str, Path]]:

@@ -346,9 +346,13 @@ def test_what_is_no_workspace_is_told(genaipa: Callable[..., Finished]) -> None:
     Path("policies").rmdir()
     Path("policies").write_text("")
     Path("runs").symlink_to("nowhere")
+    Path("questions/mine.yaml").symlink_to("gone.yaml")
+    Path("systems.yaml").mkdir()
     assert [(file, problem) for file, *_, problem in found()] == [
         ("policies", "is not a folder; move it away."),
+        ("questions/mine.yaml", "is a link to gone.yaml, which isn't there; remove it, or make what it points to."),
         ("runs", "is a link to nowhere, which isn't there; remove it, or make what it points to."),
+        ("systems.yaml", "is not a file, and so it is not read; move it away."),
     ]
     for command in (("runs",), ("run", "-s", "scripted", "-p", "vpda", "-i", "company-name")):
         finished = genaipa(*command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 from pathlib import Path
 
@@ -121,8 +122,11 @@ def test_what_is_no_word_document_is_refused_in_a_sentence(monkeypatch: pytest.M
 
 
 def test_pictures_of_a_document_are_not_fetched() -> None:
-    """A picture that is linked to a file of this machine brings none of it into the text."""
+    """A picture that is linked to a file of this machine makes nobody open that file."""
     Path("secret.txt").write_text("SECRET")
+    opened: list[str] = []
+    watching = [True]  # a hook can't be taken away again
+    sys.addaudithook(lambda event, on: opened.append(str(on[0])) if watching and event == "open" else None)
     drawing = (
         '<w:p><w:r><w:t>Text.</w:t><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/'
         'wordprocessingDrawing"><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
@@ -136,4 +140,7 @@ def test_pictures_of_a_document_are_not_fetched() -> None:
         f'Type="{OFFICE}/image" Target="{target}" TargetMode="External"/></Relationships>'
     )
     found = extract(write("linked.docx", docx(drawing, **{"word/_rels/document.xml.rels": link})))
+    watching.clear()
     assert found.text == "Text.\n"
+    assert any(path.endswith("linked.docx") for path in opened)
+    assert not [path for path in opened if path.endswith("secret.txt")]
