@@ -26,7 +26,7 @@ from genaipa.systems.catalog import KEYLESS, Resolved, resolve
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from genaipa.systems.base import System
     from genaipa.systems.prices import Tariff
@@ -66,6 +66,18 @@ class Ready:
     scripts: dict[str, Script] = field(default_factory=dict)
     part_tokens: int = PART_TOKENS
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def guesses(self) -> bool:
+        """Whether tokens are estimated for a system that will count them when it is asked."""
+        wanted = self.system is not None and self.resolved.provider not in KEYLESS
+        return wanted and any(counter.guess for counter in self.counters.values())
+
+
+def uncounted(systems: Sequence[str]) -> str:
+    """What is said of systems whose tokens are estimated."""
+    whose = "its" if len(systems) == 1 else "their"
+    return f"{', '.join(systems)}: {whose} tokens can't be counted here ({tokens.estimated().label})."
 
 
 def load_material(spec: RunSpec, workspace: Workspace) -> Material:
@@ -138,11 +150,8 @@ async def make_ready(
         for note in told:
             say(note)
         await _cut(ready, spec, material, offline=offline)
-        if resolved.provider not in KEYLESS and any(counter.guess for counter in ready.counters.values()):
-            told.append(f"{resolved.asked}: its tokens can't be counted here ({tokens.estimated().label}).")
-            if system is not None:
-                # Nothing is counted for a person, and an estimate says it of each system below its table.
-                say(told[-1])
+        if ready.guesses:
+            told.append(uncounted([resolved.asked]))
         ready.notes = [*_known_notes(resolved), *told]
         check_fit(ready, spec)
     except BaseException:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from genaipa.byhand import ByHand
 from genaipa.errors import DataError, RunError, command
-from genaipa.preflight import Material, Ready, make_ready
+from genaipa.preflight import Material, Ready, make_ready, uncounted
 from genaipa.protocol import orders
 from genaipa.runner import Bounds, Observer, Runner
 from genaipa.runs import provenance
@@ -201,6 +201,8 @@ async def ready_systems(
     except BaseException:
         await close_systems(ready)
         raise
+    if guessed := [one.resolved.asked for one in ready if one.guesses]:
+        say(uncounted(guessed))
     return ready
 
 

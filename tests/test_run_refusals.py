@@ -167,6 +167,17 @@ def test_tokens_are_estimated_for_those_who_are_asked(genaipa: Run) -> None:
     assert "Altogether 1 call, $" in done.out
 
 
+def test_systems_without_a_counter_share_a_line(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That tokens can't be counted is said once, of all the systems that it holds for."""
+    make_workspace()
+    with OpenAIServer(models=("m", "n")) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        systems = "openai-api/loop/m,openai-api/loop/n,extractive"
+        done = genaipa("run", "-s", systems, "-p", "acme", "-e", "recall", "--limit", "1")
+    assert "openai-api/loop/m, openai-api/loop/n: their tokens can't be counted here (estimate: 4" in done.err
+    assert done.err.count("can't be counted") == 1
+
+
 def test_members_of_a_family_that_need_different_things(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the published systems, those that were pulled and those that weren't are named apart."""
     monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").resolve()))
