@@ -64,6 +64,7 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     assert "After Holm's correction" in out
     assert "extractive is higher in M_all*10 (all" in out
     assert "Small n:" in out
+    assert out.index("Compared are 8 questions") < out.index("measure") < out.index("A is extractive")
     found = json.loads(done(genaipa("compare", f"{run}:scripted", "latest:extractive", "--json")))
     first = found["rows"][0]
     assert (first["measure"], first["questions"], first["n"], first["pairs"]) == ("M_all*10", "all", 8, 8)
@@ -72,6 +73,43 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     assert first["p"] == pytest.approx(2 / 2**8)
     assert first["meaning"] == "B higher; few questions"
     assert found["differing"] == []
+
+
+def test_the_tested_rows_come_first_and_the_others_when_asked_for(genaipa: Cli, run: str) -> None:
+    """Rows on too few questions to test are counted, and shown with --all; machines get all of them anyway."""
+    give_scores(run)
+    short, whole = (done(genaipa("compare", "extractive", "scripted", *more)) for more in ((), ("--all",)))
+    untested = whole.count("too few questions to test")
+    assert untested > 0
+    assert "too few questions to test  " not in short
+    assert f"{untested} rows on too few questions to test: --all shows them too." in short
+    assert "--all shows" not in whole
+    rows = json.loads(done(genaipa("compare", "extractive", "scripted", "--json")))["rows"]
+    assert sum(row["test"] == "none" for row in rows) == untested
+
+
+def test_show_has_the_scores_and_the_annotated_answer(genaipa: Cli, run: str) -> None:
+    """Beside each answer who scored it, with what and why; after the question's first, the right answer, once."""
+    question = lines_of(Path("runs") / run / "answers.jsonl")[0]["question"]
+    before = done(genaipa("show", run, question))
+    assert "scored by" not in before
+    assert not Path("scores.db").exists()
+    give_scores(run)
+    out = done(genaipa("show", run, question))
+    assert "scored by ada: relevance +1, accuracy +1" in out
+    assert out.count("scored by ada") == 2
+    assert out.count(f"--- annotated answer to {question}\n") == 1
+    first = json.loads(done(genaipa("show", run, question, "--json")))[0]
+    assert first["annotated"]["answer"]
+    assert [event["analyst"] for event in first["scores"]] == ["ada"]
+
+
+def test_names_are_near_misses_of_systems_too(genaipa: Cli, run: str) -> None:
+    """A name that is neither a run's nor a system's gets the nearest of both, in every command that takes either."""
+    assert run
+    for command in (("compare", "extractve", "scripted"), ("report", "extractve"), ("leaderboard", "extractve")):
+        assert "no system or run here 'extractve': did you mean 'extractive'?" in refused(genaipa(*command))
+    assert "known: " in refused(genaipa("compare", "gpt-4.1", "claude-sonnet"))
 
 
 def test_files_are_written(genaipa: Cli, run: str) -> None:

@@ -109,6 +109,18 @@ def test_runs_rm_removes_run_folders_only(genaipa: Cli) -> None:
     assert Path("scores.db").read_text() == "scores"
 
 
+def test_files_are_written_into_folders_that_are_made(genaipa: Cli) -> None:
+    """-o into a folder that isn't there makes it, whichever the command."""
+    ran(genaipa, "extractive", "vpda", "regulation")
+    for command, file in {
+        ("policies", "stats"): "a/b/stats.csv",
+        ("leaderboard",): "c/d/board.csv",
+        ("scores", "export"): "e/f/scores.csv",
+    }.items():
+        done = genaipa(*command, "-o", file)
+        assert (done.code, Path(file).is_file()) == (0, True), done.err
+
+
 def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
     """Runs, systems, documents and experiments alone or left out, told above all other notes; near misses as ever."""
     name = ran(genaipa, "extractive,scripted", "brindlecart", "quality")

@@ -43,6 +43,9 @@ def compare(
     anyway: Annotated[
         bool, option("--anyway", help="Compare what is the same where documents, questions or rubric differ.")
     ] = False,
+    everything: Annotated[
+        bool, option("--all", help="Show the rows on too few questions to test as well; files have them anyway.")
+    ] = False,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="PATH", help="A .csv, .tex, .html or .json file; or a folder for all of it."),
@@ -66,7 +69,7 @@ def compare(
     if json:
         screen.print_json(_for_machines(found))
     else:
-        _show(found)
+        _show(found, everything=everything)
 
 
 def _compared(
@@ -127,18 +130,22 @@ def _form(output: Path) -> str:
     return output.suffix
 
 
-def _show(found: Comparison) -> None:
-    """Print the table and what it says."""
+def _show(found: Comparison, *, everything: bool) -> None:
+    """Print the finding, then the rows it rests on: those that could be tested, or all."""
     from genaipa.cli import screen
     from genaipa.reports import render
 
-    screen.show(screen.printable(f"{found.table.title}: differences are A \u2212 B"))
-    rows = render.rows(found.table)
-    screen.table(
-        render.headings(found.table), rows, right=render.numeric(found.table), flexible=len(found.table.headings) - 1
-    )
-    for sentence in (*found.finding, found.method):
+    table, tested = found.table, found.table.data["test"] != "none"
+    if not everything and tested.any():
+        table = replace(table, data=table.data[tested])
+    for sentence in (f"{table.title}: differences are A \u2212 B.", *found.finding):
         screen.show(screen.printable(sentence))
+    headings, rows = render.headings(table), render.rows(table)
+    screen.table(headings, rows, right=render.numeric(table), flexible=len(headings) - 1)
+    if len(table.data) < len(found.table.data):
+        left = screen.number(len(found.table.data) - len(table.data), "row")
+        screen.show(f"{left} on too few questions to test: --all shows them too.")
+    screen.show(screen.printable(found.method))
 
 
 def _for_machines(found: Comparison) -> dict[str, Any]:

@@ -129,10 +129,9 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
 
 def _write(table: Table, path: Path) -> None:
     """The table in the form that the file's name says."""
+    from genaipa.cli.output import written
     from genaipa.reports import render
 
     write = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex, ".txt": render.as_text}
-    try:
-        path.write_text(write[path.suffix](table), encoding="utf-8", newline="")
-    except OSError as error:
-        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    with written(path, force=True) as file:
+        file.write(write[path.suffix](table).encode())

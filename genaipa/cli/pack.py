@@ -12,7 +12,7 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.options import WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption, check_new
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def pack(
         say(f"left out: the text of {one.document} ({one.license or 'no license is stated'}); {one.source}")
     for sentence in () if with_texts else _unsaid(sources):
         say(sentence)
-    show(f"Whoever gets it: genaipa unpack {file.name} FOLDER")
+    show(f"Whoever gets it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
 
 
 def _unsaid(sources: Sequence[Source]) -> list[str]:

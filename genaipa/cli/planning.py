@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import UnknownNameError, UsageError
+from genaipa.errors import UnknownNameError, UsageError, command
 from genaipa.preflight import Material, load_material
 from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.questions import WORDINGS
@@ -179,7 +179,8 @@ def _known(kind: str, names: tuple[str, ...], known: Any, hint: str = "") -> Non
 def _hint(documents: tuple[str, ...]) -> str:
     """For whoever names a file or an address: it has to be added first."""
     foreign = next((name for name in documents if "/" in name or "." in name), "")
-    return f"Add it first: genaipa policies add {foreign} --name NAME --company COMPANY" if foreign else ""
+    add = command("genaipa", "policies", "add", foreign, "--name", "NAME", "--company", "COMPANY")
+    return f"Add it first: {add}" if foreign else ""
 
 
 def _question_sets(workspace: Workspace, wanted: Wanted, only: DocumentKind | None) -> dict[str, str]:

@@ -158,6 +158,7 @@ def show_policy(
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
     from genaipa.cli.screen import print_json, show, show_facts
+    from genaipa.errors import command
 
     facts, about = _facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
@@ -188,7 +189,8 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         show(f"{number:{width}}  {s.title}" if s.number else f"{number}{s.title}")
     if outline:
         show(
-            f"\nThe text of a section: genaipa policies show {document.name} --section '{document.sections[-1].label}'"
+            "\nThe text of a section: "
+            + command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
         )
     else:
         show("No sections were recognised in it, so answers can only cite the parts in which it is sent.")
@@ -378,15 +380,16 @@ def stats(
 
 def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
     import csv
+    import io
 
+    from genaipa.cli.output import written
     from genaipa.errors import UsageError
 
     if path.suffix.lower() != ".csv":
         raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    with written(path, force=True) as file:
+        file.write(text.getvalue().encode())

@@ -161,6 +161,7 @@ def _write_frame(found: Gathered, path: Path) -> None:
     from genaipa.reports import frame
 
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         frame.write(found.frame, path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

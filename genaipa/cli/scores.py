@@ -12,7 +12,7 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,8 +199,8 @@ def sheet(
     with written(output, force=force) as file:
         write_sheet(file, map(pool.case, order), analyst)
     show(f"{output}: {number(len(order), 'answer')} to score.")
-    named = "" if analyst else " --analyst NAME"
-    show(f"Filled, it comes back with: genaipa scores import {output}{named}")
+    named = () if analyst else ("--analyst", "NAME")
+    show(f"Filled, it comes back with: {command('genaipa', 'scores', 'import', str(output), *named)}")
 
 
 @app.command()

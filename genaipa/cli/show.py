@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +11,12 @@ from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
+    from genaipa.scoring.events import Event
+    from genaipa.workspace import Workspace
 
 _PREVIEW = 72
 _LEAST_PREVIEW = 30
@@ -35,13 +40,15 @@ def show(
 ) -> None:
     """Show a run, or an answer of it as it was asked.
 
-    With ANSWER, what was asked and what came back; with --whole, the conversation in which it was given.
+    With ANSWER, what was asked and what came back, its scores, and the annotated answer; with --whole, the conversation
+    in which it was given.
     """
     from genaipa.cli import screen
     from genaipa.runs.folder import find_run
     from genaipa.workspace import find_workspace
 
-    folder = find_run(find_workspace(workspace), run)
+    here = find_workspace(workspace)
+    folder = find_run(here, run)
     if answer is None:
         records = list({record.key: record for record in folder.records()}.values())
         if json:
@@ -52,14 +59,24 @@ def show(
     _, offsets = folder.seen()
     matching = folder.records_at([offsets[key] for key in _matching(list(offsets), answer)])
     if json:
-        screen.print_json([{"record": r, "messages": _messages(folder, r, offsets)} for r in matching])
+        judged = _Judged(here, folder, matching)
+        screen.print_json(
+            [{"record": r, "messages": _messages(folder, r, offsets), **judged.as_facts(r)} for r in matching]
+        )
         return
     if len(matching) > _FEW:
         _print_answers(matching)
         screen.show(f"{len(matching)} answers match '{answer}'; write more of a key: {matching[0].key}")
         return
+    judged, right = _Judged(here, folder, matching), ""
     for record in matching:
         _print_answer(record, _messages(folder, record, offsets) if whole else [])
+        for told in judged.scores(record):
+            screen.show(screen.printable(told))
+        # Said once for all answers to a question that follow one another.
+        if (annotated := judged.annotated(record)) and annotated != right:
+            screen.show(screen.printable(f"--- annotated answer to {record.question}\n{annotated}\n"))
+        right = annotated
 
 
 def _matching(keys: list[str], answer: str) -> list[str]:
@@ -81,6 +98,7 @@ def _matching(keys: list[str], answer: str) -> list[str]:
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli import screen
     from genaipa.cli.closing import print_tally
+    from genaipa.cli.progress import on_run
 
     manifest, tally = folder.state()
     if lack := folder.lack(manifest, tally.totals().kept):
@@ -98,7 +116,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     print_tally(tally)
     _print_answers(records)
     if records:
-        screen.show(f"One answer as it was asked: genaipa show {folder.name} {records[-1].question}")
+        screen.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
 
 
 def _print_answers(records: list[Record]) -> None:
@@ -151,6 +169,56 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     if record.usage:
         facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
     screen.show(f"\n({'; '.join(facts)})\n")
+
+
+class _Judged:
+    """What the right answer is to each question, and how analysts scored the answers to it."""
+
+    def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
+        from genaipa.cli.screen import say
+        from genaipa.errors import GenaipaError
+        from genaipa.scoring.events import standing
+        from genaipa.scoring.inputs import Inputs
+        from genaipa.scoring.store import existing_store
+
+        self._inputs = Inputs(workspace, folder)
+        self._events: dict[str, list[Event]] = {}
+        try:
+            with existing_store(workspace) as store:
+                digests = {record.digest for record in records if record.digest}
+                if store is not None:
+                    self._events = {digest: standing(store.events_of(digest)) for digest in digests}
+        except GenaipaError as error:
+            say(f"The scores are not shown: {error}")
+
+    def annotated(self, record: Record) -> str:
+        """The annotated answer with its sections; empty where there is none."""
+        found, _ = self._inputs.annotated(record.document, record.question)
+        if found is None:
+            return ""
+        text = found.answer.strip() or ("The document does not say." if found.silent else "")
+        return f"{text} ({', '.join(found.sections)})" if found.sections else text
+
+    def scores(self, record: Record) -> list[str]:
+        """Each score and decision in effect, in a sentence."""
+        return [_in_words(event) for event in self._events.get(record.digest, ()) if event.values is not None]
+
+    def as_facts(self, record: Record) -> dict[str, object]:
+        """The same for machines."""
+        found, _ = self._inputs.annotated(record.document, record.question)
+        events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
+        return {"annotated": found, "scores": events}
+
+
+def _in_words(event: Event) -> str:
+    """A score as one line: who, the five values, M_all times 10, the note."""
+    from genaipa.scoring.overall import m_all
+    from genaipa.scoring.rubric import METRICS
+
+    assert event.values is not None, "a score or an adjudication has values"
+    values = ", ".join(f"{metric} {event.values[metric]:+g}" for metric in METRICS)
+    who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
+    return f"{who}: {values}; M_all*10 {10 * m_all(event.values):.1f}{'; ' + event.note if event.note else ''}\n"
 
 
 def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
