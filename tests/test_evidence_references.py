@@ -44,6 +44,11 @@ from genaipa.scoring.evidence.references import find_references
         ("Part 2, Section 1", [("Part 2, Section 1", "")]),
         ("Part 1, Section 3", [("Part 1, Section 3", "")]),
         (
+            "Part 1, Sections 1.1-1.2",
+            [("Part 1, Sections 1.1-1.2", "Part 1: Section 1.1 Winter records to Part 1: Section 1.2 Summer records")],
+        ),
+        ("Part 1, Sections A-F", [("Part 1, Sections A-F", "")]),
+        (
             'Part 2: "Your choices"',
             [('Part 2: "Your choices"', "Part 2: Section 2 Your choices")],
         ),

@@ -21,6 +21,8 @@ _FEWEST = 2
 """Words of a title that can be looked for in the text: a word alone may be anywhere."""
 _FEWEST_NEAR = 3
 """Words of a title that can be nearly there: of two, one alone may be enough to seem so."""
+_NEARLY = 90.0
+"""Least similarity (0 to 100) of a title: in so few words, another one makes another title."""
 _BEGINNING = 5
 """Words with which a longer title may begin like a heading, and go on otherwise."""
 _MOST = 50
@@ -70,14 +72,14 @@ class Headings:
             found = capital or places[0]
             return Place(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
         similarity, near = _near(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
-        if similarity < NEAR and len(title.split()) > _BEGINNING:
+        if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
             beginning = " ".join(title.split()[:_BEGINNING])
             similarity, near = (
                 100.0,
                 next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None),
             )
-        if near and similarity >= NEAR and (within is None or within[0] <= near[0] < within[1]):
+        if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
             return Place(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
         return None
 
@@ -95,7 +97,7 @@ class Headings:
         """Whether the text has neither a title nor nearly its words, so that it must be invented."""
         if not re.search(r"[^\W_]", title):
             return False
-        return self._words.find(title) is None and self.find(title) is None
+        return self._words.find(title) is None and self.find(title) is None and _near(title, self._text)[0] < NEAR
 
 
 def _begins(section: Section, span: Span) -> bool:

@@ -30,7 +30,7 @@ _ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3})"
 _NUMBER = (
     r"(?:(?:\d{1,6}(?:\.\d{1,6}){0,6}(?:\.?[A-Z]|[a-z])?"
     rf"|{_ROMAN}(?:\.(?:\d{{1,3}}|[A-Z])|\. [A-Z](?=[,;)\]])){{0,3}}"
-    r"|[A-Z](?:\.\d{1,3}){0,3})(?![\w'\u2019]|-[A-Za-z]|\.\d))"
+    r"|[A-Z](?:\.\d{1,3}){0,3})(?![\w'\u2019]|-[A-Za-z]{2}|\.\d))"
     r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,4}|[A-Z])\))*"
 )
 _WORD = (
@@ -82,7 +82,8 @@ _TITLED = re.compile(
     r"(?:[\"\u201c](?P<quoted>[^\"\u201c\u201d\n]{2,150})[\"\u201d]|'(?P<single>[A-Z][^'\n]{2,100})')"
 )
 _PLAIN = re.compile(
-    r"[ \t]*[:.,\u2013-][ \t]+(?P<plain>[A-Z][^\n()\[\].;:\"\u201c\u201d]{2,90}?)[ \t,]*(?=$|[\n)\];]|\*\*)"
+    r"[ \t]*[:.,\u2013-][ \t]+(?!(?:(?:Sub-?)?[Ss]ection|Part|Article|Paragraph|Chapter|Point|Clause|Page)s?\b)"
+    r"(?P<plain>[A-Z][^\n()\[\].;:\"\u201c\u201d]{2,90}?)[ \t,]*(?=$|[\n)\];]|\*\*)"
 )
 _PLAIN_WORDS = 12  # more are a sentence
 

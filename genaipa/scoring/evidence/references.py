@@ -253,7 +253,8 @@ class _Lookup:
             elsewhere = "" if place.is_numbered(number) else f"which is not in Part {number} of the system's split"
             return Found(place.label, place.span, elsewhere)
         if section := self._counted(number):
-            return Found(self._label(section), self._whole(section), "which has another title")
+            another = "" if self._agrees(section, title) else "which has another title"
+            return Found(self._label(section), self._whole(section), another)
         if place and not place.fits:
             return Found(place.label, place.span, "which has nearly these words")
         invented = "but this document has no such heading" if self.headings.is_nowhere(title) else ""
@@ -268,12 +269,14 @@ class _Lookup:
         outer = self._given(mention.within)
         if outer is None:
             return self._elsewhere(mention)
-        first = self._in_part(mention.number, mention.title, outer)
-        if first and mention.last:
-            last = self._in_part(mention.last, "", outer)
-            first = _range(first, last) if last else None
-        if first:
-            return first._replace(label=f"Part {mention.within}: {first.label}")
+        if mention.last:
+            ends = (mention.number, mention.last)
+            first, last = (self._inside(replace(mention, number=number, last="", title="")) for number in ends)
+            whole = _range(first, last)._replace(problem=first.problem or last.problem)
+            return whole if first.span and last.span else self._not_in(f"Part {mention.within}", mention)
+        there = self._in_part(mention.number, mention.title, outer)
+        if there:
+            return there._replace(label=f"Part {mention.within}: {there.label}")
         titled = self.headings.find(mention.title, outer) if mention.title else None
         if titled and titled.heading:
             return Found(f"Part {mention.within}: {titled.label}", titled.span)
@@ -294,7 +297,9 @@ class _Lookup:
             # "Section E" may be the E of any section.
             numbers = [section.number for section in (*self.sections, *numbers_inside(self.document.text))]
             elsewhere = any(number == mention.number or number.endswith(f".{mention.number}") for number in numbers)
-            return self._not_in(part, mention) if elsewhere else found
+            return (
+                self._not_in(part, mention) if elsewhere and not self._numbered(mention.label, self.sections) else found
+            )
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
         top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
         if mention.within in {mention.number.partition(".")[0], in_arabic(top[1] if top else "")}:
@@ -304,7 +309,12 @@ class _Lookup:
         return self._not_in(part, mention)
 
     def _not_in(self, part: str, mention: Mention) -> Found:
-        return Found("", None, f"no {mention.label} in {part} of the system's split", sure=False)
+        given = self._given(mention.within)
+        there = self._in_part(mention.number, "", given) if given and mention.title else None
+        if there:
+            return there._replace(label=f"{part}: {there.label}", problem="which has another title")
+        several = f" to {mention.last}" if mention.last else ""
+        return Found("", None, f"no {mention.label}{several} in {part} of the system's split", sure=False)
 
     def _in_part(self, number: str, title: str, part: Span) -> Found | None:
         """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
