@@ -74,7 +74,7 @@ def pack(
         staged = find_workspace(Path(made))
         asked = _names(sources)
         found = gather(staged, select(staged, asked), store, excluded=include_excluded)
-        write_report(found, Path(made) / packing.REPORT)
+        write_report(found, Path(made) / packing.REPORT, whole=with_texts)
         pack = packing.Pack(
             format=packing.FORMAT,
             genaipa=__version__,

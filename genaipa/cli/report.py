@@ -46,6 +46,10 @@ def report(
     formats: Annotated[
         list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default all).")
     ] = None,
+    with_texts: Annotated[
+        bool,
+        option("--with-texts", help="Show answers in the page that may not be passed on: for you alone."),
+    ] = False,
     frame: Annotated[
         Path | None,
         option("--frame", metavar="FILE", help="Write the tidy table to this .csv or .parquet file as well."),
@@ -80,6 +84,7 @@ def report(
             formats=wanted,
             selection=asked,
             tell=lambda now: status.update(printable(now)),
+            whole=with_texts,
         )
     if before is not None and before != sorted(asked):
         say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")

@@ -58,6 +58,8 @@ class Gathered:
     categories: dict[str, str] = field(default_factory=dict)
     reworded: set[str] = field(default_factory=set)
     """The ids under which runs asked different words: their sets differ."""
+    annotated: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """(run, document, question) → the words of its annotated answer."""
     findings: list[Finding] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Everything that happened at the desk to the runs' answers, in order."""
@@ -214,6 +216,8 @@ class _Run:
         if facts is None:
             asked = self._inputs.question(document, question)
             annotated, _ = self._inputs.annotated(document, question)
+            if annotated:
+                self._gathered.annotated[self._source.folder.name, document, question] = annotated.answer
             known = self._source.manifest.documents.get(document)
             facts = self._facts[document, question] = {
                 "run": self._source.folder.name,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -19,6 +20,7 @@ from markupsafe import Markup
 
 import genaipa
 from genaipa.reports import inputs
+from genaipa.reports.behind import Answers, answers
 from genaipa.reports.certainty import in_words as intervals_in_words
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
@@ -58,9 +60,19 @@ class _Shown:
     width: int = 0
 
 
-def html(gathered: Gathered, contents: Contents, bounds: Bounds, pictures: Mapping[str, bytes] | None = None) -> str:
-    """The whole page. `pictures` are the figures that were drawn already, as SVG by their name."""
-    pictures = pictures or {}
+def html(
+    gathered: Gathered,
+    contents: Contents,
+    bounds: Bounds,
+    pictures: Mapping[str, bytes] | None = None,
+    *,
+    whole: bool = False,
+) -> str:
+    """The whole page. `pictures` are the figures that were drawn already, as SVG by their name.
+
+    `whole` shows answers whose text may not be passed on as well.
+    """
+    pictures, behind = pictures or {}, answers(gathered, whole=whole)
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
     full = [chapter for chapter in contents.chapters if chapter.tables or chapter.figures]
     return _template().render(
@@ -70,7 +82,9 @@ def html(gathered: Gathered, contents: Contents, bounds: Bounds, pictures: Mappi
         facts=_facts(gathered, sources),
         key=_table(contents.key, fold=False) if contents.key else None,
         notable=contents.notable,
-        chapters=[_chapter(chapter, contents, pictures) for chapter in full],
+        chapters=[_chapter(chapter, contents, pictures, behind) for chapter in full],
+        behind=behind,
+        questions=gathered.questions,
         shows={chapter.name for chapter in full},
         not_shown=[why for chapter in contents.chapters if chapter not in full for why in chapter.absent],
         bands=bounds.in_words,
@@ -129,7 +143,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     ]
 
 
-def _chapter(chapter: Chapter, contents: Contents, pictures: Mapping[str, bytes]) -> dict[str, Any]:
+def _chapter(chapter: Chapter, contents: Contents, pictures: Mapping[str, bytes], behind: Answers) -> dict[str, Any]:
     """A chapter with its figures first; a table that is a figure's own, or stands at the top, is not shown twice."""
     elsewhere = {figure.table.name for figure in chapter.figures} | {contents.key.name}
     return {
@@ -137,23 +151,39 @@ def _chapter(chapter: Chapter, contents: Contents, pictures: Mapping[str, bytes]
         "title": chapter.title,
         "lead": chapter.lead,
         "absent": chapter.absent,
-        "figures": [_figure(figure, pictures) for figure in chapter.figures],
-        "tables": [_table(table) for table in chapter.tables if table.name not in elsewhere],
+        "figures": _figures(chapter.figures, pictures, behind),
+        "tables": [_table(table, behind=behind) for table in chapter.tables if table.name not in elsewhere],
     }
 
 
-def _table(table: Table, *, fold: bool = True) -> _Shown:
-    rows, markup = len(table.data), Markup(as_html(table, most=MOST))  # noqa: S704 - escaped cell by cell
+def _table(table: Table, *, fold: bool = True, behind: Answers | None = None) -> _Shown:
+    hrefs = behind.hrefs(table.data.head(MOST)) if behind else []
+    rows, markup = len(table.data), Markup(as_html(table, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
     return _Shown(table.name, table.title, markup, fold and rows > LONG, printed=rows <= PRINTED)
 
 
-def _figure(figure: Figure, pictures: Mapping[str, bytes]) -> _Shown:
+def _figures(figures: Sequence[Figure], pictures: Mapping[str, bytes], behind: Answers) -> list[_Shown]:
+    """Figures with their captions; how a kind of figure is read is said under the first of it."""
+    shown = []
+    first: dict[str, Figure] = {}
+    for figure in figures:
+        model = first.setdefault(figure.reading, figure)
+        note = prose(figure.note)
+        if model is not figure and figure.reading:
+            link = f'<a href="#figure-{escape(model.name)}">{escape(model.title)}</a>'
+            note = f"{prose(figure.about)} It is read as the figure {link}.".strip()
+        shown.append(_figure(figure, pictures, behind, Markup(note)))  # noqa: S704 - escaped
+    return shown
+
+
+def _figure(figure: Figure, pictures: Mapping[str, bytes], behind: Answers, note: Markup) -> _Shown:
     drawn = pictures.get(figure.name) or as_bytes(figure, "svg")
     points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', drawn)
     width = round(float(points[1]) * _PIXELS) if points else 0
     picture = "data:image/svg+xml;base64," + base64.b64encode(drawn).decode()
-    numbers = Markup(as_html(figure.table, most=MOST))  # noqa: S704 - escaped cell by cell
-    note = Markup(prose(figure.note))  # noqa: S704 - escaped
+    bare = replace(figure.table, note="")  # the caption is just above
+    hrefs = behind.hrefs(bare.data.head(MOST))
+    numbers = Markup(as_html(bare, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
     return _Shown(figure.name, figure.title, numbers, folded=True, note=note, picture=picture, width=width)
 
 

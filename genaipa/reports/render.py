@@ -6,6 +6,7 @@ has the numbers as they are, under the columns' own names; the other forms have 
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from html import escape
@@ -15,12 +16,19 @@ import pandas as pd
 
 from genaipa.cells import harmless
 from genaipa.reports import latex
+from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genaipa.reports.table import Table
 
 _FITS = 28
 """Characters of a text up to which its cell in HTML is never broken into lines."""
+_BROAD = 9
+"""Columns above which a table is set closer."""
+_LINKED = ("question", *METRICS, "m_all", "m_all10")
+"""Columns whose cells lead to the answers behind them."""
 
 
 def headings(table: Table) -> list[str]:
@@ -90,8 +98,11 @@ def as_latex(table: Table) -> str:
     return latex.as_latex(table.name, table.title, table.note, headings(table), rows(table), set(numeric(table)))
 
 
-def as_html(table: Table, *, most: int | None = None) -> str:
-    """A `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so."""
+def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ()) -> str:
+    """A `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
+
+    `hrefs` are the links, one for each row or empty, of its question, metrics and M_all.
+    """
     rows_in_all = len(table.data)
     if most is not None and rows_in_all > most:
         cut = f"Shown here are the first {most:,} of {rows_in_all:,} rows."
@@ -102,10 +113,15 @@ def as_html(table: Table, *, most: int | None = None) -> str:
     )
     # The first column that holds no number says what the row is about.
     lead = next((place for place in range(len(table.data.columns)) if place not in right), None)
-    lines = ("".join(_html_cell(place, cell, right, lead) for place, cell in enumerate(row)) for row in rows(table))
+    linked = {place for place, name in enumerate(table.data.columns) if name in _LINKED}
+    lines = (
+        "".join(_html_cell(place, cell, right, lead, href if place in linked else "") for place, cell in enumerate(row))
+        for row, href in itertools.zip_longest(rows(table), hrefs[: len(table.data)], fillvalue="")
+    )
+    broad = ' class="broad"' if len(table.data.columns) > _BROAD else ""
     return "\n".join(
         (
-            "<table>",
+            f"<table{broad}>",
             f"<caption>{escape(table.title)}</caption>",
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
@@ -122,9 +138,10 @@ def prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _html_cell(place: int, cell: str, right: set[int], lead: int | None) -> str:
+def _html_cell(place: int, cell: str, right: set[int], lead: int | None, href: str) -> str:
+    text = f'<a href="{escape(href)}">{escape(cell)}</a>' if href and cell else escape(cell)
     kind = ' class="long"' if len(cell) > _FITS and place not in right else _number(place, right)
-    return f'<th scope="row"{kind}>{escape(cell)}</th>' if place == lead else f"<td{kind}>{escape(cell)}</td>"
+    return f'<th scope="row"{kind}>{text}</th>' if place == lead else f"<td{kind}>{text}</td>"
 
 
 def _number(place: int, right: set[int]) -> str:

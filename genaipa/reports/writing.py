@@ -59,11 +59,13 @@ def write_report(
     formats: Sequence[Format] = FORMATS,
     selection: Sequence[str] = (),
     tell: Callable[[str], None] | None = None,
+    whole: bool = False,
 ) -> Written:
     """Write the report into the folder, which is made where it is missing; `formats` are those of the figures.
 
-    `selection` is what the report was asked about, kept in its manifest; `tell` is told what is under way. The same
-    input gives the same bytes. A UsageError if the folder holds files and no report, or nothing can be written there.
+    `selection` is what the report was asked about, kept in its manifest; `tell` is told what is under way; `whole`
+    puts answers into the page whose text may not be passed on. The same input gives the same bytes. A UsageError if
+    the folder holds files and no report, or nothing can be written there.
     """
     bounds, tell = bounds or Bounds(), tell or (lambda _: None)
     try:
@@ -74,7 +76,7 @@ def write_report(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
             _draw(parts, Path(made), formats, tell)
-            files = _written(gathered, parts, Path(made), bounds, selection)
+            files = _written(gathered, parts, Path(made), bounds, selection, whole=whole)
             _check_free(folder, files, earlier)
             _put(Path(made), folder, files)
         for name in sorted(set(earlier) - set(files)):
@@ -93,13 +95,15 @@ def _draw(parts: Contents, folder: Path, formats: Sequence[Format], tell: Callab
     tell(f"writing {len(parts.tables)} tables and the page")
 
 
-def _written(gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, selection: Sequence[str]) -> list[str]:
+def _written(
+    gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, selection: Sequence[str], *, whole: bool
+) -> list[str]:
     """Write everything but the figures into the folder that has these; the names, the manifest's last."""
     (folder / "tables").mkdir()
     for table in parts.tables:
         _write_table(table, folder / "tables")
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
-    _write(folder / PAGE, page.html(gathered, parts, bounds, drawn))
+    _write(folder / PAGE, page.html(gathered, parts, bounds, drawn, whole=whole))
     tidy_table.write(gathered.frame, folder / f"{FRAME}.parquet")
     if len(gathered.frame) <= SPREADSHEET:
         tidy_table.write(gathered.frame, folder / f"{FRAME}.csv")
