@@ -10,6 +10,7 @@ import typer
 
 from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.errors import DataError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def compare(
         Path | None,
         option("--output", "-o", metavar="PATH", help="A .csv, .tex, .html or .json file; or a folder for all of it."),
     ] = None,
+    force: ForceOption = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -62,9 +64,11 @@ def compare(
     from genaipa.workspace import find_workspace
 
     form = _form(output) if output else ""
+    if output and form:
+        check_new(output, force=force)
     found = _compared(find_workspace(workspace), first, second, several(experiment), include_excluded, anyway)
     if output:
-        _write(found, output, form)
+        _write(found, output, form, force=force)
         screen.say(f"Written to {output}.")
     if json:
         screen.print_json(_for_machines(found))
@@ -162,16 +166,16 @@ def _for_machines(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _write(found: Comparison, output: Path, form: str) -> None:
+def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:
     """One file, or a folder with every form of the table and of the figure."""
     from genaipa.reports.figures import differences
     from genaipa.reports.figures.figure import save
 
+    if form:
+        with written(output, force=force) as file:
+            file.write(_written(found, form).encode())
+        return
     try:
-        if form:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(_written(found, form), encoding="utf-8", newline="")
-            return
         output.mkdir(parents=True, exist_ok=True)
         for each in _FORMS:
             path = output / f"{found.table.name}{each}"

@@ -10,6 +10,7 @@ import typer
 
 from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
     ExperimentOption,
     PolicyOption,
@@ -46,6 +47,7 @@ def leaderboard(
         Path | None,
         option("--output", "-o", metavar="FILE", help="Write it to a .csv, .html, .tex or .txt file instead."),
     ] = None,
+    force: ForceOption = False,
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Count what an audit left out as well.")
     ] = False,
@@ -59,6 +61,8 @@ def leaderboard(
     """
     if output is not None and output.suffix not in _FORMS:
         raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
+    if output is not None:
+        check_new(output, force=force)
     from genaipa.cli.screen import print_json, printable, show
     from genaipa.cli.tables import show_table
     from genaipa.workspace import find_workspace
@@ -77,7 +81,7 @@ def leaderboard(
         print_json({"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)})
         return
     if output is not None:
-        _write(table, output)
+        _write(table, output, force=force)
     elif table:
         show_table(table)
     elif blank := too_few(found.frame):
@@ -127,11 +131,10 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
     return found
 
 
-def _write(table: Table, path: Path) -> None:
+def _write(table: Table, path: Path, *, force: bool) -> None:
     """The table in the form that the file's name says."""
-    from genaipa.cli.output import written
     from genaipa.reports import render
 
     write = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex, ".txt": render.as_text}
-    with written(path, force=True) as file:
+    with written(path, force=force) as file:
         file.write(write[path.suffix](table).encode())

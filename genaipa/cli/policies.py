@@ -9,6 +9,7 @@ import typer
 
 from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.output import ForceOption, written
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -326,6 +327,7 @@ def stats(
     ] = None,
     json: JsonOption = False,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
+    force: ForceOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Measure how hard documents are to read (the paper's table 1)."""
@@ -352,7 +354,7 @@ def stats(
             }
         )
     if output is not None:
-        _write_csv(output, rows)
+        _write_csv(output, rows, force=force)
         show(f"{output}: {len(rows)} document{'s' if len(rows) != 1 else ''}")
     elif json:
         print_json(rows)
@@ -378,11 +380,10 @@ def stats(
         )
 
 
-def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
     import csv
     import io
 
-    from genaipa.cli.output import written
     from genaipa.errors import UsageError
 
     if path.suffix.lower() != ".csv":
@@ -391,5 +392,5 @@ def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
     writer = csv.DictWriter(text, rows[0])
     writer.writeheader()
     writer.writerows(rows)
-    with written(path, force=True) as file:
+    with written(path, force=force) as file:
         file.write(text.getvalue().encode())
