@@ -47,6 +47,15 @@ from genaipa.scoring.evidence.references import find_references
             "Part 1, Sections 1.1-1.2",
             [("Part 1, Sections 1.1-1.2", "Part 1: Section 1.1 Winter records to Part 1: Section 1.2 Summer records")],
         ),
+        (
+            'Part 1, Section 1.1: "Summer records"',
+            [
+                (
+                    'Part 1, Section 1.1: "Summer records"',
+                    "Part 1: Section 1.2 Summer records, which is not Section 1.1",
+                )
+            ],
+        ),
         ("Part 1, Sections A-F", [("Part 1, Sections A-F", "")]),
         (
             'Part 2: "Your choices"',

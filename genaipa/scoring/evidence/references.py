@@ -279,7 +279,9 @@ class _Lookup:
             return there._replace(label=f"Part {mention.within}: {there.label}")
         titled = self.headings.find(mention.title, outer) if mention.title else None
         if titled and titled.heading:
-            return Found(f"Part {mention.within}: {titled.label}", titled.span)
+            other = titled.section and not f".{titled.section}".endswith(f".{mention.number}")
+            problem = f"which is not {mention.label}" if other else ""
+            return Found(f"Part {mention.within}: {titled.label}", titled.span, problem)
         return self._elsewhere(mention)
 
     def _elsewhere(self, mention: Mention) -> Found:
