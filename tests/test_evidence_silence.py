@@ -109,6 +109,8 @@ def test_what_the_document_itself_says() -> None:
         ("Beetles are kept as long as they are needed. The policy does not state any periods.", False, False),
         ("It names beetles, but does not mention foxes.", False, False),
         ("Yes, though the policy does not mention foxes.", False, False),
+        ("Reference from Part 1: they collect beetles. The policy does not mention foxes.", False, False),
+        ("Reference: Part 1. The policy does not mention foxes. Reference: none of them", True, True),
         ("The policy does not state that they sell snacks.", True, False),
     ],
 )

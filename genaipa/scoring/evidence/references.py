@@ -143,6 +143,12 @@ def _range(first: Found, last: Found) -> Found:
     return Found(f"{first.label} to {last.label}", (first.span[0], last.span[1]), split=first.split and last.split)
 
 
+def _lacking(section: Section, number: str) -> str:
+    """What to say of section 1.1 where 1.1.4 is cited, and it has no such subsection."""
+    deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
+    return f"which has no {number} of its own" if deeper else ""
+
+
 class _Lookup:
     """Finds in a document what is named."""
 
@@ -332,7 +338,8 @@ class _Lookup:
         if one is None:
             return None
         begun = one.start >= part[0] or shares(self._whole(one), part)
-        return Found(self._label(one), self._whole(one), "" if begun else "which only ends there")
+        problem = _lacking(one, number) if begun else "which only ends there"
+        return Found(self._label(one), self._whole(one), problem)
 
     # -- sections --
 
@@ -340,9 +347,7 @@ class _Lookup:
         """The section with a label and, if there is one beside it, with that title."""
         section, number = self._numbered(label, self.sections), label.rpartition(" ")[2]
         if section and (not title or self._agrees(section, title)):
-            deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
-            lacking = f"which has no {number} of its own" if deeper else ""
-            return Found(self._label(section), self._whole(section), lacking)
+            return Found(self._label(section), self._whole(section), _lacking(section, number))
         titled = self._titled(label, title) if title else None
         if titled:
             return titled

@@ -152,7 +152,8 @@ _SPEAKER = re.compile(
 _ANSWERED = re.compile(r"\W*(?:yes|no|yeah|correct|indeed|absolutely|certainly)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"\b(?:but|though|although|while|whereas|however|yet|except)\b", re.IGNORECASE)
 _SORRY = re.compile(r"\b(?:sorry|apologi[sz]e|unfortunately|afraid)\b[^.]*$", re.IGNORECASE)
-_SOURCE = re.compile(r"\W*(?:references?|sources?)\b", re.IGNORECASE)
+# "Reference: None", but not "Reference from Part 1: they collect names".
+_SOURCE = re.compile(r"\W*(?:references?|sources?)\W*(?::|$)", re.IGNORECASE)
 _FEWEST = 3
 """Words from which a sentence says something; less is a heading, a label or a courtesy."""
 
