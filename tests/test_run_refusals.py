@@ -82,6 +82,7 @@ def test_names_of_runs(genaipa: Run) -> None:
         assert genaipa(*plan, "--name", name).code == 0
         run = find_run(find_workspace(), name)
         assert run.name.partition("-")[2].partition("-")[2] == folder
+    assert find_run(find_workspace(), "many").name.endswith("-many")
     with pytest.raises(UsageError, match="could be any of 2 runs"):
         find_run(find_workspace(), "man")
     done = genaipa(*plan, "--name", "!!!")

@@ -35,13 +35,6 @@ _LARGEST = 2**63 - 1
 _MOST_TOKENS = 10_000_000
 
 
-def _finite(given: float | None) -> float | None:
-    """Refuse `nan`, which no range does."""
-    if given is not None and math.isnan(given):
-        raise typer.BadParameter("'nan' is no number")
-    return given
-
-
 def _cap(given: object) -> float:
     """Dollars of a spending cap; infinity for `none`."""
     text = str(given).strip()
@@ -142,7 +135,7 @@ def run(
         int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)
     ] = 400,
     temperature: Annotated[
-        float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100, callback=_finite)
+        float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)
     ] = None,
     max_tokens: Annotated[
         int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)
@@ -165,7 +158,6 @@ def run(
             help="Seconds until a call counts as stalled.",
             min=0.1,
             max=86_400,
-            callback=_finite,
         ),
     ] = 120.0,
     max_cost: Annotated[
