@@ -227,7 +227,7 @@ class _Reading:
 
     def _struct(self, raw: dict[Any, Any], kind: type[msgspec.Struct], entry: str) -> Any:
         fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-        values, meant = {}, set()
+        values, meant, said = {}, set(), len(self.problems)
         for key, value in raw.items():
             if key in fields:
                 values[fields[key].name] = self.value(value, fields[key].type, _below(entry, key))
@@ -239,7 +239,13 @@ class _Reading:
                 values[field.name] = _instead(field.type)
                 if name not in meant:
                     self.say(f"the key '{name}' is missing.", entry)
-        return kind(**values)
+        try:
+            return kind(**values)
+        except ValueError as error:
+            # What the kind itself refuses; what is wrong with a part of it was said already.
+            if len(self.problems) == said:
+                self.say(f"{error}.", entry)
+            return UNREADABLE
 
     def _is_text(self, key: Any, entry: str) -> bool:
         if not isinstance(key, str):

@@ -338,7 +338,8 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         {**good, "id": "l", "kind": "look", "values": None},
         {**good, "id": "m", "kind": "undo", "values": None, "undoes": "l"},
     ]
-    lines = [*map(json.dumps, bad), "", "{"]
+    deep = '{"x":' + "[" * 100_000
+    lines = [*map(json.dumps, bad), "", "{", deep, deep + "]" * 100_000 + "}"]
     problems = take(written("log.jsonl", "\n".join(lines))).problems
     assert [problem.removeprefix("log.jsonl: ").partition(" (")[0] for problem in problems] == [
         "line 2: unknown key 'analist': did you mean 'analyst'?",
@@ -350,6 +351,8 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         "line 10: an undo, and only an undo, says which event it undoes.",
         "line 11: a machine gives scores, and no adjudication: that is for people.",
         "line 15: is not JSON",
+        "line 16: is not JSON",
+        "line 17: is not JSON",
         "line 8: undoes the event 'nothing', which is neither here nor earlier in the files.",
         "line 9: undoes the event 'id1', which is another analyst's or about another answer.",
         "line 13: undoes the event 'l', a look, which can't be undone.",

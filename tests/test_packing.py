@@ -173,6 +173,10 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "torn.zip").write_bytes(torn)
     with pytest.raises(DataError, match="damaged"):
         read_pack(tmp_path / "torn.zip")
+    with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
+        archive.writestr(PACK, '{"x":' + "[" * 100_000)
+    with pytest.raises(DataError, match="nested too deep"):
+        read_pack(tmp_path / "deep.zip")
     about = {"format": 99, "genaipa": "9", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
     with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "versions": {}, "files": {}}))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-import zipfile
 from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -25,6 +23,7 @@ from genaipa.importers.genaipabench.sheets import Grid, Sheet, column_letter, re
 from genaipa.questions import WORDINGS, Wording
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import StudyExperiment
+from genaipa.spreadsheets import rows_of, workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,19 +100,12 @@ def openpyxl() -> Any:
 
 def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
     """Each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
-    library = openpyxl()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            workbook = library.load_workbook(path, read_only=True, data_only=True)
-            for sheet in workbook.worksheets:
-                grid = [tuple(row) for row in sheet.iter_rows(values_only=True)]
-                while grid and not any(cell is not None for cell in grid[-1]):
-                    grid.pop()
-                yield sheet.title, grid
-            workbook.close()
-        except (OSError, KeyError, ValueError, TypeError, EOFError, SyntaxError, zipfile.BadZipFile) as error:
-            raise DataError(path, f"is not a workbook that can be read ({type(error).__name__}: {error}).") from None
+    with workbook(path, openpyxl()) as found:
+        for sheet in found.worksheets:
+            grid = [tuple(row) for row in rows_of(sheet, path)]
+            while grid and not any(cell is not None for cell in grid[-1]):
+                grid.pop()
+            yield sheet.title, grid
 
 
 def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:

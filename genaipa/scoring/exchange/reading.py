@@ -9,6 +9,7 @@ import msgspec
 
 from genaipa.datafiles import convert, read_text
 from genaipa.errors import DataError, UsageError, nearest
+from genaipa.jsonfiles import DAMAGE, why
 from genaipa.scoring.events import Event, complaint
 from genaipa.scoring.exchange.rows import COLUMNS, DIGEST, event_of, is_scored, time_of
 from genaipa.scoring.exchange.sheet import SHOWN
@@ -74,7 +75,7 @@ class Reading:
             entry = f"line {count}"
             try:
                 event = msgspec.json.decode(line, type=Event)
-            except msgspec.DecodeError:
+            except DAMAGE:
                 inner, problem = _why_undecodable(line)
                 self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
@@ -153,8 +154,8 @@ def _why_undecodable(line: str) -> tuple[str, str]:
         convert(msgspec.json.decode(line), Event, "")
     except DataError as error:
         return error.entry, error.problem
-    except msgspec.DecodeError as error:
-        return "", f"is not JSON ({error})."
+    except DAMAGE as error:
+        return "", f"is not JSON ({why(error)})."
     raise AssertionError(line)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import warnings
-import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.cells import harmless, plain
 from genaipa.datafiles import read_text
 from genaipa.errors import DataError, MissingPackageError, UsageError
+from genaipa.spreadsheets import MOST_ROWS, rows_of, workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,12 +20,6 @@ Cell = str | float | None
 
 MOST_CHARACTERS = 32_767
 """That a cell of a spreadsheet can hold."""
-MOST_ROWS = 1_048_576
-"""That a sheet of a spreadsheet can hold, with the names of the columns."""
-
-
-# What reading a file that is no spreadsheet, or a damaged one, ends in; a SyntaxError is about its XML.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, SyntaxError)
 
 
 @dataclass(frozen=True)
@@ -71,12 +62,12 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
     checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if len(checked) >= MOST_ROWS:
         raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows, and these are more; write .csv or .jsonl.")
-    workbook = library.Workbook(write_only=True)
-    sheet = workbook.create_sheet(title)
+    made = library.Workbook(write_only=True)
+    sheet = made.create_sheet(title)
     sheet.freeze_panes = "A2"
     for row in (names, *checked):
         sheet.append(row)
-    workbook.save(file)
+    made.save(file)
 
 
 def spreadsheet_text(text: str) -> str:
@@ -132,21 +123,11 @@ def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 
 
 def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    library = openpyxl()
-    try:
-        with warnings.catch_warnings():
-            # They are about decorations, which are of no use here.
-            warnings.simplefilter("ignore")
-            workbook = library.load_workbook(path, read_only=True, data_only=True)
-        with contextlib.closing(workbook):
-            for sheet in workbook.worksheets:
-                # What a file says of a sheet's size may be wrong where another program wrote it.
-                sheet.reset_dimensions()
-                yield [tuple(map(_text, row)) for row in sheet.iter_rows(values_only=True)]
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
-    except _DAMAGE:
-        raise DataError(path, "is not a spreadsheet; save it as .xlsx or .csv.") from None
+    with workbook(path, openpyxl()) as found:
+        for sheet in found.worksheets:
+            # What a file says of a sheet's size may be wrong where another program wrote it.
+            sheet.reset_dimensions()
+            yield [tuple(map(_text, row)) for row in rows_of(sheet, path)]
 
 
 def _text(value: object) -> str:
