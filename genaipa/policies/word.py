@@ -7,8 +7,8 @@ import re
 import zipfile
 from typing import Any
 
-MOST_BYTES = 100_000_000
-"""So much may be in a file once it is unpacked; its pictures are not read."""
+MOST_BYTES = 20_000_000
+"""So much text may be in a file once it is unpacked, markup included; its pictures are not read."""
 
 TEXT = "word/document.xml"
 # Word's title of a whole document is a paragraph style, which is no heading to the library.
@@ -38,9 +38,9 @@ def as_page(raw: bytes, mammoth: Any) -> tuple[str, int]:
     if not is_word(raw):
         raise NotWordError("is not a Word document that can be read")
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        members = archive.infolist()
-        if sum(member.file_size for member in members) > MOST_BYTES:
-            raise NotWordError(f"holds more than {MOST_BYTES // 1_000_000} MB; save its text as a .txt file")
+        read = (member.file_size for member in archive.infolist() if member.filename.endswith((".xml", ".rels")))
+        if sum(read) > MOST_BYTES:
+            raise NotWordError(f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file")
     numbered: list[Any] = []
 
     def note(paragraph: Any) -> Any:
