@@ -24,6 +24,8 @@ from genaipa.scoring.evidence.silence import find_silence
         ("While not explicitly stated, this is likely.", "While not explicitly stated"),
         ("Security breaches are not covered in this policy.", "not covered in this policy"),
         ("There is no mention of audits.", "no mention"),
+        ("What becomes of users is not detailed in the sections.", "is not detailed"),
+        ("There aren't any clear limits on beetles outlined here.", "n't any clear limits on beetles outlined"),
         ("No specific information about training is given.", "No specific information about"),
         ("There are no clear measures outlined for this.", "no clear measures outlined"),
         ("No relevant section in the text.", "No relevant section"),

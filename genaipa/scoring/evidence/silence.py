@@ -116,7 +116,10 @@ _WAYS = (
         r"\bno\s+(?:specific|relevant|particular|explicit|direct|dedicated)\s+"
         r"(?:part|section|article|clause|provision)s?\b"
     ),
-    rf"\bno\s+(?:explicit|specific|direct|clear|particular)\s+(?:[\w'-]+\s+){{1,6}}?(?:{_BE}\s+)?{_HOW}{_SAID}\b",
+    (
+        r"(?:\bno|n't\s+any|\bnot\s+any)\s+(?:explicit|specific|direct|clear|particular)\s+"
+        rf"(?:[\w'-]+\s+){{1,10}}?(?:{_BE}\s+)?{_HOW}{_SAID}\b"
+    ),
     rf"\b(?:none|nothing)\s+(?:{_BE}\s+)?(?:(?:{_SAID}|provided|given|found)\s+)?{_IN_PLACE}",
     # It is silent on this; I could not find it in the policy; there is not enough information.
     r"(?<!not )\bsilent\s+(?:on|about|regarding|as to|with respect to|in this)\b",
@@ -141,11 +144,9 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 # What stands before a phrase that says something else: a condition, or somebody who does not say.
-_SPEAKER = re.compile(
-    r"(?:\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+"
-    r"|\b(?:if|unless|when|whenever|where)\s+(?:[\w'-]+\s+){0,4})$",
-    re.IGNORECASE,
-)
+_SPEAKER = re.compile(r"\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+$", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:if|unless|when|whenever|where)\s+(?:[\w'-]+\s+){0,4}$", re.IGNORECASE)
+_PASSIVE = re.compile(rf"\W*(?:{_BE}|'s|not|never)\b", re.IGNORECASE)
 
 
 # What may come before the answer itself: "Based on the policy,", "As above,", "I'm sorry, but".
@@ -204,9 +205,15 @@ def _phrases(reply: str, said: Sequence[Span] = ()) -> tuple[Span, ...]:
         for sentence in _SENTENCE.finditer(plain)
         if _DENIAL.search(plain, *sentence.span())
         for match in _SILENT.finditer(plain, *sentence.span())
-        if not _SPEAKER.search(plain, max(0, match.start() - 60), match.start())
-        and not any(start <= match.start() < end for start, end in said)
+        if not _is_another(plain, match) and not any(start <= match.start() < end for start, end in said)
     )
+
+
+def _is_another(plain: str, match: re.Match[str]) -> bool:
+    """Whether a phrase is a condition or tells of somebody who does not say, unlike "what users get is not stated"."""
+    around = plain, max(0, match.start() - 60), match.start()
+    spoken = _SPEAKER.search(*around) and not _PASSIVE.match(match.group())
+    return bool(spoken or _CONDITION.search(*around))
 
 
 def _leads(before: str) -> bool:
