@@ -56,6 +56,7 @@ from genaipa.scoring.evidence.references import find_references
                 )
             ],
         ),
+        ("[Part 2, 3. Keeping it safe]", [("Part 2, 3. Keeping it safe", "Part 2: Section 3 Keeping it safe")]),
         ("Part 1, Sections A-F", [("Part 1, Sections A-F", "")]),
         (
             'Part 2: "Your choices"',

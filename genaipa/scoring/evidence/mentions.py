@@ -198,7 +198,9 @@ def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
             continue
         # "Part 1, 1.2.2", "Part 4, 4" and "Part 5, E" go on with what is in the part, "Part 5A & 5E" doesn't.
         another = re.fullmatch(r"\d+[A-Za-z]?", number) and number != found[-1].number and ":" not in joint
-        word = first.word if another or not _HIGHER.match(first.word) else ""
+        # So does "Part 5, 6. With partners": a number with a title of its own.
+        titled = re.match(r"\.[ \t]+[A-Z]", reply[more.end() : more.end() + 4])
+        word = first.word if (another and not titled) or not _HIGHER.match(first.word) else ""
         found.append(Mention(*more.span("number"), word=word, number=number, loose=first.loose))
     return found
 
