@@ -110,6 +110,7 @@ def take(page: Page, url: str) -> None:
         if not (SCREENSHOTS / "calibration.png").exists():
             picture(page, "calibration")
         page.keyboard.press("Enter")
+        page.locator(".comparison").wait_for(state="hidden")
         # An answer that cites and quotes what the annotated answer rests on has most to show.
         if page.locator(".reply mark.reference.good").count() > 1:
             break
