@@ -173,6 +173,18 @@ def test_a_taken_name_is_told_wherever_it_matters(genaipa: Callable[..., Finishe
     assert not (folder / "annotations").exists()
 
 
+def test_answers_that_name_no_text_are_told_when_theirs_changes(genaipa: Callable[..., Finished]) -> None:
+    """Replacing a document leaves annotated answers without a digest in use, which `policies add` says."""
+    make_workspace(questions=1)
+    annotate({"Q1": "Yes."})
+    write("today.md", "# ACME\n\nWe keep it all, and sell it.\n")
+    add = ("policies", "add", "today.md", "--name", "acme", "--company", "ACME", "--replace")
+    warned = "don't say which text they are about"
+    assert warned in genaipa(*add).out
+    annotate({"Q1": "Yes."}, more=f"digest: {digest(Path('today.md').read_text())}\n")
+    assert warned not in genaipa(*add).out
+
+
 def test_an_edited_text_has_no_annotated_answers() -> None:
     """A text that was changed after its answers were written is named, with the way to keep them."""
     workspace = make_workspace(questions=1)

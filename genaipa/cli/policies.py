@@ -89,7 +89,8 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     """A row of the list. `answers` and `silent` are None where nobody annotated answers about this text.
 
     `answers_to` is the question set that they were written for, `answers_to_default` how many of them are for the
-    questions that are asked about such a document by default, and `unused` why those of that name are not used.
+    questions that are asked about such a document by default, `answers_digest` the digest of the text that they name,
+    and `unused` why those of that name are not used.
     """
     from genaipa.annotations import find_annotations, question_set, why_unused
     from genaipa.policies.statistics import measure
@@ -109,6 +110,7 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
         "silent": len(held.annotations.silent) if held else None,
         "answers_to": held.annotations.questions if held else "",
         "answers_to_default": len(usable.answers) if usable else None,
+        "answers_digest": held.annotations.digest if held else "",
         "unused": why_unused(found.annotations, found.path, found.layer) if found and not held else "",
         "from": document.layer,
     }
@@ -273,12 +275,15 @@ def add(
         replace=replace,
     )
     document = load_document(here, name)
+    facts = _facts(here, document)
     if json:
-        print_json({**_facts(here, document), "held": extracted.held})
+        print_json({**facts, "held": extracted.held})
         return
     _print_document(here, document, json=False)
     if hidden := [layer for layer, _ in here.every("policies")[name] if layer != document.layer]:
         show(f"It takes the place of the {hidden[0]} document '{name}': another --name keeps both.")
+    if facts["answers"] and not facts["answers_digest"]:
+        show("Its annotated answers don't say which text they are about: check them, and add its sha256 as 'digest'.")
     if extracted.held:
         show(f"{extracted.held}.")
     show(f"Look whether the text is whole. To mend it, take the line 'digest' out of {name}.yaml beside it.")
