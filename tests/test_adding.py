@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, MissingPackageError, UsageError
 from genaipa.policies import adding
 from genaipa.policies.adding import Extracted, _shown, add_document, extract
 from genaipa.policies.document import load_document
@@ -513,7 +513,7 @@ def test_password_is_not_kept(site: str) -> None:
 def test_missing_package(monkeypatch: pytest.MonkeyPatch, package: str, name: str, content: bytes) -> None:
     """Without the packages for documents, the extra to install is named."""
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UsageError, match=re.escape(f"'{package}': pip install 'genaipa[documents]'")):
+    with pytest.raises(MissingPackageError, match=re.escape(f"'{package}': pip install 'genaipa[documents]'")):
         extract(write(name, content))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.cli.headings import COMMANDS, GROUPS, OPTIONS, STARTS
+from genaipa.errors import MissingPackageError, NotReadyError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,3 +145,9 @@ def test_help_imports_little() -> None:
     line = f"{probe}; print(*{{name.partition('.')[0] for name in sys.modules}}, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
     assert not {"rich", "msgspec", "yaml", "jinja2", "httpx2", "pandas", "numpy"} & set(done.stderr.split())
+
+
+def test_kinds_of_error_have_one_exit_code_each() -> None:
+    """A missing package is 1, whatever needs it; a name that is unknown or could be several things is 2."""
+    assert MissingPackageError.exit_code == NotReadyError("").exit_code == 1
+    assert UnknownNameError("run", "x", ()).exit_code == UsageError.exit_code == 2

@@ -21,7 +21,7 @@ from desk import browsing, fork_desk, free_port, make_demo, open_desk, sign_in
 from provider import Provider
 from running import make_workspace, write
 
-from genaipa.errors import UsageError
+from genaipa.errors import MissingPackageError
 from genaipa.ui.launch import NEEDED, check_extra
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def test_replies_by_hand(genaipa: Run) -> None:
 def test_missing_package(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Without the packages for the desk, the extra to install is named."""
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UsageError, match=re.escape(f"'{package}': pip install 'genaipa[desk]'")):
+    with pytest.raises(MissingPackageError, match=re.escape(f"'{package}': pip install 'genaipa[desk]'")):
         check_extra()
 
 
