@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import os
 import re
+import stat
 import typing
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 T = TypeVar("T")
+
+_LARGEST = 2**30
+"""Bytes of a file that is read: a million scores take less."""
 
 # libyaml's parser where PyYAML was built with it: ten times as fast, same rules.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -94,11 +99,17 @@ def _check_size(text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file (a byte-order mark is dropped); a DataError for anything else."""
+    """The text of a UTF-8 file or pipe (a byte-order mark is dropped); a DataError for anything else."""
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            kind = os.fstat(file.fileno()).st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
+                raise DataError(path, "is a device, not a file.")
+            raw = file.read(_LARGEST + 1)
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
+    if len(raw) > _LARGEST:
+        raise DataError(path, f"is larger than {_LARGEST // 2**30} GiB, which nothing is that is read here.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

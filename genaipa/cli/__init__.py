@@ -80,11 +80,23 @@ def main() -> None:
     sys.exit(carry_out())
 
 
+def _check_text(arguments: list[str]) -> None:
+    """Raise a UsageError for bytes that are no text: what is called so could not be written down."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"'{clipped(argument)}' is not UTF-8 text; write it with letters of this terminal."
+            ) from None
+
+
 def carry_out(arguments: list[str] | None = None) -> int:
     """Carry out a command; its exit code. What is wrong is said in a sentence on stderr."""
     from genaipa.cli.screen import complain
 
     try:
+        _check_text(sys.argv[1:] if arguments is None else arguments)
         code = app(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:

@@ -76,8 +76,11 @@ def complain(error: object) -> None:
 
 
 def show(text: str = "", *, exact: bool = False) -> None:
-    """Sentences of the result, on stdout, as they are; on a terminal broken between words, unless they are `exact`."""
-    _print(out(), sys.stdout, text, exact=exact)
+    """Sentences of the result, on stdout; on a terminal broken between words, unless they are `exact`.
+
+    Nothing in them is markup or steers a terminal.
+    """
+    _print(out(), sys.stdout, printable(text), exact=exact)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
