@@ -124,7 +124,7 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
         (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' ends in neither .csv nor .parquet"),
         (("latest", "--frame", "nowhere/tidy.csv"), "tidy.csv can't be written"),
         (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
-        (("extractiv",), "no run 'extractiv'"),
+        (("extractiv",), "no system or run here 'extractiv'"),
     ],
 )
 def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str, ...], said: str):

@@ -116,7 +116,7 @@ def _newer_scores() -> None:
 @pytest.mark.parametrize(
     ("prepare", "flags", "told"),
     [
-        (lambda: None, ("nosuchrun",), "no run 'nosuchrun'"),
+        (lambda: None, ("nosuchrun",), "no system or run here 'nosuchrun'"),
         (lambda: write("desk.yaml", "analyst: [Anna]\n"), (), "desk.yaml: unknown key 'analyst'"),
         (_newer_scores, (), "made by a newer genaipa"),
         (lambda: write(".streamlit/secrets.toml", "[auth]\n"), (), "the key 'redirect_uri' is missing"),
