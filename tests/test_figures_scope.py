@@ -50,7 +50,7 @@ def test_what_a_figure_leaves_out_is_said() -> None:
     frame = tidy_of([*answers, *published], score_rows(answers))
     (figure,) = [f for f in contents(Gathered(frame, [])).figures if f.name == "quality-metrics"]
     assert "so not here: b/two." in figure.note
-    assert "Of 2 questions 1 are not here, since no system has metrics for them: T_f1." in figure.note
+    assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
     (overall,) = [f for f in contents(Gathered(frame, [])).figures if f.name == "quality-overall"]
     assert rows_of(overall.drawn().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note

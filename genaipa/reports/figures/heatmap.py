@@ -45,6 +45,8 @@ _FOOT = 0.55
 """Inches of the legend, and of the experiment's name."""
 _COLUMN = 0.4
 """Inches of a system's column."""
+_ROOMY = 5
+"""Columns for which the narrowest figure has room."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,8 @@ def _draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experi
     )
     axes.tick_params(length=0, pad=1)
     axes.set_ylim(len(values) + 1, 0)
+    # Few systems leave room beside them rather than stretch.
+    axes.set_xlim(0, max(len(systems), _ROOMY))
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
     style.name_rows(axes, grid.labels, grid.sources, at=0.5)
@@ -229,7 +233,7 @@ def _draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experi
 def _range(numbers: pd.Series[Any]) -> str:
     """The n of a column: one number, from which to which, or `mean`."""
     least, most = int(numbers.min()), int(numbers.max())
-    return style.count(most) if least == most else f"{style.count(least) if least else 0}\u2013{most}"
+    return style.count(most) if least == most else f"{style.count(least)}\u2013{most}"
 
 
 def _legend(drawn: Canvas, *, absent: bool) -> None:

@@ -68,7 +68,7 @@ class Scope:
         if not absent:
             return ""
         named = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
-        return f" Of {len(every)} questions {len(absent)} are not here, since no system has {what} for them: {named}."
+        return f" Not here, since no system has {what} for them, of {len(every)} questions: {named}."
 
     def named_categories(self, present: Iterable[Any]) -> str:
         """A sentence that gives the names of categories; empty where they have none."""

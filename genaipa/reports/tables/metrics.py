@@ -45,7 +45,7 @@ def by_category(frame: pd.DataFrame) -> Table:
         "metrics-by-category",
         "The five metrics by category of question",
         "Each metric (-1 to 1) and M_all (1 to 10, with its interval): means over the questions of a category of their "
-        "means over documents. n is over how many questions, told of the metrics (the fewest where they differ) and of "
+        "means over documents. n is over how many questions, of the metrics (the fewest where they differ) and of "
         "M_all: a question can have the one without the other (paper, section 6). "
         f"{certainty.in_words}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}",
         data,
