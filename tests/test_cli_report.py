@@ -122,9 +122,9 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
         (("latest", "--green", "0", "--red", "0.5"), "Red ends at 0.5, which must not be above 0, where Green begins"),
         (("latest", "--formats", "pgn"), "no format 'pgn': did you mean 'png'?"),
         (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' ends in neither .csv nor .parquet"),
-        (("latest", "--frame", "nowhere/tidy.csv"), "tidy.csv can't be written"),
+        (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),
         (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
-        (("extractiv",), "no system or run here 'extractiv'"),
+        (("extractiv",), "no system or run here 'extractiv': did you mean 'extractive'?"),
     ],
 )
 def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str, ...], said: str):

@@ -53,7 +53,7 @@ def test_nothing_of_a_call_is_left(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
     Path("mine.py").write_text(ASSISTANT, encoding="utf-8")
     Path(".env").write_text("LOOP_API_KEY=from-dotenv\n", encoding="utf-8")
     before = state()
-    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("COLUMNS", "50")
     genaipa("run", "-s", "mine:Mine", "-p", "brindlecart", "-e", "quality")
     narrow = genaipa("policies").out
     monkeypatch.setenv("COLUMNS", "100")

@@ -116,7 +116,7 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
             )
         )
     ]
-    if not kept:
+    if sources and not kept:
         raise UsageError(f"none of the {len(sources)} runs is like that; see: genaipa runs")
     found = gathered_from(workspace, kept, excluded=excluded)
     if selection.documents:
