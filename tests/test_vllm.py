@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asking import ALL_SETTINGS, FIRST, QUESTION, SECOND, ask, count
+from commandline import heeding
 from servers import OpenAIServer, failure
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
@@ -98,12 +99,8 @@ def wait_for_processes() -> None:
 def start_run(*before: str) -> subprocess.Popen[str]:
     """A process that asks a server of its own one question."""
     command = [*before, sys.executable, "-m", "genaipa", "run", "--system", "vllm/org/tiny", "--policy", "brindlecart"]
-    # What ignores a signal hands that on: these tests may themselves run under nohup.
-    before_tests = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    try:
+    with heeding(signal.SIGINT, signal.SIGHUP):
         return subprocess.Popen([*command, "--limit", "1"], stderr=subprocess.PIPE, text=True)
-    finally:
-        signal.signal(signal.SIGHUP, before_tests)
 
 
 def wait_for(path: str, process: subprocess.Popen[str]) -> None:
