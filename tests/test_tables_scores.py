@@ -186,7 +186,7 @@ def test_published_metrics_stand_where_documents_have_only_m_all() -> None:
         published("p/bard", "quality", "", "T_f1", metrics=1),
     ]
     data = metrics.by_question(tidy_of(rows)).data
-    assert data[["relevance", "m_all", "documents"]].values.tolist() == [[1, 7.3, 1]]
+    assert data[["relevance", "m_all", "m_all_documents"]].values.tolist() == [[1, 7.3, 1]]
 
 
 def test_metrics_of_one_document_do_not_stand_beside_m_all_of_two() -> None:
@@ -197,7 +197,7 @@ def test_metrics_of_one_document_do_not_stand_beside_m_all_of_two() -> None:
         published("p/bard", "quality", "", "T_f1", metrics=0.0),
     ]
     data = metrics.by_question(tidy_of([*answers, *rows], scored(answers, lambda _: 1))).data
-    assert data[["question", "relevance", "m_all", "documents"]].values.tolist() == [
+    assert data[["question", "relevance", "m_all", "m_all_documents"]].values.tolist() == [
         ["T_f1", 0, 5.5, 2],
         ["T_u1", 1, 5.5, 2],
     ]
