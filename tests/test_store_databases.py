@@ -307,12 +307,12 @@ def test_what_a_transaction_holds_is_given_back(request: pytest.FixtureRequest) 
 _WITHOUT = """
 import sys
 sys.modules[sys.argv[1]] = None
-from genaipa.errors import UsageError
+from genaipa.errors import MissingPackageError
 from genaipa.scoring.ledger import Ledger
 from genaipa.scoring.store import Store
 try:
     Store.open(sys.argv[2])
-except UsageError as error:
+except MissingPackageError as error:
     print(error)
 """
 
