@@ -295,7 +295,8 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     assert rows["published/bingai"]["missing"] == ["genaipa pull genaipabench"]
     doctor = json.loads(genaipa("doctor", "--json").out)
     row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
-    assert (row["state"], row["found"]) == ("ok", "published/chatgpt-4, published/bard")
+    here = "not all of their answers are here; published/chatgpt-4, published/bard alone"
+    assert (row["state"], row["found"], row["remedy"]) == ("missing", here, "genaipa pull genaipabench")
     refused = genaipa("run", "--system", "published/brad", "--policy", "uber")
     assert (refused.code, refused.out) == (2, "")
     assert "did you mean 'published/bard'?" in refused.err
