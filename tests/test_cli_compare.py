@@ -126,7 +126,7 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     for name in names:
         assert (Path("two") / name).read_bytes() == (Path("three") / name).read_bytes()
     assert "\\toprule" in Path("two/comparison.tex").read_text(encoding="utf-8")
-    assert "<table>" in Path("two/comparison.html").read_text(encoding="utf-8")
+    assert "<table" in Path("two/comparison.html").read_text(encoding="utf-8")
     assert "forms of a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
 
 
