@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help test test-all lint demo format wheel benchmark clean
+.PHONY: help test test-all style types tests demo format wheel benchmark clean
 
 help:
 	@echo "make test       lint, type-check, guard the imports, run every test in small"
@@ -20,18 +20,24 @@ ifdef FILE
 test test-all: $(READY)
 	$(BIN)/pytest $(FILE)
 else
-test test-all: lint
-	$(BIN)/pytest -n auto --dist worksteal
+# The tests wait for browsers and servers now and then, which leaves the type checker its time.
+test test-all: style
+	@$(MAKE) --no-print-directory --jobs 2 types tests
 endif
 test-all: export GENAIPA_TESTS = full
 # A Python that keeps no bytecode compiles everything anew in each of the many processes that the tests start.
 test test-all: export PYTHONDONTWRITEBYTECODE =
 
-lint: $(READY)
+style: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+tests: $(READY)
+	$(BIN)/pytest -n auto --dist worksteal
 
 demo: $(READY)
 	$(BIN)/genaipa demo

@@ -21,6 +21,7 @@ from stores import KINDS, empty_database, opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from genaipa.importers.genaipabench.study import Study
     from genaipa.scoring.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -51,11 +52,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+def forget_personal_settings(patch: pytest.MonkeyPatch) -> None:
+    """Take a person's keys, servers and settings out of the environment; for fixtures that live longer than a test."""
+    for name in filter(PERSONAL.fullmatch, list(os.environ)):
+        patch.delenv(name)
+
+
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Close the home folder, the environment and the network, for the test and for the processes that it starts."""
-    for name in filter(PERSONAL.fullmatch, list(os.environ)):
-        monkeypatch.delenv(name)
+    forget_personal_settings(monkeypatch)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
@@ -104,13 +110,23 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     common = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "published"
     with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
         if not common.exists():
-            for name in filter(PERSONAL.fullmatch, list(os.environ)):
-                patch.delenv(name)
+            forget_personal_settings(patch)
             patch.setenv("GENAIPA_CACHE", f"{common}.new")
             done = call("pull", "genaipabench", "--from", SHARED / "data" / "genaipabench")
             assert done.code == 0, done.err
             Path(f"{common}.new").rename(common)
     return common
+
+
+@pytest.fixture(scope="session")
+def real(pulled_cache: Path) -> Study:
+    """The published study as far as it is here, read once; never changed by a test."""
+    from genaipa.importers.genaipabench.files import published
+    from genaipa.importers.genaipabench.study import read_study
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
+        return read_study(published())
 
 
 @pytest.fixture

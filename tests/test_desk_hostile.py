@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from analysts import arrive, make_answers, open_to
 from desk import PATIENCE
 from running import write
+from size import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 EMPTY = "(The answer is empty.)"
-LONG = "Of the words that were said some stay. " * 5129
+LONG = "Of the words that were said some stay. " * size(small=600, full=5129)
 ARABIC = "\u0646\u062d\u0646 \u0646\u062c\u0645\u0639 \u0627\u0633\u0645\u0643 (section 1)."
 CONTROLS = (
     "bell \x07, escape \x1b[31mred\x1b[0m, delete \x7f, next line \x85, overridden \u202egnp.exe\u202c, end\u2028."
@@ -165,7 +166,7 @@ def test_texts_are_shown_as_they_are() -> None:
         read = set()
         until = time.monotonic() + PATIENCE
         while len(read) < len(replies):
-            more = page.get_by_role("button", name="Show all 200,")
+            more = page.get_by_role("button", name="Show all")
             if more.count():
                 more.click()
             text = answer.text_content() or ""

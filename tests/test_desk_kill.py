@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from analysts import Analyst, arrive, kept_drafts, kept_events, make_answers
 from desk import PATIENCE, RunningDesk, browsing, free_port
 from forking import fork
@@ -197,8 +198,13 @@ def test_killed_while_two_score() -> None:
     assert "Traceback" not in desk.printed
 
 
+@pytest.mark.full
 def test_a_draft_outlives_the_desk_and_the_browser() -> None:
-    """What has reached the desk comes back after it was killed, on another machine too."""
+    """What has reached the desk comes back after it was killed, on another machine too.
+
+    In small, the kills above take no typed digit back, and `test_a_study_from_the_first_name_to_the_export` closes a
+    browser in the middle of an answer.
+    """
     make_answers("Answer 1.", "Answer 2.", "Answer 3.")
     with browsing() as browser, mortal_desk() as desk:
         anna = arrive(browser, desk, "Anna")

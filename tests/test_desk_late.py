@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
+from size import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,10 +69,11 @@ def type_late(page: Page, order: str, note: str) -> None:
         page.keyboard.press(key)
 
 
-late = pytest.mark.parametrize(("order", "note"), [("together", ""), ("one by one", "a note, 1 2 3 of it later")])
+TOGETHER = ("together", "")
+ONE_BY_ONE = ("one by one", "a note, 1 2 3 of it later")
 
 
-@late
+@pytest.mark.parametrize(("order", "note"), size(small=[ONE_BY_ONE], full=[TOGETHER, ONE_BY_ONE]))
 def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
     """However late outdated calls come and are cleaned up, the pad takes each key, and the note keeps the focus."""
     make_answers("See section 1.", "See section 2.")
@@ -87,7 +89,7 @@ def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
         assert (score.values.keys, score.note) == ("12213", note)
 
 
-@late
+@pytest.mark.parametrize(("order", "note"), size(small=[TOGETHER], full=[TOGETHER, ONE_BY_ONE]))
 def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
     """However late outdated calls come and are cleaned up, an adjudication takes each key, and keeps its note."""
     make_answers("See section 1.")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import make_answers
+from commandline import call
+from conftest import forget_personal_settings
 from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
@@ -47,15 +49,27 @@ def make_study(license_: str) -> None:
         store.append([score("ada", digests[0], GOOD), score("ada", digests[1], POOR), score("bo", digests[0], POOR)])
 
 
-def texts(file: str) -> str:
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study that may be passed on whole, and `study.zip` in it; never changed by a test."""
+    folder = tmp_path_factory.mktemp("packed")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        make_study("CC-BY-4.0")
+        done(call("pack", "latest", "-o", "study.zip"))
+    return folder
+
+
+def texts(file: Path | str) -> str:
     """Everything in an archive as one text."""
     with zipfile.ZipFile(file) as archive:
         return "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
 
 
 def repacked(file: Path, name: str, content: bytes) -> Path:
-    """A copy of an archive in which one file is another, or is added."""
-    copy = file.with_name("copy.zip")
+    """A copy of an archive, in the working folder, in which one file is another, or is added."""
+    copy = Path("copy.zip")
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w") as new:
         for known in old.namelist():
             if known != name:
@@ -83,13 +97,11 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     assert "test" in done(genaipa("runs", "--workspace", "check"))
 
 
-def test_the_same_study_gives_the_same_archive(genaipa: Cli) -> None:
+def test_the_same_study_gives_the_same_archive(genaipa: Cli, packed: Path) -> None:
     """Two packs of one study are equal byte for byte; with texts that may go along, the document is in it."""
-    make_study("CC-BY-4.0")
-    done(genaipa("pack", "latest", "-o", "one.zip"))
-    done(genaipa("pack", "latest", "-o", "two.zip"))
-    assert Path("one.zip").read_bytes() == Path("two.zip").read_bytes()
-    assert SENTENCE in texts("one.zip")
+    done(genaipa("pack", "latest", "-o", "two.zip", "--workspace", packed))
+    assert Path("two.zip").read_bytes() == (packed / "study.zip").read_bytes()
+    assert SENTENCE in texts("two.zip")
 
 
 def test_no_way_round_leads_to_a_text_that_is_left_out(genaipa: Cli) -> None:
@@ -126,31 +138,27 @@ def test_texts_go_along_only_where_they_are_asked_for(genaipa: Cli) -> None:
     assert SENTENCE in texts("study.zip")
 
 
-def test_a_table_that_comes_out_differently_is_named(genaipa: Cli) -> None:
+def test_a_table_that_comes_out_differently_is_named(genaipa: Cli, packed: Path) -> None:
     """Where a packed table is not what its scores give, unpack says which one, and ends with an error."""
-    make_study("CC0")
-    done(genaipa("pack", "latest", "-o", "study.zip"))
-    with zipfile.ZipFile("study.zip") as archive:
+    with zipfile.ZipFile(packed / "study.zip") as archive:
         pack = json.loads(archive.read(PACK))
         table = archive.read("report/tables/answers.csv").replace(b"3", b"4")
     pack["files"]["report/tables/answers.csv"] = hashlib.sha256(table).hexdigest()
-    changed = repacked(Path("study.zip"), "report/tables/answers.csv", table)
+    changed = repacked(packed / "study.zip", "report/tables/answers.csv", table)
     finished = genaipa("unpack", repacked(changed.rename("changed.zip"), PACK, json.dumps(pack).encode()), "check")
     assert finished.code == 1
     assert "tables/answers.csv" in finished.err
 
 
-def test_a_changed_file_is_refused(genaipa: Cli) -> None:
+def test_a_changed_file_is_refused(packed: Path) -> None:
     """A file that is not as it was packed is named, and nothing is unpacked."""
-    make_study("CC0")
-    done(genaipa("pack", "latest", "-o", "study.zip"))
-    changed = repacked(Path("study.zip"), "scores.jsonl", b"")
+    changed = repacked(packed / "study.zip", "scores.jsonl", b"")
     with pytest.raises(DataError, match=r"scores\.jsonl.*not as it was packed"):
         unpack(changed, Path("check"))
     assert not Path("check").exists()
     for name in ("../evil.txt", ".env", "systems.yaml", "runs/CON", "report/a.", "runs/.hidden", "C:/evil"):
         with pytest.raises(DataError, match="no file that a pack holds"):
-            unpack(repacked(Path("study.zip"), name, b"x"), Path("check"))
+            unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
 
 

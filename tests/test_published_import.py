@@ -26,7 +26,7 @@ from published_tree import (
 )
 from size import size
 
-from genaipa.importers.genaipabench.files import Tree, published
+from genaipa.importers.genaipabench.files import Tree
 from genaipa.importers.genaipabench.layout import document_named, experiment_named, labelled
 from genaipa.importers.genaipabench.pull import pull
 from genaipa.importers.genaipabench.sheets import Cell, column_letter, read_sheet
@@ -345,14 +345,6 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 
 
 # The published files
-
-
-@pytest.fixture(scope="module")
-def real(pulled_cache: Path) -> Study:
-    """The published study as far as it is here."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
-        return read_study(published())
 
 
 def test_published_answers_are_counted(real: Study) -> None:

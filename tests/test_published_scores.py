@@ -10,9 +10,9 @@ from genaipabench_tree import IDS, tree_of
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
 from genaipa.importers.genaipabench.audit_scores import audit_scores, with_exclusions
-from genaipa.importers.genaipabench.files import Tree, published
+from genaipa.importers.genaipabench.files import Tree
 from genaipa.importers.genaipabench.results import read_scores
-from genaipa.importers.genaipabench.study import Study, read_study
+from genaipa.importers.genaipabench.study import Study
 from genaipa.importers.genaipabench.transcripts import Answer
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, read_published, write_published
@@ -224,14 +224,6 @@ def test_scores_survive_their_file(tmp_path: Path) -> None:
 
 
 # The published files
-
-
-@pytest.fixture(scope="module")
-def real(pulled_cache: Path) -> Study:
-    """The published study as far as it is here."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
-        return read_study(published())
 
 
 def test_published_scores_are_counted(real: Study) -> None:

@@ -20,6 +20,7 @@ from commandline import heeding
 from desk import browsing, fork_desk, free_port, make_demo, open_desk, sign_in
 from provider import Provider
 from running import make_workspace, write
+from size import size
 
 from genaipa.errors import MissingPackageError
 from genaipa.ui.launch import NEEDED, check_extra
@@ -52,7 +53,7 @@ def test_starts_and_ends() -> None:
     assert "Traceback" not in desk.printed
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], full=[signal.SIGINT, signal.SIGTERM]))
 def test_ends_with_visitors(number: signal.Signals) -> None:
     """Whoever has the desk open in a browser does not keep it from ending."""
     make_demo()
