@@ -6,14 +6,40 @@ spending cap; 130 interrupted (resumable as well).
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option, several
+from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, several
+from genaipa.cli.run_options import (
+    AcknowledgeOption,
+    ConfigOption,
+    ConversationOption,
+    DryRunOption,
+    EstimateOption,
+    ExperimentOption,
+    InitializationOption,
+    LimitOption,
+    MaxConnectionsOption,
+    MaxCostOption,
+    MaxRetriesOption,
+    MaxTokensOption,
+    NameOption,
+    NewOption,
+    PartTokensOption,
+    PolicyOption,
+    QuestionsOption,
+    RepetitionsOption,
+    ResumeOption,
+    SamplingSeedOption,
+    SeedOption,
+    SummaryWordsOption,
+    SystemOption,
+    TemperatureOption,
+    TimeoutOption,
+    WordingOption,
+    YesOption,
+)
 from genaipa.errors import SpendingCapError, UsageError
 
 if TYPE_CHECKING:
@@ -30,174 +56,40 @@ BESIDE_RESUME = frozenset(
     }
 )
 """Parameters that change nothing of what is asked."""
-_LARGEST = 2**63 - 1
-"""The largest whole number that a server or a file is sure to take."""
-_MOST_TOKENS = 10_000_000
-
-
-def _cap(given: object) -> float:
-    """Dollars of a spending cap; infinity for `none`."""
-    text = str(given).strip()
-    if text.lower() == "none":
-        return math.inf
-    try:
-        dollars = float(text)
-    except ValueError:
-        dollars = math.nan
-    if not 0 <= dollars < math.inf:
-        raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
-    return dollars
-
-
-def _config(context: typer.Context, path: Path | None) -> Path | None:
-    """Make the file's values the defaults of this command; the command line still wins."""
-    if path is not None:
-        from genaipa.cli.config import read_config
-
-        context.default_map = {**(context.default_map or {}), **read_config(path, context)}
-    return path
 
 
 def run(
     context: typer.Context,
-    system: Annotated[
-        list[str] | None,
-        option(
-            "--system",
-            "-s",
-            autocompletion=completion.systems,
-            help="Who is asked: a short name or provider/model; several by commas or repeats.",
-        ),
-    ] = None,
-    policy: Annotated[
-        list[str] | None,
-        option(
-            "--policy",
-            "-p",
-            autocompletion=completion.documents,
-            help="The documents: privacy policies or regulations.",
-        ),
-    ] = None,
-    experiment: Annotated[
-        str | None,
-        option(
-            "--experiment",
-            "-e",
-            autocompletion=completion.experiments,
-            help="quality, robustness, recall, regulation, summary or procedure (all four).",
-        ),
-    ] = None,
-    initialization: Annotated[
-        list[str] | None,
-        option(
-            "--initialization",
-            "-i",
-            autocompletion=completion.initializations,
-            help="company-name, document, summary-by-name, summary-of-document.",
-        ),
-    ] = None,
-    wording: Annotated[
-        list[str] | None,
-        option(
-            "--wording",
-            autocompletion=completion.wordings,
-            help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
-        ),
-    ] = None,
-    repetitions: Annotated[
-        int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)
-    ] = 1,
-    conversation: Annotated[
-        str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
-    ] = "shared",
-    questions: Annotated[
-        list[str] | None,
-        option(
-            "--questions",
-            "-q",
-            autocompletion=completion.question_sets,
-            metavar="SET",
-            help="Question sets instead of the ones for the document's kind.",
-        ),
-    ] = None,
-    limit: Annotated[
-        str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
-    ] = None,
-    seed: Annotated[int, option("--seed", help="Decides the shuffles.", min=-_LARGEST, max=_LARGEST)] = 0,
-    part_tokens: Annotated[
-        int | None,
-        option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
-    ] = None,
-    acknowledge: Annotated[
-        bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
-    ] = False,
-    summary_words: Annotated[
-        int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)
-    ] = 400,
-    temperature: Annotated[
-        float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)
-    ] = None,
-    max_tokens: Annotated[
-        int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)
-    ] = None,
-    sampling_seed: Annotated[
-        int | None,
-        option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST),
-    ] = None,
-    max_connections: Annotated[
-        int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
-    ] = 10,
-    max_retries: Annotated[
-        int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)
-    ] = 5,
-    timeout: Annotated[
-        float,
-        option(
-            "--timeout",
-            metavar="SECONDS",
-            help="Seconds until a call counts as stalled.",
-            min=0.1,
-            max=86_400,
-        ),
-    ] = 120.0,
-    max_cost: Annotated[
-        float | None,
-        option(
-            "--max-cost",
-            help="Stop before the whole run costs more US dollars. Kept for when it goes on; none lifts it.",
-            metavar="DOLLARS|none",
-            parser=_cap,
-        ),
-    ] = None,
-    name: Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")] = None,
-    resume: Annotated[
-        str | None,
-        option(
-            "--resume",
-            autocompletion=completion.runs,
-            metavar="RUN",
-            help="Go on with this run (name, part of it, or latest).",
-        ),
-    ] = None,
-    new: Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")] = False,
-    dry_run: Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")] = False,
-    estimate: Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")] = False,
-    yes: Annotated[
-        bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")
-    ] = False,
+    system: SystemOption = None,
+    policy: PolicyOption = None,
+    experiment: ExperimentOption = None,
+    initialization: InitializationOption = None,
+    wording: WordingOption = None,
+    repetitions: RepetitionsOption = 1,
+    conversation: ConversationOption = "shared",
+    questions: QuestionsOption = None,
+    limit: LimitOption = None,
+    seed: SeedOption = 0,
+    part_tokens: PartTokensOption = None,
+    acknowledge: AcknowledgeOption = False,
+    summary_words: SummaryWordsOption = 400,
+    temperature: TemperatureOption = None,
+    max_tokens: MaxTokensOption = None,
+    sampling_seed: SamplingSeedOption = None,
+    max_connections: MaxConnectionsOption = 10,
+    max_retries: MaxRetriesOption = 5,
+    timeout: TimeoutOption = 120.0,
+    max_cost: MaxCostOption = None,
+    name: NameOption = None,
+    resume: ResumeOption = None,
+    new: NewOption = False,
+    dry_run: DryRunOption = False,
+    estimate: EstimateOption = False,
+    yes: YesOption = False,
     offline: OfflineOption = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
-    config: Annotated[  # noqa: ARG001 - read by its callback
-        Path | None,
-        option(
-            "--config",
-            metavar="FILE.yaml",
-            help="YAML file whose keys are these flags' names.",
-            callback=_config,
-            is_eager=True,
-        ),
-    ] = None,
+    config: ConfigOption = None,  # noqa: ARG001 - read by its callback
 ) -> None:
     """Question a system about documents and keep every answer.
 

@@ -1,0 +1,168 @@
+"""The options of `genaipa run`, in the order of its help."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genaipa.cli import completion
+from genaipa.cli.options import option
+
+_LARGEST = 2**63 - 1
+"""The largest whole number that a server or a file is sure to take."""
+_MOST_TOKENS = 10_000_000
+
+
+def _cap(given: object) -> float:
+    """Dollars of a spending cap; infinity for `none`."""
+    text = str(given).strip()
+    if text.lower() == "none":
+        return math.inf
+    try:
+        dollars = float(text)
+    except ValueError:
+        dollars = math.nan
+    if not 0 <= dollars < math.inf:
+        raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
+    return dollars
+
+
+def _config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the file's values the defaults of this command; the command line still wins."""
+    if path is not None:
+        from genaipa.cli.config import read_config
+
+        context.default_map = {**(context.default_map or {}), **read_config(path, context)}
+    return path
+
+
+SystemOption = Annotated[
+    list[str] | None,
+    option(
+        "--system",
+        "-s",
+        autocompletion=completion.systems,
+        help="Who is asked: a short name or provider/model; several by commas or repeats.",
+    ),
+]
+PolicyOption = Annotated[
+    list[str] | None,
+    option(
+        "--policy",
+        "-p",
+        autocompletion=completion.documents,
+        help="The documents: privacy policies or regulations.",
+    ),
+]
+ExperimentOption = Annotated[
+    str | None,
+    option(
+        "--experiment",
+        "-e",
+        autocompletion=completion.experiments,
+        help="quality, robustness, recall, regulation, summary or procedure (all four).",
+    ),
+]
+InitializationOption = Annotated[
+    list[str] | None,
+    option(
+        "--initialization",
+        "-i",
+        autocompletion=completion.initializations,
+        help="company-name, document, summary-by-name, summary-of-document.",
+    ),
+]
+WordingOption = Annotated[
+    list[str] | None,
+    option(
+        "--wording",
+        autocompletion=completion.wordings,
+        help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+    ),
+]
+RepetitionsOption = Annotated[
+    int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)
+]
+ConversationOption = Annotated[
+    str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
+]
+QuestionsOption = Annotated[
+    list[str] | None,
+    option(
+        "--questions",
+        "-q",
+        autocompletion=completion.question_sets,
+        metavar="SET",
+        help="Question sets instead of the ones for the document's kind.",
+    ),
+]
+LimitOption = Annotated[
+    str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
+]
+SeedOption = Annotated[int, option("--seed", help="Decides the shuffles.", min=-_LARGEST, max=_LARGEST)]
+PartTokensOption = Annotated[
+    int | None,
+    option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
+]
+AcknowledgeOption = Annotated[
+    bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
+]
+SummaryWordsOption = Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)]
+TemperatureOption = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
+MaxTokensOption = Annotated[
+    int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)
+]
+SamplingSeedOption = Annotated[
+    int | None,
+    option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST),
+]
+MaxConnectionsOption = Annotated[
+    int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
+]
+MaxRetriesOption = Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)]
+TimeoutOption = Annotated[
+    float,
+    option(
+        "--timeout",
+        metavar="SECONDS",
+        help="Seconds until a call counts as stalled.",
+        min=0.1,
+        max=86_400,
+    ),
+]
+MaxCostOption = Annotated[
+    float | None,
+    option(
+        "--max-cost",
+        help="Stop before the whole run costs more US dollars. Kept for when it goes on; none lifts it.",
+        metavar="DOLLARS|none",
+        parser=_cap,
+    ),
+]
+NameOption = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
+ResumeOption = Annotated[
+    str | None,
+    option(
+        "--resume",
+        autocompletion=completion.runs,
+        metavar="RUN",
+        help="Go on with this run (name, part of it, or latest).",
+    ),
+]
+NewOption = Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")]
+DryRunOption = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
+EstimateOption = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
+YesOption = Annotated[bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")]
+ConfigOption = Annotated[
+    Path | None,
+    option(
+        "--config",
+        metavar="FILE.yaml",
+        help="YAML file whose keys are these flags' names.",
+        callback=_config,
+        is_eager=True,
+    ),
+]
