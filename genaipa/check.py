@@ -70,7 +70,7 @@ def data_files(workspace: Workspace) -> dict[str, list[Path]]:
 def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]:
     """Those of these files and run folders about which there is nothing to say."""
     named = {Path(finding.path) for finding in findings}
-    named |= {path.parent for path in named}
+    named |= {parent for path in named for parent in path.parents}
     return [path for path in files if not {path, path.with_suffix(".yaml")} & named]
 
 

@@ -60,6 +60,7 @@ def test_what_was_altered_is_found(url: str) -> None:
         "UPDATE score_events SET event = '{' WHERE seq = 2": "event 2 .* can't be read",
         "DELETE FROM score_events WHERE seq = 2": "event 3",
         "DELETE FROM score_events WHERE seq = 4": "1 of 4 events is missing",
+        "UPDATE score_chain SET events = 3, head = (SELECT digest FROM score_events WHERE seq = 3)": "was put in",
         "INSERT INTO score_events (id, answer, event) SELECT 'x', answer, event FROM score_events WHERE seq = 1": "x",
     }
     events = [score("ana", f"a{n}") for n in range(1, 5)]
@@ -78,6 +79,34 @@ def test_what_was_altered_is_found(url: str) -> None:
         with pytest.raises(DataError, match="changed by something else than genaipa"):
             Store.open(url)
         Store.open(url, damaged=True).close()
+
+
+def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
+    """Numbers can be chosen in SQLite: an event before the first one is held against its digest too."""
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append([score("ana", "a1")])
+        tampered(
+            store,
+            "INSERT INTO score_events (seq, id, answer, event) SELECT -5, 'x', answer, event FROM score_events",
+        )
+        assert "event -5 (x)" in chain.verify(store).breaks[0]
+
+
+def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
+    """Without the digest of the last event, or with two, nothing is computed, and `verify` says why."""
+    for statement, rows in (
+        ("INSERT INTO score_chain SELECT * FROM score_chain", 2),
+        ("DELETE FROM score_chain", 0),
+    ):
+        with closing(Store.open(url, damaged=True)) as store:
+            if rows == 2:
+                store.append([score("ana", "a1")])
+            with store._writing() as connection:
+                connection.exec_driver_sql(statement)
+            with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows in place of one"):
+                chain.verify(store)
+        with pytest.raises(DataError, match="changed by something else than genaipa"):
+            Store.open(url)
 
 
 def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:

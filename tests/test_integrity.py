@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure
 from stores import opened, score
@@ -174,6 +175,14 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
     assert folder.is_complete()
     assert len(answers(folder)) == 12
     assert found() == []
+
+
+def test_a_shorter_file_that_lost_no_answer_is_told_as_such(folder: RunFolder) -> None:
+    """An answers file of another day may be shorter and lack nothing: no answers are said to be gone."""
+    manifest = folder.manifest()
+    manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers.stat().st_size + 1)
+    assert "shorter than the run left it" in folder.lack(manifest, manifest.totals.kept)
+    assert "1 of 12 answers are gone" in folder.lack(manifest, manifest.totals.kept - 1)
 
 
 def test_the_same_command_asks_again_what_was_lost(here: Workspace, genaipa: Cli) -> None:

@@ -81,7 +81,7 @@ def test_what_cannot_be_used_is_said(desk):
     broken.mkdir()
     (broken / "manifest.json").write_text("{")
     again = desk_here()
-    page = Shown("overview", again)
+    page = Shown("overview", again, Visitor("lead", scores=False, adjudicates=True))
     assert "broken" in page.components()["overview problems"]["texts"][0]["text"]
     assert len(page.rows("overview answers")) == 4
     assert ["is damaged" in row[1] for row in page.rows("overview runs") if row[0] == "broken"] == [True]

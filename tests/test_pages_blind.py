@@ -47,6 +47,20 @@ def test_an_answer_stays_blind_while_one_can_be_asked_to_score_it(desk):
     assert page.components()["overview before"]["texts"]
 
 
+def test_what_cannot_be_used_is_told_blind_without_paths(desk):
+    """Whoever scores blind hears how much can't be read, not where: a path would say of which system's run it is."""
+    (run,) = desk.workspace.runs.iterdir()
+    log = run / "answers.jsonl"
+    log.write_bytes(log.read_bytes() + b"#\n")
+    desk.pool.refresh()
+    said = [
+        Shown("overview", desk, visitor).components()["overview problems"]["texts"][0]["text"]
+        for visitor in (EDSGER, Visitor("lead", scores=False, adjudicates=True))
+    ]
+    assert said[0] == "In the runs, 1 thing can't be read; what it is says: genaipa validate --data"
+    assert str(log) in said[1]
+
+
 def test_an_answer_stays_blind_while_one_is_at_it(desk):
     """Others may have given all the scores that are wanted: who is in the middle of theirs sees nothing yet."""
     first, second, *_ = digests(desk)

@@ -197,6 +197,8 @@ class RunFolder:
         size = self.answers.stat().st_size if self.answers.is_file() else 0
         if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
             return ""
+        if kept is not None and kept >= totals.kept:
+            return f"{self.answers}: is shorter than the run left it, though it has as many answers; restore the file."
         fewer = f"{totals.kept - kept:,} of {totals.kept:,} answers are" if kept is not None else "answers are"
         return (
             f"{self.answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "

@@ -288,6 +288,16 @@ class Pool:
         of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
         return [*self._damaged, *self._aside.values(), *of_runs]
 
+    @property
+    def blind_problems(self) -> list[str]:
+        """The same for whoever scores blind: a path would name the system, so that the rest is only counted."""
+        aside = list(self._aside.values())
+        count = len(self.problems) - len(aside)
+        if not count:
+            return aside
+        what = "1 thing" if count == 1 else f"{count:,} things"
+        return [*aside, f"In the runs, {what} can't be read; what it is says: genaipa validate --data"]
+
     def refresh(self) -> bool:
         """Take in what the runs have got since the last time; whether there was anything."""
         with self._lock:

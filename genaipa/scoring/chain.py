@@ -82,6 +82,10 @@ def verify(store: Store, head: str = "") -> Verified:
         noted = noted or here.digest == head
         if count == state.events and here.digest != state.head:
             breaks.append(f"event {here.number} is not the one that was written last: some were taken out or put in.")
+    last = store.chained()
+    if last is not None and count > last.events:
+        more = count - last.events
+        breaks.append(f"{more:,} of {count:,} events {'was' if more == 1 else 'were'} put in by something else.")
     if count < state.events:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")

@@ -34,6 +34,8 @@ _PAGE = 10_000
 """Events read at once: a reader keeps no transaction open while it works on them."""
 _BATCH = 500
 """Events written at once."""
+_BEFORE_ALL = -(1 << 63)
+"""Less than the number of any event, one that somebody numbered below the first included."""
 
 _LINKS = "SELECT seq, id, answer, event, digest FROM score_events WHERE seq > :after ORDER BY seq LIMIT :page"
 # One statement for the last events and the state: others may be writing meanwhile.
@@ -174,7 +176,7 @@ class Store:
 
     def links(self) -> Iterator[chain.Link]:
         """Every event as its row holds it, in order, of a log that is `chained`."""
-        after = 0
+        after = _BEFORE_ALL
         while True:
             with self._reading() as connection:
                 rows = _run(connection, _LINKS, {"after": after, "page": _PAGE}).all()
@@ -325,13 +327,20 @@ def _decode_event(text: str) -> Event:
 
 
 def _state(connection: Connection) -> chain.State:
-    row = connection.exec_driver_sql("SELECT events, head, begun, before_it FROM score_chain").one()
-    return chain.State(*row)
+    rows = connection.exec_driver_sql("SELECT events, head, begun, before_it FROM score_chain").all()
+    if len(rows) != 1:
+        raise GenaipaError(
+            f"the log of scores was changed by something else than genaipa: score_chain has {len(rows)} rows in place "
+            "of one; restore the database."
+        )
+    return chain.State(*rows[0])
 
 
 def _tail_breaks(connection: Connection) -> Iterator[str]:
     """What is wrong with the last events."""
     rows = _run(connection, _LATEST, {"most": chain.TAIL + 1}).all()
+    if not rows:
+        yield "the digest of its last event is gone."
     head = rows[0][-1] if rows else chain.START
     links = [chain.Link(*row[:-1]) for row in rows if row[0] is not None]
     if 0 < len(links) <= chain.TAIL:

@@ -43,6 +43,10 @@ class Desk:
     ledger: Ledger
     queue: Queue
 
+    def problems(self, visitor: Visitor) -> list[str]:
+        """What can't be used, in the words that this visitor may read."""
+        return self.pool.blind_problems if visitor.scores and self.queue.plan.blind else self.pool.problems
+
     def set_aside(self, digest: str, error: GenaipaError) -> None:
         """Ask for an answer no more that can't be read, and say so to everyone.
 

@@ -79,7 +79,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
     desk.pool.refresh()
     desk.ledger.refresh()
     head("Overview")
-    problems("overview problems", desk.pool.problems)
+    problems("overview problems", desk.problems(visitor))
     if desk.pool.left_out:
         st.caption(desk.pool.left_out)
     _numbers(desk, visitor)

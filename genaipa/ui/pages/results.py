@@ -62,7 +62,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
     desk.pool.refresh()
     desk.ledger.refresh()
     head("Results")
-    problems("results problems", desk.pool.problems)
+    problems("results problems", desk.problems(visitor))
     shelf = shelf_of(desk.pool)
     taken = _taken(desk, shelf)
     if taken is None:
