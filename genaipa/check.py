@@ -272,7 +272,9 @@ def _unused_prompts(workspace: Workspace) -> Iterator[Finding]:
 
 def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
     if path.suffix in SUFFIXES[kind]:
-        twin = next(other.name for other in read if other.stem == path.stem)
+        twin = next((other.name for other in read if other.stem == path.stem), None)
+        if twin is None:
+            return f"is not read, because no {MARKER} makes its folder a workspace; make it one with: genaipa init ."
         return f"is not read, because {twin} has the same name."
     if kind == "policies" and path.suffix == ".yaml":
         return f"is about no document: there is no {path.stem}.md or {path.stem}.txt beside it."

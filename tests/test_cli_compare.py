@@ -88,6 +88,20 @@ def test_the_tested_rows_come_first_and_the_others_when_asked_for(genaipa: Cli, 
     assert sum(row["test"] == "none" for row in rows) == untested
 
 
+def test_a_folder_keeps_the_files_that_are_in_it(genaipa: Cli, run: str) -> None:
+    """With -o FOLDER, none of its files is overwritten unasked, the figure's included; --force overwrites them."""
+    give_scores(run)
+    command = ("compare", "extractive", "scripted", "-o", "out")
+    done(genaipa(*command))
+    for path in Path("out").iterdir():
+        mine = Path(path.name)
+        mine.mkdir()
+        (mine / path.name).write_text("mine")
+        assert f"{mine / path.name} is there already" in refused(genaipa(*command[:-1], path.name + "/"))
+        assert [file.read_text() for file in mine.iterdir()] == ["mine"]
+    done(genaipa(*command, "--force"))
+
+
 def test_show_has_the_scores_and_the_annotated_answer(genaipa: Cli, run: str) -> None:
     """Beside each answer who scored it, with what and why; after the question's first, the right answer, once."""
     question = lines_of(Path("runs") / run / "answers.jsonl")[0]["question"]

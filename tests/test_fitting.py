@@ -47,6 +47,14 @@ def test_a_table_fits_and_keeps_every_word(same: bool) -> None:
         assert "a heading of its own" in lines
 
 
+def test_an_indented_cell_stays_in_one_line() -> None:
+    """Where a table is narrow, a column leaves room for its longest word with the indentation before it."""
+    rows: list[list[str] | str] = [["  published/chatgpt-4", "a model of some words " * 3], ["  b", "c"]]
+    lines = printed(("name", "model"), rows, Fit(), 60)
+    assert len({line.index(word) for line, word in zip((lines[1], lines[-1]), ("model", "c"), strict=True)}) == 1
+    assert any(line.startswith("   published/chatgpt-4  a model") for line in lines)
+
+
 def test_counts_are_never_said_once_for_all_rows() -> None:
     """What is said once stands "in each row", and a number never does: 32 in each row is easily read as 32 in all."""
     rows: list[list[str] | str] = [["extractive", name, "32", "32"] for name in ("company-name", "document")]

@@ -109,6 +109,18 @@ def test_runs_rm_removes_run_folders_only(genaipa: Cli) -> None:
     assert Path("scores.db").read_text() == "scores"
 
 
+def test_a_run_whose_lock_can_not_be_written_is_read_and_removed(genaipa: Cli) -> None:
+    """Where the lock can't be opened, no process works on a run: one cut short is listed, and can be removed."""
+    folder = Path("runs", ran(genaipa, "extractive", "brindlecart", "quality"))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"status": "running"}))
+    (folder / ".lock").unlink(missing_ok=True)
+    (folder / ".lock").mkdir()  # A folder in its place can't be opened for writing, by root neither.
+    listed = genaipa("runs")
+    assert (listed.code, "interrupted" in listed.out) == (0, True), listed.err
+    assert genaipa("runs", "rm", folder.name, "--yes").code == 0
+
+
 def test_files_are_written_into_folders_that_are_made(genaipa: Cli) -> None:
     """-o into a folder that isn't there makes it, whichever the command."""
     ran(genaipa, "extractive", "vpda", "regulation")

@@ -360,6 +360,14 @@ def test_what_is_no_workspace_is_told(genaipa: Callable[..., Finished]) -> None:
         assert "runs is a link to nowhere" in finished.err
 
 
+def test_files_in_a_folder_that_is_no_workspace_are_told_of() -> None:
+    """A folder that has questions but no marker is not read; the remedy is named."""
+    question_set("{id: T_u1, category: T, origin: user, text: What?}")
+    Path("genaipa.toml").unlink()
+    assert [(file, severity) for file, _, severity, _ in found()] == [("questions/mine.yaml", "warning")]
+    assert "no genaipa.toml makes its folder a workspace; make it one with: genaipa init ." in found()[0][3]
+
+
 def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
     """Odd keys, impossible values, deep nesting, expanding aliases and long words are refused with file and line."""
     expanding = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(

@@ -51,9 +51,9 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
 
 
 def _side_by_side(outcome: Outcome) -> str:
-    """Why the time of all calls is more than it took, where that is so."""
+    """Why the time of all calls is more than it took, where that is so: earlier sittings' calls are in it, too."""
     more = outcome.elapsed is not None and outcome.tally.totals().seconds > outcome.elapsed
-    return "; calls ran side by side, so that their call time adds up to more" if more else ""
+    return "; call time is the sum of all calls, earlier ones and those side by side included" if more else ""
 
 
 def next_step(folder: RunFolder, outcome: Outcome) -> str:

@@ -169,18 +169,20 @@ def _for_machines(found: Comparison) -> dict[str, Any]:
 def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:
     """One file, or a folder with every form of the table and of the figure."""
     from genaipa.reports.figures import differences
-    from genaipa.reports.figures.figure import save
+    from genaipa.reports.figures.figure import FORMATS, save
 
     if form:
         with written(output, force=force) as file:
             file.write(_written(found, form).encode())
         return
+    figure = differences.forest(found.table, found.first, found.second)
+    tables = {output / f"{found.table.name}{each}": each for each in _FORMS}
+    for path in (*tables, *(output / f"{figure.name}.{each}" for each in (*FORMATS, "csv") if figure)):
+        check_new(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        for each in _FORMS:
-            path = output / f"{found.table.name}{each}"
+        for path, each in tables.items():
             path.write_text(_written(found, each), encoding="utf-8", newline="")
-        figure = differences.forest(found.table, found.first, found.second)
         if figure:
             save(figure, output)
     except OSError as error:

@@ -214,7 +214,8 @@ def _narrowed(
 
 
 def _words(text: str) -> list[str]:
-    return [found["unit"] for found in _UNIT.finditer(text)]
+    """What stays in one piece; the first word keeps its indentation."""
+    return [found["unit"] if found.start() else found["blank"] + found["unit"] for found in _UNIT.finditer(text)]
 
 
 def _widest(texts: Sequence[str]) -> int:

@@ -248,12 +248,14 @@ class RunFolder:
         return [*([f"{self.path / MANIFEST}: {said}"] if said else []), *filter(None, [self.lack(manifest)])]
 
     def is_held(self) -> bool:
-        """Whether a process holds the run for writing now."""
+        """Whether a process holds the run for writing now; none does where nothing can be written."""
         try:
             with self._lock.acquire(blocking=False):
                 return False
         except Timeout:
             return True
+        except OSError:
+            return False
 
     # -- appending (inside writing(), from one event loop) --
 

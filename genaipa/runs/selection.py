@@ -39,7 +39,7 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
         of_system = _originals(
             [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
         )
-        if not of_system and name.startswith("published/"):
+        if not of_system and name.startswith("published/") and not any(is_imported(folder) for folder, _ in runs):
             raise UsageError(f"no run of {name} is here; import the published study with: genaipa import genaipabench")
         if not of_system:
             folder = _run(workspace, name, runs)
