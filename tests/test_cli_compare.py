@@ -55,6 +55,15 @@ def give_scores(run: str) -> None:
         )
 
 
+def test_one_question_is_told_in_the_singular(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pair is no "1 questions"."""
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("genaipa.toml").touch()
+    done(genaipa("run", "-s", "extractive,scripted", "-p", "brindlecart", "-e", "quality", "--limit", "1"))
+    give_scores(next(Path("runs").iterdir()).name)
+    assert "Compared is 1 question: 1 pair in quality," in done(genaipa("compare", "extractive", "scripted"))
+
+
 def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     """The table, the finding in words, the same as JSON, by system and by RUN:SYSTEM; small n is said."""
     give_scores(run)

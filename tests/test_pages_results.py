@@ -86,6 +86,17 @@ def test_a_run_that_nobody_scored(desk):
     assert page.rows("results table answers")[0][:3] == ["extractive", "recall", "4"]
 
 
+def test_systems_of_which_too_little_is_scored_are_told_so(desk):
+    """One score of four answers is no average, and the page says that, not that nothing is scored."""
+    score(desk, "ada", digests(desk)[0], "11213")
+    page = Shown("results", desk, READER)
+    assert (
+        "less than 50% of an experiment's questions about a document are scored: extractive recall (1 of 4)"
+        in page.text()
+    )
+    assert "is chosen" not in page.text()
+
+
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)

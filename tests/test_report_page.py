@@ -93,6 +93,14 @@ def test_every_part_has_its_files():
     )
 
 
+def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
+    """A report of a third of the answers has no leaderboard, and says why."""
+    folder = make_answers(*REPLIES)
+    absent = " ".join(report(*scored(folder, "ada")[:1]).contents.absent)
+    assert "There is no leaderboard. Left blank and counted nowhere, because less than 50%" in absent
+    assert "no leaderboard" not in " ".join(report(*scored(folder, "ada")).contents.absent)
+
+
 def test_the_page_needs_nothing_but_itself():
     """It loads nothing, runs nothing, and each link within it leads somewhere."""
     folder = make_answers(*REPLIES)

@@ -69,6 +69,12 @@ def test_runs_are_listed_as_asked(genaipa: Cli) -> None:
     assert "1 of 3 runs." in genaipa("runs", first).err
 
 
+def test_leaving_out_what_is_published_is_no_mistake_where_nothing_is(genaipa: Cli) -> None:
+    """`--without published` lists every run of a workspace into which nothing was imported."""
+    own = ran(genaipa, "extractive", "brindlecart", "quality")
+    assert listed(genaipa, "--without", "published") == [own]
+
+
 def test_since_is_a_day_or_a_number_of_days() -> None:
     """Anything else is refused in a sentence."""
     assert day("2026-01-31") == "2026-01-31"

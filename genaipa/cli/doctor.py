@@ -87,7 +87,7 @@ def _genaipa() -> Iterator[Row]:
     except GenaipaError as error:
         problem = problem or str(error)
     if problem:
-        remedy = "install genaipa again: pip install --force-reinstall genaipa"
+        remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
         yield "shipped data", "broken", f"{problem} in {shipped()}", remedy
     else:
         yield "shipped data", "ok", str(shipped()), ""

@@ -82,8 +82,11 @@ class Selection:
     def checked(self, systems: Iterable[str], documents: Iterable[str], runs: Iterable[str]) -> Selection:
         """The same, with what to leave out told apart: a name that is no system's is a run's, or a part of it.
 
-        An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed.
+        An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
+        there is nothing published to leave out is no mistake.
         """
+        from genaipa.systems.published import PROVIDER
+
         systems, runs = set(systems), set(runs)
         known_systems = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
         for name in self.systems:
@@ -91,7 +94,7 @@ class Selection:
                 raise UnknownNameError("system in these runs", name, systems)
         others = tuple(name for name in self.without if name not in known_systems)
         for name in others:
-            if not any(name in run for run in runs):
+            if name != PROVIDER and not any(name in run for run in runs):
                 raise UnknownNameError("system or run in these runs", name, systems | runs)
         for name in self.documents:
             if name not in (known := set(documents)):

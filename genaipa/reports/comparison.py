@@ -377,8 +377,10 @@ def _scope(matched: dict[str, _Match], differing: Sequence[str]) -> Iterator[str
             f"{len(match.theirs)} of B, as independent sets."
         )
         return
+    questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
     yield (
-        f"Compared are {len(match.pairs)} questions: {int(match.pairs['pairs'].sum())} pairs in "
+        f"Compared {'is 1 question' if questions == 1 else f'are {questions} questions'}: "
+        f"{pairs} pair{'' if pairs == 1 else 's'} in "
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}

@@ -173,12 +173,15 @@ def _questions(gathered: Gathered) -> Table:
 
 
 def _overall(frame: pd.DataFrame, board: Table) -> Chapter:
+    few = leaderboard.too_few(frame)
     return Chapter(
         "overall",
         "Overall quality",
         "M_all joins the five metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
         "large, as in the paper.",
         _there(board, scores.five_numbers(frame), scores.by_source(frame)),
+        [],
+        [] if board or not few else [f"There is no leaderboard. {few}"],
     )
 
 

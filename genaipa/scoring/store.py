@@ -110,7 +110,7 @@ class Store:
                 raise DataError(
                     self.name,
                     f"was made by a newer genaipa (schema {taken}; this one knows {known}); "
-                    "upgrade with: pip install --upgrade genaipa",
+                    "install that one from its folder: pip install --upgrade .",
                 )
             if writable:
                 schema.bring_forward(connection)

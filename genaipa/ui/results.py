@@ -222,6 +222,11 @@ class View:
         """The systems, the best first."""
         return leaderboard.board(self.frame)
 
+    @property
+    def no_board(self) -> str:
+        """Why there is no such table."""
+        return leaderboard.too_few(self.frame) or "No score of a question about a policy is chosen."
+
     @cached_property
     def questions(self) -> Table:
         """The metrics by question."""

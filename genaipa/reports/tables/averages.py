@@ -113,7 +113,7 @@ def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
         asked.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
         numbers = whole.groupby("experiment", observed=True, sort=True)["documents"].agg(["size", "sum"])
         even &= len({frozenset(rows["question"]) for _, rows in whole.groupby("experiment", observed=True)}) == 1
-        experiments = (f"{name} {row['size']} ({row['sum']})" for name, row in numbers.iterrows())
+        experiments = (f"{name} {row['size']} ({row['sum'] or 'means only'})" for name, row in numbers.iterrows())
         documents = own["document"].unique()
         shown.append(f"{system} {', '.join(experiments)}, {_of_documents(list(documents))}")
     # Of each system the scores by document, and those by question: two sets if all systems have the same.

@@ -143,7 +143,7 @@ def _board(found: View) -> None:
     part("Systems")
     board = found.board
     if not board:
-        notice("results no board", "No score of a question about a policy is chosen.")
+        notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
     columns = [
