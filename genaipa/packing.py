@@ -256,8 +256,15 @@ def _put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def _refuse_device(file: Path) -> None:
+    """Raise a DataError for a device, which may have no end: an archive is read from its end."""
+    if file.exists() and not file.is_file():
+        raise DataError(file, "is not a file.")
+
+
 def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
     """What stands in a pack, each file checked against its digest; a DataError for anything else."""
+    _refuse_device(file)
     try:
         with zipfile.ZipFile(file) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > _LARGEST:

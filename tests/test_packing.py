@@ -166,6 +166,8 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     """Another file, another archive, a pack from the future, a folder that is in use: each has its sentence."""
     plain = tmp_path / "plain.zip"
     plain.write_text("no archive")
+    with pytest.raises(DataError, match="is not a file"):
+        read_pack(Path("/dev/zero"))
     with pytest.raises(DataError, match="is not a pack"):
         read_pack(plain)
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
