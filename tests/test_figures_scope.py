@@ -93,6 +93,19 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     assert "so not here: a/one" in effort.against(table, "cost", scope=Scope(("a/one", "b/two"))).note
 
 
+def test_money_and_time_have_their_panels_in_one_order() -> None:
+    """An experiment whose first row lacks a cost keeps its place among the panels."""
+    data = {"system": ["a/one", "a/one", "b/two"], "experiment": ["quality", "recall", "quality"], "answers": 10}
+    data |= {"m_all10": 70.0, "low": 60.0, "high": 80.0, "cost": [None, 0.002, 0.0011], "seconds": [2.0, 0.5, 1.0]}
+    table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
+    titles = []
+    for what in ("cost", "seconds"):
+        figure = effort.against(table, what)
+        assert figure is not None
+        titles.append([axes.get_title() for axes in figure.drawn().axes if axes.get_title()])
+    assert titles == [["Quality", "Recall"]] * 2
+
+
 def test_a_small_cost_is_told_per_thousand_answers() -> None:
     """Ticks of a price of a tenth of a cent are short numbers that keep clear of each other, and 0 is off the axis."""
     data = {"system": ["a/one"], "experiment": "quality", "answers": 10, "m_all10": 70.0, "low": 60.0, "high": 80.0}

@@ -131,7 +131,9 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     # What was imported has no times of its own.
     begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
     ended = sorted(source.manifest.updated[:10] for source in sources if source.manifest.updated)
-    when = f", from {begun[0]} to {ended[-1]}" if begun and ended else ""
+    when = ""
+    if begun and ended:
+        when = f", on {begun[0]}" if begun[0] == ended[-1] else f", from {begun[0]} to {ended[-1]}"
     return [
         ("Systems", ", ".join(_systems(sources))),
         ("Documents", ", ".join(documents)),

@@ -50,11 +50,19 @@ def against(table: Table, effort: Effort, bounds: Bounds | None = None, scope: S
     )
     name, title = _NAMES[effort], _TITLES[effort]
     shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats)
-    return Figure(name, title, note, shown, lambda: _draw(data, effort, systems, limits, scope))
+    # The panels of money and of time come in the same order, whichever of the two a row lacks.
+    experiments = [one for one in style.ordered(table.data["experiment"]) if (data["experiment"] == one).any()]
+    return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, limits, scope))
 
 
-def _draw(data: pd.DataFrame, effort: Effort, systems: Mapping[Any, str], bounds: Bounds, scope: Scope) -> Canvas:
-    experiments = style.ordered(data["experiment"])
+def _draw(
+    data: pd.DataFrame,
+    effort: Effort,
+    experiments: list[Any],
+    systems: Mapping[Any, str],
+    bounds: Bounds,
+    scope: Scope,
+) -> Canvas:
     down, across = style.panels(len(experiments), 2)
     drawn = style.canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + 0.35 + 0.1 * len(systems))
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
