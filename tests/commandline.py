@@ -131,7 +131,8 @@ def _at_most(seconds: float, argv: list[str]) -> Iterator[None]:
         pytest.fail(f"genaipa {' '.join(argv[1:])} took longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Again each second: what is raised within a callback of asyncio's is logged there, and goes no further.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
