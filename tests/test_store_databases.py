@@ -100,7 +100,9 @@ def test_a_newer_database_is_refused(url: str) -> None:
     with opened(url) as store:
         forward(store, ("CREATE TABLE score_places (place TEXT)",))
     for _ in range(2):
-        with pytest.raises(DataError, match=rf"newer genaipa \(schema {today + 1}; this one knows {today}\); upgrade"):
+        with pytest.raises(
+            DataError, match=rf"newer genaipa \(schema {today + 1}; this one knows {today}\); install that one"
+        ):
             Store.open(url)
 
 
