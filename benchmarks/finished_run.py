@@ -15,13 +15,13 @@ from pathlib import Path
 
 from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
-from genaipa import study
-from genaipa.preflight import load_material
-from genaipa.protocol import orders, plan
+from genaipa.execution import run as study
+from genaipa.execution.prepare import load_material
 from genaipa.runs.folder import RunFolder, now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Message, Usage
+from genaipa.tasks.procedure import orders, plan
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000

@@ -104,8 +104,8 @@ class Workload:
 
 async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
-    from genaipa.preflight import load_material, make_ready
-    from genaipa.protocol import opening, plan
+    from genaipa.execution.prepare import load_material, make_ready
+    from genaipa.tasks.procedure import opening, plan
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()

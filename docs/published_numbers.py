@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.datafiles import read_yaml
+from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.gather import gather
 from genaipa.reports.tables import documents, metrics, regulation, scores
 from genaipa.runs.selection import everything

@@ -1,13 +1,21 @@
-"""What runs first, as `genaipa` and as `python -m genaipa`: nothing is imported before a signal to end is taken."""
+"""What runs first, as `genaipa` and as `python -m genaipa`: nothing is imported before a signal to end is taken.
 
+A signal to end is taken as Ctrl-C is, from the first moment on.
+"""
+
+from __future__ import annotations
+
+import signal
 import sys
+from typing import TYPE_CHECKING
 
-from genaipa import signals
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def main() -> None:
     """Run the command line; whoever ends it while it still starts is told so, and it ends as at Ctrl-C later on."""
-    signals.take()
+    take_signals()
     try:
         from genaipa import cli
 
@@ -15,6 +23,29 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("genaipa: interrupted.\n")
         sys.exit(130)
+
+
+def take_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does, so that a server that was started here ends too.
+
+    A shell's background job stays deaf to Ctrl-C itself.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        # Where Ctrl-C is ignored, asyncio leaves it alone, and a KeyboardInterrupt would come up anywhere, also where
+        # it is lost or taken for a failed call. Held back instead, it never arrives either, and asyncio sees to it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End as at Ctrl-C, in the way that holds at this moment."""
+    # asyncio's own while it runs.
+    at_ctrl_c = signal.getsignal(signal.SIGINT)
+    (at_ctrl_c if callable(at_ctrl_c) else signal.default_int_handler)(number, frame)
 
 
 if __name__ == "__main__":

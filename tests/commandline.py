@@ -40,7 +40,7 @@ class Finished:
 def call(*args: str | Path, stdin: str = "", timeout: float = 120.0) -> Finished:
     """Run the command line in this process; a call that takes longer than the time-out (seconds) fails the test."""
     import genaipa
-    from genaipa.cli import main
+    from genaipa.__main__ import main
 
     argv = [str(Path(genaipa.__file__).with_name("__main__.py")), *map(str, args)]
     out, err = _stream(""), _stream("")

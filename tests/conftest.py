@@ -21,7 +21,7 @@ from stores import KINDS, empty_database, opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from genaipa.importers.genaipabench.study import Study
+    from genaipa.datasets.genaipabench.study import Study
     from genaipa.scoring.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -121,8 +121,8 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def real(pulled_cache: Path) -> Study:
     """The published study as far as it is here, read once; never changed by a test."""
-    from genaipa.importers.genaipabench.files import published
-    from genaipa.importers.genaipabench.study import read_study
+    from genaipa.datasets.genaipabench.files import published
+    from genaipa.datasets.genaipabench.study import read_study
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GENAIPA_CACHE", str(pulled_cache))

@@ -12,7 +12,7 @@ from genaipa.policies.document import About, Document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.scoring.evidence.references import Reference
+    from genaipa.scoring.evidence.resolution import Reference
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 BOOKS = {

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from genaipa.reports import frame as tidy_table
+from genaipa.reports import tidy as tidy_table
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from urllib.parse import unquote
 
-from genaipa.importers.genaipabench.files import Tree
+from genaipa.datasets.genaipabench.files import Tree
 
 COMMIT = "c0ffee" * 6 + "c0ff"
 POLICIES = ("Uber", "Spotify", "Airbnb", "Facebook", "Twitter")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from running import carry_out, make_workspace, spec, write
 
 from genaipa.scoring.answers import Pool
+from genaipa.scoring.assignment import Plan
+from genaipa.scoring.current import Ledger
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import Values
-from genaipa.ui.coverage import Plan
-from genaipa.ui.queue import Queue
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa import study
-from genaipa.preflight import load_material
-from genaipa.runner import Bounds, Observer
+from genaipa.execution import run as study
+from genaipa.execution.engine import Bounds, Observer
+from genaipa.execution.prepare import load_material
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 from genaipa.workspace import Workspace, find_workspace

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 from running import TEXT, carry_out, make_workspace, spec, write
 
-from genaipa.annotations import carry_over, find_annotations, load_annotations, template
-from genaipa.check import check_workspace
-from genaipa.datafiles import digest
+from genaipa.execution.prepare import load_material
+from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
-from genaipa.preflight import load_material
-from genaipa.questions import Question, QuestionSet, load_questions
-from genaipa.scoring.inputs import Inputs
+from genaipa.questions.annotations import carry_over, find_annotations, load_annotations, template
+from genaipa.questions.sets import Question, QuestionSet, load_questions
+from genaipa.runs.inputs import Inputs
+from genaipa.validation.data_files import check_workspace
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from conftest import Finished
 
-    from genaipa.questions import DocumentKind
+    from genaipa.policies.document import DocumentKind
     from genaipa.workspace import Workspace
 
 HEAD = "document: acme\nquestions: {questions}\nannotators: [one]\n{more}answers:\n"

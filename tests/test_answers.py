@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure, spec, write
 
-from genaipa.datafiles import digest
 from genaipa.errors import GenaipaError
+from genaipa.files.strict_yaml import digest
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool

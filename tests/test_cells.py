@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as each
 from hypothesis import strategies as st
 
-from genaipa import cells
+from genaipa.files import formulas as cells
 
 FORMULA = '=HYPERLINK("http://example.com/?"&A1)'
 

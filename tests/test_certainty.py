@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from genaipa.reports.certainty import LEVEL, interval, interval_of_difference
+from genaipa.reports.bootstrap import LEVEL, interval, interval_of_difference
 
 QUESTIONS = [f"Q{number}" for number in range(30)]
 values = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), min_size=2, max_size=30)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from running import carry_out, make_workspace, spec
 
-from genaipa.reports import frame
+from genaipa.reports import tidy as frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.cli import app, screen
+from genaipa.cli import app
+from genaipa.cli import console as screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

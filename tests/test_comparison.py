@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.errors import UsageError
-from genaipa.reports import certainty
+from genaipa.reports import bootstrap as certainty
 from genaipa.reports.comparison import MEASURES, OVERALL, Side, compare
 from genaipa.reports.figures import differences
 from genaipa.reports.significance import holm, paired, unpaired

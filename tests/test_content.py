@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from genaipa.annotations import load_annotations
-from genaipa.policies.document import load_document
+from genaipa.policies.document import DocumentKind, load_document
 from genaipa.policies.sections import resolve
-from genaipa.questions import DocumentKind, load_questions
+from genaipa.questions.annotations import load_annotations
+from genaipa.questions.sets import load_questions
 from genaipa.workspace import find_workspace
 
 SHIPPED = {"brindlecart": "policy", "vpda": "regulation"}  # document → the questions that are annotated for it

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from evidence_cases import HALF, PARTS, POLICY
 
-from genaipa.annotations import AnnotatedAnswer
 from genaipa.policies.document import About, Document
+from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 
 SILENT = AnnotatedAnswer(silent=True, answer="The policy does not say.")

@@ -7,7 +7,7 @@ from evidence_cases import HALF, LAW, LINE, NOTICE, PARTS, POLICY, shown
 
 from genaipa.policies.document import About, Document
 from genaipa.scoring.evidence.outline import outline
-from genaipa.scoring.evidence.references import find_references
+from genaipa.scoring.evidence.resolution import find_references
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from genaipa.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.silence import find_silence
+from genaipa.questions.annotations import AnnotatedAnswer
+from genaipa.scoring.evidence.abstention import find_silence
 
 
 @pytest.mark.parametrize(

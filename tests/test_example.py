@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.runs.folder import find_run
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.current import Ledger
 from genaipa.scoring.rubric import METRICS, shown
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
@@ -48,7 +48,7 @@ def test_silent_questions_keep_the_papers_rule() -> None:
     # The rule is the paper's; the example must not teach another.
     import msgspec
 
-    from genaipa.annotations import load_annotations
+    from genaipa.questions.annotations import load_annotations
     from genaipa.scoring.events import Event
     from genaipa.workspace import shipped
 

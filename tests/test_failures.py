@@ -36,7 +36,7 @@ from servers import (
 )
 
 from genaipa.errors import NotReadyError
-from genaipa.runner import Bounds, Observer
+from genaipa.execution.engine import Bounds, Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,16 +20,19 @@ from matplotlib.image import imread
 from matplotlib.patches import Polygon, Rectangle
 from size import size
 
-from genaipa.reports import frame as tidy_table
+from genaipa.reports import tidy as tidy_table
 from genaipa.reports.figures import agreement as agreement_figures
-from genaipa.reports.figures import boxes, figure, heatmap, style
-from genaipa.reports.figures import effort as effort_figures
-from genaipa.reports.figures import memory as memory_figures
+from genaipa.reports.figures import box_plots as boxes
+from genaipa.reports.figures import closed_book as memory_figures
+from genaipa.reports.figures import cost as effort_figures
+from genaipa.reports.figures import figure, heatmap, style
 from genaipa.reports.figures import regulation as regulation_figures
 from genaipa.reports.figures import robustness as robustness_figures
 from genaipa.reports.table import Table
-from genaipa.reports.tables import effort, memory, metrics, regulation, robustness, scores
-from genaipa.scoring.overall import Bounds
+from genaipa.reports.tables import closed_book as memory
+from genaipa.reports.tables import cost as effort
+from genaipa.reports.tables import metrics, regulation, robustness, scores
+from genaipa.scoring.m_all import Bounds
 from genaipa.scoring.rubric import METRICS
 from tests.framing import EXPERIMENTS, answer_rows, score_rows, study, tidy_of
 

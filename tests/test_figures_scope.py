@@ -8,7 +8,8 @@ from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
 from size import size
 
 from genaipa.reports.contents import contents
-from genaipa.reports.figures import effort, heatmap, style
+from genaipa.reports.figures import cost as effort
+from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import Gathered
 from genaipa.reports.table import Table

@@ -12,7 +12,7 @@ import termios
 
 import pytest
 
-from genaipa.cli import screen
+from genaipa.cli import console as screen
 from genaipa.cli.fitting import Fit, columns_of, laid_out, unmarked, whole, wrapped
 
 WIDTHS = (60, 80, 100, 120, 200)

@@ -7,8 +7,8 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 from genaipa.errors import UsageError
-from genaipa.reports import frame as tidy_table
-from genaipa.scoring.overall import m_all
+from genaipa.reports import tidy as tidy_table
+from genaipa.scoring.m_all import m_all
 from genaipa.scoring.rubric import METRICS, Values
 
 ONE = {"systems": ("a/one",), "documents": ("uber",), "questions": ("T_f1",)}

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 
+from genaipa.datasets.genaipabench.files import COMMIT as PINNED
+from genaipa.datasets.genaipabench.files import published
+from genaipa.datasets.genaipabench.pull import available, pull, would_provide
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.importers.genaipabench.files import COMMIT as PINNED
-from genaipa.importers.genaipabench.files import published
-from genaipa.importers.genaipabench.pull import available, pull, would_provide
 from genaipa.policies.document import load_document
 from genaipa.workspace import find_workspace
 
@@ -25,8 +25,8 @@ TREE = tree_of(FILES)
 QUESTIONS = "Questions/Privacy Policy Questions/Questions.csv"
 PULL = """
 import json, sys
-from genaipa.importers.genaipabench.files import Tree
-from genaipa.importers.genaipabench.pull import pull
+from genaipa.datasets.genaipabench.files import Tree
+from genaipa.datasets.genaipabench.pull import pull
 origin, commit, blobs = json.load(sys.stdin)
 pull(origin=origin, tree=Tree(commit, blobs))
 """

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from running import make_workspace
 
-from genaipa.datafiles import read_text
 from genaipa.errors import DataError
+from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

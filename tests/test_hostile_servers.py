@@ -14,10 +14,10 @@ from running import KEY, SYSTEM, carry_out, latest, make_workspace, spec, texts_
 from servers import AnthropicServer, Behaviour, GoogleServer, OpenAIServer
 
 from genaipa.errors import NoReplyError, PermanentError
+from genaipa.execution.limits import Attempt, Gate, Limits, ask
 from genaipa.systems.anthropic import AnthropicSystem
 from genaipa.systems.base import Reply, Settings, Usage
 from genaipa.systems.google import GoogleSystem
-from genaipa.systems.limits import Attempt, Gate, Limits, ask
 from genaipa.systems.openai import OpenAISystem
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure
 from stores import opened, score
 
-from genaipa.check import check_workspace
+from genaipa.archive.pack import run_files
 from genaipa.errors import DataError, GenaipaError, RunError
-from genaipa.packing import run_files
 from genaipa.reports.gather import gather
 from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
+from genaipa.validation.data_files import check_workspace
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:

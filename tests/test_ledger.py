@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from stores import GOOD, POOR, kept, opened, score, skip, undo
 
+from genaipa.scoring.current import Ledger
 from genaipa.scoring.events import LASTING, Event, independent, new_id, now, standing
-from genaipa.scoring.ledger import Ledger
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
+from genaipa.execution.limits import LONGEST_RETRY_AFTER, Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
 from genaipa.systems.base import Message, Readiness, Reply, Settings, Usage
-from genaipa.systems.limits import LONGEST_RETRY_AFTER, Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

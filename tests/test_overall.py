@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.scoring.overall import Bounds, average, band, m_all, m_all_negative, m_all_positive
+from genaipa.scoring.m_all import Bounds, average, band, m_all, m_all_negative, m_all_positive
 from genaipa.scoring.rubric import METRICS, VALUES, Values
 
 EVERY_SCORE = [Values(*values) for values in itertools.product(VALUES, repeat=5)]

@@ -15,8 +15,8 @@ from conftest import forget_personal_settings
 from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
+from genaipa.archive.pack import PACK, read_pack, unpack
 from genaipa.errors import DataError, UsageError
-from genaipa.packing import PACK, read_pack, unpack
 from genaipa.runs.permission import may_be_passed_on
 
 if TYPE_CHECKING:

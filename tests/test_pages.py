@@ -15,7 +15,7 @@ from genaipa.scoring.agreement import measure
 from genaipa.scoring.rubric import METRICS, Values
 from genaipa.ui import components
 from genaipa.ui.desk import Desk, Visitor
-from genaipa.ui.plain import PAGE, duration
+from genaipa.ui.widgets import PAGE, duration
 
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
 
@@ -29,7 +29,7 @@ def desk() -> Desk:
 # -- nothing there --
 
 
-@pytest.mark.parametrize("name", ["overview", "adjudication", "agreement", "byhand"])
+@pytest.mark.parametrize("name", ["overview", "adjudication", "agreement", "manual"])
 def test_an_empty_workspace_is_one_sentence(name):
     """Where nothing has been run, each page says so, and what to do or to wait for."""
     make_workspace()
@@ -85,7 +85,7 @@ def test_what_cannot_be_used_is_said(desk):
     assert "broken" in page.components()["overview problems"]["texts"][0]["text"]
     assert len(page.rows("overview answers")) == 4
     assert ["is damaged" in row[1] for row in page.rows("overview runs") if row[0] == "broken"] == [True]
-    assert "broken" in Shown("byhand", again).components()["by hand problems"]["texts"][0]["text"]
+    assert "broken" in Shown("manual", again).components()["by hand problems"]["texts"][0]["text"]
 
 
 def test_a_long_table_is_turned_page_by_page():
@@ -279,7 +279,7 @@ def give(page: Shown, text: str) -> None:
 def test_replies_are_taken_until_all_are_in(waiting):
     """The introduction and each question are there to be copied, and each reply is kept as it was pasted."""
     desk, folder = waiting
-    page = Shown("byhand", desk)
+    page = Shown("manual", desk)
     introduction = next(d for key, d in page.components().items() if "introduction" in key)
     assert all(text["copies"] for text in introduction["texts"])
     assert "2 of the run's 2 answers" in page.text()
@@ -297,7 +297,7 @@ def test_replies_are_taken_until_all_are_in(waiting):
 def test_a_run_that_another_process_holds_is_left_alone(waiting):
     """While a run is held nothing is kept, the page says so, and what was pasted is still in the box."""
     desk, folder = waiting
-    page = Shown("byhand", desk)
+    page = Shown("manual", desk)
     with folder.writing():
         give(page, "One.")
     assert "another process is working on" in page.text()
@@ -311,8 +311,8 @@ def test_a_run_that_another_process_holds_is_left_alone(waiting):
 def test_a_reply_that_came_in_meanwhile_stays(waiting):
     """Of two people who paste into the same question the first is kept, and the second is told."""
     desk, folder = waiting
-    late = Shown("byhand", desk)
-    give(Shown("byhand", desk), "The first.")
+    late = Shown("manual", desk)
+    give(Shown("manual", desk), "The first.")
     give(late, "The second.")
     assert "another reply to" in late.text()
     assert [record.reply for record in latest(folder).values()] == ["The first."]

@@ -13,11 +13,11 @@ from running import make_workspace, spec
 
 from genaipa.cli.progress import Table, joined
 from genaipa.cli.tally import ENDED, RUNNING, clock, fit, told_apart
-from genaipa.preflight import load_material
-from genaipa.protocol import orders
+from genaipa.execution.prepare import load_material
 from genaipa.runs.records import INITIALIZATIONS, Record
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage
+from genaipa.tasks.procedure import orders
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,7 +8,7 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError
-from genaipa.prompts import INCLUDED, TEMPLATES, load_prompts
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, load_prompts
 from genaipa.workspace import find_workspace
 
 ABOUT = {"company": "ACME", "subject": "the privacy policy of ACME"}

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from running import make_workspace, procedure, spec, write
 
 from genaipa.errors import UsageError
-from genaipa.preflight import load_material
-from genaipa.protocol import (
+from genaipa.execution.prepare import load_material
+from genaipa.questions.sets import WORDINGS, Question, QuestionSet
+from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
+from genaipa.runs.tally import Tally
+from genaipa.tasks.procedure import (
     EXPERIMENTS,
     SUMMARY,
     Script,
@@ -23,9 +26,6 @@ from genaipa.protocol import (
     plan,
     shuffled,
 )
-from genaipa.questions import WORDINGS, Question, QuestionSet
-from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
-from genaipa.runs.tally import Tally
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(

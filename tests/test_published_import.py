@@ -26,13 +26,13 @@ from published_tree import (
 )
 from size import size
 
-from genaipa.importers.genaipabench.files import Tree
-from genaipa.importers.genaipabench.layout import document_named, experiment_named, labelled
-from genaipa.importers.genaipabench.pull import pull
-from genaipa.importers.genaipabench.sheets import Cell, column_letter, read_sheet
-from genaipa.importers.genaipabench.study import Study, read_study
-from genaipa.importers.genaipabench.transcripts import Answer, read_answers
-from genaipa.questions import WORDINGS, load_questions
+from genaipa.datasets.genaipabench.files import Tree
+from genaipa.datasets.genaipabench.layout import document_named, experiment_named, labelled
+from genaipa.datasets.genaipabench.pull import pull
+from genaipa.datasets.genaipabench.sheets import Cell, column_letter, read_sheet
+from genaipa.datasets.genaipabench.study import Study, read_study
+from genaipa.datasets.genaipabench.transcripts import Answer, read_answers
+from genaipa.questions.sets import WORDINGS, load_questions
 from genaipa.workspace import find_workspace
 
 STUDY = study()

@@ -10,10 +10,10 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
+from genaipa.datasets.genaipabench.pull import pull
+from genaipa.datasets.genaipabench.replay import convert_study
+from genaipa.datasets.genaipabench.study import AUDIT_FILE, import_study
 from genaipa.errors import RunError, UsageError
-from genaipa.importers.genaipabench.pull import pull
-from genaipa.importers.genaipabench.replay import convert_study
-from genaipa.importers.genaipabench.study import AUDIT_FILE, import_study
 from genaipa.runs.audit import audit_of, excluded_answers, read_audit
 from genaipa.runs.folder import RunFolder, find_run, list_runs
 from genaipa.runs.records import answer_digest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from conftest import Finished
 
-    from genaipa.importers.genaipabench.files import Tree
+    from genaipa.datasets.genaipabench.files import Tree
 
     Cli = Callable[..., Finished]
 

@@ -9,11 +9,11 @@ import pytest
 from genaipabench_tree import IDS, tree_of
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
-from genaipa.importers.genaipabench.audit_scores import audit_scores, with_exclusions
-from genaipa.importers.genaipabench.files import Tree
-from genaipa.importers.genaipabench.results import read_scores
-from genaipa.importers.genaipabench.study import Study
-from genaipa.importers.genaipabench.transcripts import Answer
+from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
+from genaipa.datasets.genaipabench.files import Tree
+from genaipa.datasets.genaipabench.results import read_scores
+from genaipa.datasets.genaipabench.study import Study
+from genaipa.datasets.genaipabench.transcripts import Answer
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, read_published, write_published
 

@@ -6,7 +6,7 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.questions import WORDINGS, load_questions
+from genaipa.questions.sets import WORDINGS, load_questions
 from genaipa.workspace import find_workspace
 
 HEAD = "name: own\ntitle: T\nkind: policy\nplaceholder: '[X]'\nsource: s\nlicense: l\ncategories: {T: Transparency}\n"

@@ -17,10 +17,10 @@ from stores import KINDS, empty_database, kept, score, skip, undo, until_the_nex
 from genaipa.errors import GenaipaError
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
+from genaipa.scoring.assignment import Plan
 from genaipa.scoring.events import Draft
+from genaipa.scoring.queue import Pace
 from genaipa.scoring.store import Store
-from genaipa.ui.coverage import Plan
-from genaipa.ui.queue import Pace
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import pytest
 from queues import make_run, open_queue, save, work
 from stores import GOOD, POOR, kept, score, undo
 
+from genaipa.scoring.assignment import Plan
 from genaipa.scoring.events import new_id
-from genaipa.ui.coverage import Plan
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
-    from genaipa.ui.queue import Queue
+    from genaipa.scoring.queue import Queue
 
 
 @pytest.fixture

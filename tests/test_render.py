@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from genaipa.cells import plain
+from genaipa.files.formulas import plain
 from genaipa.reports import render
 from genaipa.reports.table import Table
 

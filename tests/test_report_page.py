@@ -22,7 +22,7 @@ from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.writing import write_report
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.selection import select
-from genaipa.scoring.overall import Bounds
+from genaipa.scoring.m_all import Bounds
 from genaipa.workspace import find_workspace
 
 REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.", "Yes.")

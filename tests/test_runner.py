@@ -22,12 +22,12 @@ from running import (
 )
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
+from genaipa.execution.engine import Bounds
+from genaipa.execution.prepare import load_material
 from genaipa.policies.parts import split_parts
-from genaipa.preflight import load_material
-from genaipa.protocol import Script, opening, order_of
-from genaipa.runner import Bounds
 from genaipa.runs.conversation import NO_WORDS
 from genaipa.systems.tokens import estimated
+from genaipa.tasks.procedure import Script, opening, order_of
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 import openpyxl
 from exchanging import ANSWERS, GOOD, digest, kept
 
-from genaipa.annotations import AnnotatedAnswer
 from genaipa.policies.document import About, Document
+from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case
 from genaipa.scoring.exchange.importing import Imported, import_scores
 from genaipa.scoring.exchange.sheet import blind_order, write_sheet

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import openpyxl
 import pytest
 
+from genaipa.datasets.genaipabench.transcripts import read_workbook
 from genaipa.errors import DataError
-from genaipa.importers.genaipabench.transcripts import read_workbook
 from genaipa.scoring.exchange.tables import read_table
 
 if TYPE_CHECKING:

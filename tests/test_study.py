@@ -21,11 +21,11 @@ from stores import KINDS, empty_database, kept, opened
 
 from genaipa.runs.folder import find_run
 from genaipa.scoring.answers import Pool
+from genaipa.scoring.assignment import Plan
+from genaipa.scoring.current import Ledger
 from genaipa.scoring.events import Draft, Event, new_id, standing
-from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import Values
-from genaipa.ui.coverage import Plan
-from genaipa.ui.queue import Queue
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

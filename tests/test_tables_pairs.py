@@ -11,7 +11,10 @@ from tabling import FEW, published, scored
 from genaipa.policies.statistics import measure
 from genaipa.reports.contents import notable
 from genaipa.reports.gather import Gathered
-from genaipa.reports.tables import agreement, conduct, documents, effort, memory, robustness
+from genaipa.reports.tables import agreement, documents, robustness
+from genaipa.reports.tables import closed_book as memory
+from genaipa.reports.tables import cost as effort
+from genaipa.reports.tables import outcomes as conduct
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import METRICS, Values
 

@@ -6,7 +6,7 @@ import pytest
 from framing import answer_rows, tidy_of
 from tabling import FEW, published, scored
 
-from genaipa.reports.certainty import interval
+from genaipa.reports.bootstrap import interval
 from genaipa.reports.tables import averages, leaderboard, metrics, regulation, scores
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from genaipa.check import check_workspace
-from genaipa.datafiles import read_partly
 from genaipa.errors import DataError
-from genaipa.questions import QuestionSet, load_questions
+from genaipa.files.strict_yaml import read_partly
+from genaipa.questions.sets import QuestionSet, load_questions
+from genaipa.validation.data_files import check_workspace
 from genaipa.workspace import find_workspace, shipped
 
 if TYPE_CHECKING:

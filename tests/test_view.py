@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.annotations import AnnotatedAnswer
 from genaipa.policies.document import About, Document
+from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Answer, Case, Occurrence
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import Values
-from genaipa.ui.view import Span, comparison, pieces, prepare
+from genaipa.ui.answer_view import Span, comparison, pieces, prepare
 
 if TYPE_CHECKING:
-    from genaipa.ui.view import Piece
+    from genaipa.ui.answer_view import Piece
 
 TEXT = """# ACME Privacy Policy
 

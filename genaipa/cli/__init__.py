@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 from typer.exceptions import TyperException
 
-from genaipa import __version__, signals
+from genaipa import __version__
 from genaipa.cli.help import Root
 from genaipa.cli.options import WorkspaceOption
 from genaipa.errors import GenaipaError, UsageError, clipped
@@ -74,7 +74,6 @@ def main() -> None:
     """Run the command line; an error is one sentence on stderr and its exit code."""
     from genaipa.cli import commands, streams
 
-    signals.take()
     streams.prepare()
     commands.register(app)
     sys.exit(carry_out())
@@ -93,7 +92,7 @@ def _check_text(arguments: list[str]) -> None:
 
 def carry_out(arguments: list[str] | None = None) -> int:
     """Carry out a command; its exit code. What is wrong is said in a sentence on stderr."""
-    from genaipa.cli.screen import complain
+    from genaipa.cli.console import complain
 
     try:
         _check_text(sys.argv[1:] if arguments is None else arguments)

@@ -15,7 +15,7 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.byhand import ByHand, Collected
+    from genaipa.execution.manual import ByHand, Collected
 
 END = "."
 PARTIAL = 3
@@ -39,9 +39,9 @@ def collect(
     """
     import asyncio
 
-    from genaipa import study
-    from genaipa.cli.closing import print_closing
     from genaipa.cli.planning import resumed
+    from genaipa.cli.run_summary import print_closing
+    from genaipa.execution import run as study
     from genaipa.workspace import find_workspace
 
     if terminal and (files or replace):
@@ -69,8 +69,8 @@ def _from_terminal(byhand: ByHand) -> Collected:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
-    from genaipa.byhand import Collected
-    from genaipa.cli.screen import printable, say
+    from genaipa.cli.console import printable, say
+    from genaipa.execution.manual import Collected
 
     total = Collected()
     shown = ""
@@ -102,8 +102,8 @@ def _lines() -> Iterator[str]:
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
-    from genaipa.cli.screen import number, show
-    from genaipa.protocol import SUMMARY
+    from genaipa.cli.console import number, show
+    from genaipa.tasks.procedure import SUMMARY
 
     known = f"; in already: {collected.known}" if collected.known else ""
     show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")

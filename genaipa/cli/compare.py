@@ -60,7 +60,7 @@ def compare(
     Differences are A minus B, question by question, with confidence intervals, tests adjusted for their number, and
     effect sizes; for all questions, by source, and by category.
     """
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
     from genaipa.workspace import find_workspace
 
     form = _form(output) if output else ""
@@ -80,8 +80,8 @@ def _compared(
     workspace: Workspace, first: str, second: str, experiments: tuple[str, ...], excluded: bool, anyway: bool
 ) -> Comparison:
     """The comparison of what two names stand for."""
+    from genaipa.cli.console import say
     from genaipa.cli.findings import check_extra, gathered_from
-    from genaipa.cli.screen import say
 
     check_extra()
     from genaipa.reports import comparison
@@ -136,7 +136,7 @@ def _form(output: Path) -> str:
 
 def _show(found: Comparison, *, everything: bool) -> None:
     """Print the finding, then the rows it rests on: those that could be tested, or all."""
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
     from genaipa.reports import render
 
     table, tested = found.table, found.table.data["test"] != "none"

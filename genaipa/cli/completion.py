@@ -46,7 +46,7 @@ def systems(here: Workspace, _: dict[str, Any]) -> list[str]:
 @_completing
 def documents(here: Workspace, _: dict[str, Any]) -> list[str]:
     """The documents that are here, and those that can be pulled."""
-    from genaipa.importers.genaipabench.documents import DOCUMENTS
+    from genaipa.datasets.genaipabench.documents import DOCUMENTS
 
     return sorted({*here.names("policies"), *DOCUMENTS})
 
@@ -54,7 +54,7 @@ def documents(here: Workspace, _: dict[str, Any]) -> list[str]:
 @_completing
 def experiments(_here: Workspace, _: dict[str, Any]) -> list[str]:
     """The presets."""
-    from genaipa.protocol import EXPERIMENTS
+    from genaipa.tasks.procedure import EXPERIMENTS
 
     return list(EXPERIMENTS)
 
@@ -70,7 +70,7 @@ def initializations(_here: Workspace, _: dict[str, Any]) -> list[str]:
 @_completing
 def wordings(_here: Workspace, _: dict[str, Any]) -> list[str]:
     """The wordings of a question."""
-    from genaipa.questions import WORDINGS
+    from genaipa.questions.sets import WORDINGS
 
     return [*WORDINGS, "all"]
 

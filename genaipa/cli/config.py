@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
     """Parameter → value; a DataError for a key that is no flag of the command, or a value that it can't have."""
-    from genaipa.datafiles import read_yaml
+    from genaipa.files.strict_yaml import read_yaml
 
     flags = {opt.removeprefix("--"): p for p in context.command.params for opt in p.opts if opt.startswith("--")}
     for never in ("config", "help"):

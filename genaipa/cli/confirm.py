@@ -12,7 +12,7 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.preflight import Ready
+    from genaipa.execution.prepare import Ready
     from genaipa.runs.records import RunSpec
     from genaipa.workspace import Workspace
 
@@ -36,7 +36,7 @@ def confirm_cost(spec: RunSpec, systems: Sequence[Ready], *, yes: bool) -> None:
     """Ask at a terminal before a run that costs money."""
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.estimate import estimate
+    from genaipa.execution.estimate import estimate
 
     costs = [row.cost for ready in systems for row in estimate(spec, ready)]
     expected = sum(cost for cost in costs if cost is not None)

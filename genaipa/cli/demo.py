@@ -25,9 +25,9 @@ def demo(workspace: WorkspaceOption = None) -> None:
     the answers from the document, so that the desk has something in it; and the report of these.
     """
     from genaipa.cli import planning
+    from genaipa.cli.console import say
     from genaipa.cli.run import carry_out
-    from genaipa.cli.screen import say
-    from genaipa.runner import Bounds
+    from genaipa.execution.engine import Bounds
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -42,7 +42,7 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
 def _bring_scores(workspace: Workspace) -> None:
     """Put the reference analyst's scores of the demo's answers into the workspace's store, once."""
-    from genaipa.cli.screen import say
+    from genaipa.cli.console import say
     from genaipa.workspace import shipped
 
     if importlib.util.find_spec("sqlalchemy") is None:
@@ -66,8 +66,8 @@ def _bring_scores(workspace: Workspace) -> None:
 
 def _report(workspace: Workspace, run: str) -> None:
     """Write the demo's report, and print where it lies."""
+    from genaipa.cli.console import say
     from genaipa.cli.findings import NEEDED, gathered
-    from genaipa.cli.screen import say
 
     if any(importlib.util.find_spec(name) is None for name in NEEDED):
         say("For the figures and tables: pip install 'genaipa[reports]', then genaipa demo once more.")

@@ -33,7 +33,7 @@ def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
 
     Nothing is changed, no key is shown, and only servers that a variable names are called.
     """
-    from genaipa.cli.screen import print_json
+    from genaipa.cli.console import print_json
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -55,7 +55,7 @@ def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
 
 
 def _print(topics: dict[str, list[Row]]) -> None:
-    from genaipa.cli.screen import show, table
+    from genaipa.cli.console import show, table
 
     rows: list[tuple[str, ...] | str] = []
     for topic, found in topics.items():
@@ -75,7 +75,7 @@ def _genaipa() -> Iterator[Row]:
 
     import genaipa
     from genaipa.errors import GenaipaError
-    from genaipa.prompts import load_prompts
+    from genaipa.tasks.prompts import load_prompts
     from genaipa.workspace import SUFFIXES, Workspace, shipped
 
     yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
@@ -219,7 +219,7 @@ def _server(variable: str, address: str) -> Row:
 
 def _data(workspace: Workspace) -> Iterator[Row]:
     """Where names are looked up, and what was pulled."""
-    from genaipa.importers.genaipabench.pull import available
+    from genaipa.datasets.genaipabench.pull import available
     from genaipa.systems.published import NAMES, PULL, is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 

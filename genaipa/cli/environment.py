@@ -16,7 +16,7 @@ def load_dotenv() -> None:
 
             import dotenv
 
-            from genaipa.datafiles import read_text
+            from genaipa.files.strict_yaml import read_text
 
             text = read_text(path)
             _say_unread(path, text)
@@ -36,6 +36,6 @@ def _say_unread(path: Path, text: str) -> None:
     logging.getLogger("dotenv.main").setLevel(logging.ERROR)
     for binding in parse_stream(io.StringIO(text)):
         if binding.error:
-            from genaipa.cli.screen import say
+            from genaipa.cli.console import say
 
             say(f"{path}: line {binding.original.line} is not NAME=value, and is passed over.")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def pull_missing(workspace: Workspace, documents: tuple[str, ...], *, offline: bool) -> None:
     """Pull the published documents among these that are not here, saying so; a UsageError if `offline` forbids it."""
-    from genaipa.importers.genaipabench.pull import would_provide
+    from genaipa.datasets.genaipabench.pull import would_provide
     from genaipa.policies.document import document_names
 
     here = document_names(workspace)
@@ -24,8 +24,8 @@ def pull_missing(workspace: Workspace, documents: tuple[str, ...], *, offline: b
             f"'{missing[0]}' is not here, and --offline forbids fetching it; "
             "run 'genaipa pull genaipabench' once, or 'genaipa pull genaipabench --from FOLDER'."
         )
+    from genaipa.cli.console import say
     from genaipa.cli.pull import pull_published
-    from genaipa.cli.screen import say
 
     say(f"{', '.join(missing)}: not here yet, pulling the published GenAIPABench documents (once)")
     pull_published(origin=None, offline=False)

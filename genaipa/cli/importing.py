@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.options import JsonOption, WorkspaceOption
 
 if TYPE_CHECKING:
-    from genaipa.importers.genaipabench.study import Imported
+    from genaipa.datasets.genaipabench.study import Imported
 
 DATASET = "genaipabench"
 
@@ -24,10 +24,10 @@ def import_(
 
     Pull it first. What is imported already is left alone.
     """
-    from genaipa.cli.screen import print_json
+    from genaipa.cli.console import print_json
+    from genaipa.datasets.genaipabench.files import published
+    from genaipa.datasets.genaipabench.study import import_study
     from genaipa.errors import UnknownNameError, UsageError
-    from genaipa.importers.genaipabench.files import published
-    from genaipa.importers.genaipabench.study import import_study
     from genaipa.workspace import find_workspace
 
     if dataset is None:
@@ -58,7 +58,7 @@ def _kinds(done: Imported) -> list[tuple[str, int]]:
 
 
 def _print(done: Imported) -> None:
-    from genaipa.cli.screen import show
+    from genaipa.cli.console import show
 
     width = max(map(len, done.runs), default=0)
     for system, runs in done.runs.items():

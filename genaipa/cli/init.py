@@ -55,7 +55,7 @@ def init(
     """
     import shlex
 
-    from genaipa.cli.screen import say, show
+    from genaipa.cli.console import say, show
 
     folder = folder.expanduser()
     for file in _make(folder):

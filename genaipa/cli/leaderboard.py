@@ -63,7 +63,7 @@ def leaderboard(
         raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
     if output is not None:
         check_new(output, force=force)
-    from genaipa.cli.screen import print_json, printable, show
+    from genaipa.cli.console import print_json, printable, show
     from genaipa.cli.tables import show_table
     from genaipa.workspace import find_workspace
 

@@ -48,14 +48,14 @@ def pack(
     tables can be made again without them. What models said, and the names and notes of the analysts, go along.
     """
     from genaipa import __version__
+    from genaipa.cli.console import number, say, show
     from genaipa.cli.findings import check_extra
-    from genaipa.cli.screen import number, say, show
     from genaipa.workspace import find_workspace
 
     check_extra()
-    from genaipa import packing
+    from genaipa.archive import pack as packing
     from genaipa.reports.gather import gather
-    from genaipa.reports.inputs import versions
+    from genaipa.reports.provenance import versions
     from genaipa.reports.writing import write_report
     from genaipa.runs.selection import everything, select
     from genaipa.scoring.rubric import RUBRIC_DIGEST

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UnknownNameError, UsageError, command
-from genaipa.preflight import Material, load_material
-from genaipa.protocol import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.questions import WORDINGS
+from genaipa.execution.prepare import Material, load_material
+from genaipa.questions.sets import WORDINGS
 from genaipa.runs.folder import RunFolder, find_run, folder_words
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
+from genaipa.tasks.procedure import DEFAULT_EXPERIMENT, EXPERIMENTS
 
 if TYPE_CHECKING:
-    from genaipa.questions import DocumentKind
+    from genaipa.policies.document import DocumentKind
     from genaipa.workspace import Workspace
 
 
@@ -56,7 +56,7 @@ class Job:
 
     def open(self, workspace: Workspace) -> RunFolder:
         """The run folder, made now if the run is new."""
-        from genaipa import study
+        from genaipa.execution import run as study
 
         if self.folder is None:
             self.folder = RunFolder.create(workspace.runs, study.describe(self.spec, self.material, self.name))
@@ -65,7 +65,7 @@ class Job:
 
 def resumed(workspace: Workspace, name: str) -> Job:
     """The job of a run that was begun before."""
-    from genaipa import study
+    from genaipa.execution import run as study
 
     folder = find_run(workspace, name)
     manifest = folder.manifest()
@@ -77,8 +77,8 @@ def resumed(workspace: Workspace, name: str) -> Job:
 
 def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, offline: bool) -> Job:
     """The job of this very plan: the run that was begun with it, else a new one."""
-    from genaipa import study
-    from genaipa.cli.screen import say
+    from genaipa.cli.console import say
+    from genaipa.execution import run as study
 
     spec = _spec(workspace, wanted, offline=offline)
     material = load_material(spec, workspace)
@@ -98,7 +98,7 @@ def begun(workspace: Workspace, wanted: Wanted, *, name: str | None, new: bool, 
 
 def _say_notes(material: Material) -> None:
     """Say what is to be known about the data before anything is asked."""
-    from genaipa.cli.screen import say
+    from genaipa.cli.console import say
 
     for note in material.notes:
         say(note)
@@ -106,7 +106,7 @@ def _say_notes(material: Material) -> None:
 
 def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     from genaipa.cli.fetching import pull_missing
-    from genaipa.importers.genaipabench.documents import DOCUMENTS
+    from genaipa.datasets.genaipabench.documents import DOCUMENTS
     from genaipa.policies.document import document_names
     from genaipa.systems.catalog import resolve
 
@@ -152,8 +152,8 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
 
 def _as_recorded(wanted: Wanted) -> Wanted:
     """Where nothing else is named, a system of a published study is asked what it was asked then; says so."""
-    from genaipa.cli.screen import say
-    from genaipa.importers.genaipabench.questions import POLICY_SET, REGULATION_SET
+    from genaipa.cli.console import say
+    from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
     from genaipa.systems.published import PROVIDER, is_recorded, read_recording
 
     recorded = [name for name in wanted.systems if name.startswith(f"{PROVIDER}/") and is_recorded(name)]
@@ -186,7 +186,7 @@ def _hint(documents: tuple[str, ...]) -> str:
 def _question_sets(workspace: Workspace, wanted: Wanted, only: DocumentKind | None) -> dict[str, str]:
     """Document → question set: the one named for its kind, else the one that is called like its kind."""
     from genaipa.policies.document import load_document
-    from genaipa.questions import load_questions
+    from genaipa.questions.sets import load_questions
 
     named: dict[str, str] = {}
     for questions in (load_questions(workspace, name) for name in wanted.questions):

@@ -46,10 +46,10 @@ def list_policies(json: JsonOption = False, workspace: WorkspaceOption = None) -
 
 
 def _print_list(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, say, show, table
+    from genaipa.cli.console import print_json, say, show, table
+    from genaipa.datasets.genaipabench.documents import DOCUMENTS
+    from genaipa.datasets.genaipabench.pull import available
     from genaipa.errors import DataError
-    from genaipa.importers.genaipabench.documents import DOCUMENTS
-    from genaipa.importers.genaipabench.pull import available
     from genaipa.policies.document import document_names, load_document
 
     rows = []
@@ -92,8 +92,8 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     questions that are asked about such a document by default, `answers_digest` the digest of the text that they name,
     and `unused` why those of that name are not used.
     """
-    from genaipa.annotations import find_annotations, question_set, why_unused
     from genaipa.policies.statistics import measure
+    from genaipa.questions.annotations import find_annotations, question_set, why_unused
 
     found = find_annotations(workspace, document)
     held = found if found and found.of_this_text else None
@@ -118,8 +118,8 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
 
 def named_document(workspace: Workspace, name: str) -> Document:
     """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
+    from genaipa.datasets.genaipabench.pull import would_provide
     from genaipa.errors import UsageError
-    from genaipa.importers.genaipabench.pull import would_provide
     from genaipa.policies.document import document_names, load_document
 
     if name not in document_names(workspace) and would_provide(name):
@@ -141,7 +141,7 @@ def show_policy(
 
     With --section, the text of that section and of what lies beneath it; with --text, all of it.
     """
-    from genaipa.cli.screen import print_json, printable, show
+    from genaipa.cli.console import print_json, printable, show
     from genaipa.errors import UsageError
     from genaipa.workspace import find_workspace
 
@@ -160,7 +160,7 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, show, show_facts
+    from genaipa.cli.console import print_json, show, show_facts
     from genaipa.errors import command
 
     facts, about = _facts(workspace, document), document.about
@@ -215,7 +215,7 @@ def _path(workspace: Workspace, document: Document) -> Path:
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, printable, show
+    from genaipa.cli.console import print_json, printable, show
     from genaipa.errors import UnknownNameError
     from genaipa.policies.sections import resolve
 
@@ -250,11 +250,10 @@ def add(
     """
     from typing import get_args
 
-    from genaipa.cli.screen import print_json, show
+    from genaipa.cli.console import print_json, show
     from genaipa.errors import UnknownNameError, UsageError
     from genaipa.policies.adding import add_document, check_names, extract
-    from genaipa.policies.document import load_document
-    from genaipa.questions import DocumentKind
+    from genaipa.policies.document import DocumentKind, load_document
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -302,10 +301,10 @@ def annotate(
     """
     import datetime as dt
 
-    from genaipa.annotations import template
-    from genaipa.cli.screen import number, show
+    from genaipa.cli.console import number, show
     from genaipa.errors import UsageError
-    from genaipa.questions import load_questions
+    from genaipa.questions.annotations import template
+    from genaipa.questions.sets import load_questions
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -336,8 +335,8 @@ def stats(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Measure how hard documents are to read (the paper's table 1)."""
+    from genaipa.cli.console import print_json, show, table
     from genaipa.cli.options import several
-    from genaipa.cli.screen import print_json, show, table
     from genaipa.policies.document import document_names
     from genaipa.policies.statistics import measure
     from genaipa.workspace import find_workspace

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from genaipa.cli.screen import number, print_json, printable, say, show, table
+from genaipa.cli.console import number, print_json, printable, say, show, table
 from genaipa.cli.tally import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.cli.planning import Job
-    from genaipa.estimate import Estimate
-    from genaipa.preflight import Ready
-    from genaipa.protocol import Conversation
+    from genaipa.execution.estimate import Estimate
+    from genaipa.execution.prepare import Ready
     from genaipa.systems.base import Message
+    from genaipa.tasks.procedure import Conversation
     from genaipa.workspace import Workspace
 
 _CENT = 0.01
@@ -25,7 +25,7 @@ REPLY_PLACEHOLDER = "[the system's reply]"
 
 def print_preview(job: Job, workspace: Workspace, *, offline: bool, messages: bool, json: bool) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
-    from genaipa import study
+    from genaipa.execution import run as study
 
     systems = asyncio.run(
         study.ready_systems(job.spec, job.material, workspace, offline=offline, asking=False, say=say)
@@ -37,7 +37,7 @@ def print_preview(job: Job, workspace: Workspace, *, offline: bool, messages: bo
 
 
 def _print_messages(job: Job, systems: list[Ready], *, json: bool) -> None:
-    from genaipa.protocol import plan
+    from genaipa.tasks.procedure import plan
 
     shown = []
     independent = job.spec.conversation == "independent"
@@ -60,8 +60,8 @@ def _conversations(
     ready: Ready, conversation: Conversation, *, independent: bool
 ) -> Iterator[tuple[str, list[Message]]]:
     """Each fresh conversation with all that is known of it now: a reply stands as a placeholder."""
-    from genaipa.protocol import SUMMARY, opening
     from genaipa.systems.base import Message
+    from genaipa.tasks.procedure import SUMMARY, opening
 
     script = ready.scripts[conversation.document]
     if conversation.summarizes:
@@ -79,8 +79,8 @@ def _conversations(
 
 
 def _print_estimate(job: Job, systems: list[Ready], *, json: bool) -> None:
-    from genaipa.estimate import estimate
-    from genaipa.preflight import REPLY_TOKENS
+    from genaipa.execution.estimate import estimate
+    from genaipa.execution.prepare import REPLY_TOKENS
 
     rows = [row for ready in systems for row in estimate(job.spec, ready)]
     labels = {ready.resolved.asked: _how(ready) for ready in systems}

@@ -6,10 +6,10 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from genaipa.cli.screen import err, number, printable, say
+from genaipa.cli.console import err, number, printable, say
 from genaipa.cli.tally import RUNNING, clock, fit, money
 from genaipa.errors import command
-from genaipa.runner import Observer
+from genaipa.execution.engine import Observer
 from genaipa.runs.tally import Tally
 from genaipa.workspace import elsewhere
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, ConsoleRenderable
 
-    from genaipa.preflight import Ready
+    from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, RunSpec
 

@@ -10,8 +10,8 @@ from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
-    from genaipa.prompts import Prompts
-    from genaipa.protocol import Script
+    from genaipa.tasks.procedure import Script
+    from genaipa.tasks.prompts import Prompts
     from genaipa.workspace import Workspace
 
 
@@ -28,7 +28,7 @@ def prompts(
     With NAME, that one alone; with --policy, filled in for that document.
     """
     from genaipa.errors import UnknownNameError
-    from genaipa.prompts import load_prompts
+    from genaipa.tasks.prompts import load_prompts
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -44,7 +44,7 @@ def prompts(
 
 def _place(name: str) -> int:
     """Where a template stands in a list: in the order of a conversation, what the others include last."""
-    from genaipa.prompts import TEMPLATES
+    from genaipa.tasks.prompts import TEMPLATES
 
     order = list(TEMPLATES)
     return order.index(name) if name in order else len(order)
@@ -52,13 +52,13 @@ def _place(name: str) -> int:
 
 def _variables(name: str) -> tuple[str, ...]:
     """What a template can use; what is included sees what the template around it sees."""
-    from genaipa.prompts import TEMPLATES
+    from genaipa.tasks.prompts import TEMPLATES
 
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
 
 
 def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, show, table
+    from genaipa.cli.console import print_json, show, table
 
     if json:
         print_json(
@@ -89,7 +89,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
 
 
 def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, show
+    from genaipa.cli.console import print_json, show
     from genaipa.errors import UsageError
 
     script = _script(workspace, loaded, policy)
@@ -106,7 +106,7 @@ def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], po
 
 
 def _print_text(name: str, text: str, *, exact: bool) -> None:
-    from genaipa.cli.screen import printable, show
+    from genaipa.cli.console import printable, show
 
     show(f"===== {name}\n{printable(text)}\n", exact=exact)
 
@@ -114,11 +114,11 @@ def _print_text(name: str, text: str, *, exact: bool) -> None:
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """The messages for a document in parts of the usual size."""
     from genaipa.cli.policies import named_document
+    from genaipa.execution.prepare import PART_TOKENS
     from genaipa.policies.parts import split_parts
-    from genaipa.preflight import PART_TOKENS
-    from genaipa.protocol import Script
-    from genaipa.questions import load_questions
+    from genaipa.questions.sets import load_questions
     from genaipa.systems.tokens import estimated
+    from genaipa.tasks.procedure import Script
 
     document = named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))

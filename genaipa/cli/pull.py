@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
-    from genaipa.importers.genaipabench.pull import PullResult
+    from genaipa.datasets.genaipabench.pull import PullResult
 
 DATASET = "genaipabench"
 _LINES = 5
@@ -31,7 +31,7 @@ def pull(
 
     Each file is checked against its published hash, and fetched only once.
     """
-    from genaipa.cli.screen import print_json, say, show
+    from genaipa.cli.console import print_json, say, show
     from genaipa.errors import UnknownNameError, UsageError
     from genaipa.policies.document import document_names
     from genaipa.workspace import find_workspace
@@ -67,16 +67,16 @@ def pull(
 
 def pull_published(*, origin: str | None, offline: bool) -> PullResult:
     """Pull the published GenAIPABench data, and make its systems' recordings; says how far it is on stderr."""
-    from genaipa.importers.genaipabench.files import published
-    from genaipa.importers.genaipabench.replay import convert_study
+    from genaipa.datasets.genaipabench.files import published
+    from genaipa.datasets.genaipabench.replay import convert_study
 
     result = _fetch(origin=origin, offline=offline)
     return replace(result, notes=(*result.notes, *convert_study(published())))
 
 
 def _fetch(*, origin: str | None, offline: bool) -> PullResult:
-    from genaipa.cli.screen import err, say
-    from genaipa.importers.genaipabench.pull import pull as fetch
+    from genaipa.cli.console import err, say
+    from genaipa.datasets.genaipabench.pull import pull as fetch
 
     console = err()
     if console.is_terminal:

@@ -10,7 +10,7 @@ from genaipa.cli import completion
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
-    from genaipa.questions import QuestionSet, Wording
+    from genaipa.questions.sets import QuestionSet, Wording
     from genaipa.workspace import Workspace
 
 
@@ -32,7 +32,7 @@ def questions(
 ) -> None:
     """List the question sets; with SET, its questions."""
     from genaipa.errors import UnknownNameError
-    from genaipa.questions import WORDINGS, load_questions
+    from genaipa.questions.sets import WORDINGS, load_questions
     from genaipa.workspace import find_workspace
 
     if wording not in (*WORDINGS, "all"):
@@ -50,8 +50,8 @@ def questions(
 
 
 def _print_sets(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.cli.screen import print_json, show, table
-    from genaipa.questions import load_questions
+    from genaipa.cli.console import print_json, show, table
+    from genaipa.questions.sets import load_questions
 
     rows = []
     for name, (layer, _) in workspace.names("questions").items():
@@ -77,7 +77,7 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
 
 
 def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
-    from genaipa.cli.screen import print_json
+    from genaipa.cli.console import print_json
 
     print_json(
         {
@@ -102,7 +102,7 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
 
 
 def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
-    from genaipa.cli.screen import show, table
+    from genaipa.cli.console import show, table
 
     show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
     show(f"{chosen.placeholder} becomes the document's company or short name.")
@@ -121,7 +121,7 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
 
 def _texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
     """The question's wordings among these, as far as it has them."""
-    from genaipa.questions import WORDINGS
+    from genaipa.questions.sets import WORDINGS
 
     question = chosen[question_id]
     return [(w, question.wording(w)) for w in wordings if WORDINGS.index(w) <= len(question.paraphrases)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.gather import Gathered
     from genaipa.reports.writing import Written
-    from genaipa.scoring.overall import Bounds
+    from genaipa.scoring.m_all import Bounds
     from genaipa.workspace import Workspace
 
 _GREEN, _RED = 0.5, 0.0
@@ -62,8 +62,8 @@ def report(
 
     An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
     """
+    from genaipa.cli.console import err, print_json, printable, say
     from genaipa.cli.findings import gathered
-    from genaipa.cli.screen import err, print_json, printable, say
     from genaipa.workspace import find_workspace
 
     here, names = find_workspace(workspace), several(run)
@@ -126,7 +126,7 @@ def _open(page: Path) -> None:
     """Show a page in the browser."""
     import webbrowser
 
-    from genaipa.cli.screen import say
+    from genaipa.cli.console import say
 
     if not webbrowser.open(page.resolve().as_uri()):
         say(f"No browser could be opened; the page is {page}")
@@ -134,7 +134,7 @@ def _open(page: Path) -> None:
 
 def print_closing(found: Gathered, written: Written) -> None:
     """The table that says the most, what a reader must not miss, and where the page lies."""
-    from genaipa.cli.screen import printable, show
+    from genaipa.cli.console import printable, show
     from genaipa.cli.tables import show_table
 
     if written.contents.key:
@@ -145,7 +145,7 @@ def print_closing(found: Gathered, written: Written) -> None:
 
 
 def _bounds(green: float, red: float) -> Bounds:
-    from genaipa.scoring.overall import Bounds
+    from genaipa.scoring.m_all import Bounds
 
     try:
         return Bounds(green, red)
@@ -163,7 +163,7 @@ def _formats(names: tuple[str, ...]) -> tuple[Format, ...]:
 
 
 def _write_frame(found: Gathered, path: Path) -> None:
-    from genaipa.reports import frame
+    from genaipa.reports import tidy as frame
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -44,8 +44,8 @@ from genaipa.errors import SpendingCapError, UsageError
 
 if TYPE_CHECKING:
     from genaipa.cli.planning import Job
-    from genaipa.runner import Bounds
-    from genaipa.study import Outcome
+    from genaipa.execution.engine import Bounds
+    from genaipa.execution.run import Outcome
     from genaipa.workspace import Workspace
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
@@ -97,7 +97,7 @@ def run(
     or --resume, asks only what is missing.
     """
     from genaipa.cli import planning
-    from genaipa.runner import Bounds
+    from genaipa.execution.engine import Bounds
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -148,7 +148,7 @@ def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, 
     import asyncio
     import dataclasses
 
-    from genaipa.cli import closing
+    from genaipa.cli import run_summary as closing
     from genaipa.cli.progress import interrupted
 
     if job.complete:
@@ -174,11 +174,11 @@ async def _promptly_ask(job: Job, workspace: Workspace, bounds: Bounds, *, offli
 
 async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool) -> Outcome:
     """Make the systems ready, open the folder, ask."""
-    from genaipa import study
-    from genaipa.byhand import ByHand
     from genaipa.cli.confirm import check_cap, confirm_cost
+    from genaipa.cli.console import say
     from genaipa.cli.progress import watch
-    from genaipa.cli.screen import say
+    from genaipa.execution import run as study
+    from genaipa.execution.manual import ByHand
 
     check_cap(job.spec, workspace, bounds.max_cost)
     systems = await study.ready_systems(job.spec, job.material, workspace, offline=offline, asking=True, say=say)

@@ -42,7 +42,7 @@ def list_runs(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the runs, one's own before imported ones, each oldest first."""
-    from genaipa.cli.screen import complain, print_json, say, show
+    from genaipa.cli.console import complain, print_json, say, show
     from genaipa.errors import command
     from genaipa.workspace import elsewhere, find_workspace
 
@@ -125,7 +125,7 @@ def _experiment(manifest: Manifest) -> str:
 
 
 def _print(runs: list[_Run]) -> None:
-    from genaipa.cli.screen import table
+    from genaipa.cli.console import table
 
     headers = ("run", "status", "systems", "documents", "experiment", "answers", "cost")
     table(headers, [_row(*run) for run in runs], right=(5, 6), under=(3, 2, 4))
@@ -156,7 +156,7 @@ def remove(
     """
     import shutil
 
-    from genaipa.cli.screen import number, say, show
+    from genaipa.cli.console import number, say, show
     from genaipa.runs.folder import find_run
     from genaipa.workspace import find_workspace
 

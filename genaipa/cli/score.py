@@ -125,7 +125,7 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
 def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Say where the desk is, what is scored there, and where the scores are kept."""
-    from genaipa.cli.screen import number, say, show
+    from genaipa.cli.console import number, say, show
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
     from genaipa.ui.login import open_to_others

@@ -42,7 +42,7 @@ def scores(context: typer.Context, json: JsonOption = False, workspace: Workspac
             name: {"workspace": str(workspace) if workspace else None, "json": json or None} for name in _COMMANDS
         }
         return
-    from genaipa.cli.screen import print_json, show, table
+    from genaipa.cli.console import print_json, show, table
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -89,8 +89,8 @@ def export(
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
+    from genaipa.cli.console import number, show
     from genaipa.cli.output import check_new, written
-    from genaipa.cli.screen import number, show
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
     from genaipa.workspace import find_workspace
@@ -133,7 +133,7 @@ def import_(
     Every row is checked, and all problems are listed at once; the exit code is then 2. What is here already is left
     alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
     """
-    from genaipa.cli.screen import number, print_json, say
+    from genaipa.cli.console import number, print_json, say
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.importing import import_scores
     from genaipa.scoring.people import load_people
@@ -174,8 +174,8 @@ def sheet(
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
     documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
     """
+    from genaipa.cli.console import number, show
     from genaipa.cli.output import check_new, written
-    from genaipa.cli.screen import number, show
     from genaipa.runs.selection import select
     from genaipa.scoring.exchange.sheet import blind_order, write_sheet
     from genaipa.workspace import find_workspace
@@ -218,7 +218,7 @@ def verify(
     in by something else than genaipa is told; the exit code is then 1. Note the last digest somewhere else: with it,
     even a log that was made anew as a whole is told from the one that was there.
     """
-    from genaipa.cli.screen import number, print_json, say, show
+    from genaipa.cli.console import number, print_json, say, show
     from genaipa.scoring.chain import verify as verified
     from genaipa.scoring.store import existing_store
     from genaipa.workspace import find_workspace
@@ -254,7 +254,7 @@ def _events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
 
 def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
     """The answers of these runs, narrowed as `Pool` narrows them; what is wrong with a run is said."""
-    from genaipa.cli.screen import say
+    from genaipa.cli.console import say
     from genaipa.scoring.answers import Pool
 
     pool = Pool(workspace, folders, **narrowed)
@@ -301,7 +301,7 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _report(imported: Imported) -> None:
-    from genaipa.cli.screen import number, say, show
+    from genaipa.cli.console import number, say, show
 
     for told in (*imported.problems, *imported.replaced):
         say(told)

@@ -43,7 +43,7 @@ def show(
     With ANSWER, what was asked and what came back, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
     from genaipa.runs.folder import find_run
     from genaipa.workspace import find_workspace
 
@@ -96,9 +96,9 @@ def _matching(keys: list[str], answer: str) -> list[str]:
 
 
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
-    from genaipa.cli import screen
-    from genaipa.cli.closing import print_tally
+    from genaipa.cli import console as screen
     from genaipa.cli.progress import on_run
+    from genaipa.cli.run_summary import print_tally
 
     manifest, tally = folder.state()
     if lack := folder.lack(manifest, tally.totals().kept):
@@ -120,7 +120,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
 
     screen.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
@@ -143,7 +143,7 @@ def _print_answers(records: list[Record]) -> None:
 
 
 def _short(text: str) -> str:
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
 
     flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (screen.width() or 2 * _PREVIEW) - _BESIDE))
     return flat if len(flat) <= room else flat[: room - 1] + "…"
@@ -151,7 +151,7 @@ def _short(text: str) -> str:
 
 def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     """The question and its reply, or else all messages of the conversation, the asked one marked."""
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
 
     screen.show(f"===== {record.key}: {record.status}")
     asked = {"role": "user", "content": record.asked}
@@ -175,10 +175,10 @@ class _Judged:
     """What the right answer is to each question, and how analysts scored the answers to it."""
 
     def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
-        from genaipa.cli.screen import say
+        from genaipa.cli.console import say
         from genaipa.errors import GenaipaError
+        from genaipa.runs.inputs import Inputs
         from genaipa.scoring.events import standing
-        from genaipa.scoring.inputs import Inputs
         from genaipa.scoring.store import existing_store
 
         self._inputs = Inputs(workspace, folder)
@@ -212,7 +212,7 @@ class _Judged:
 
 def _in_words(event: Event) -> str:
     """A score as one line: who, the five values, M_all times 10, the note."""
-    from genaipa.scoring.overall import m_all
+    from genaipa.scoring.m_all import m_all
     from genaipa.scoring.rubric import METRICS
 
     assert event.values is not None, "a score or an adjudication has values"

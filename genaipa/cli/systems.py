@@ -42,7 +42,7 @@ def systems(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
-    from genaipa.cli.screen import say
+    from genaipa.cli.console import say
     from genaipa.errors import UsageError
     from genaipa.systems.catalog import NAMED_KEYLESS, load_catalog, own_entries, resolve
     from genaipa.workspace import find_workspace
@@ -58,7 +58,7 @@ def systems(
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]
     if json:
-        from genaipa.cli.screen import print_json
+        from genaipa.cli.console import print_json
 
         print_json(rows)
         return
@@ -100,7 +100,7 @@ def _price(tariff: Tariff, *, output: bool = False) -> float:
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
     """The systems of a provider under what they still need."""
-    from genaipa.cli.screen import show, table
+    from genaipa.cli.console import show, table
 
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
@@ -150,7 +150,7 @@ def _price_sources(rows: list[dict[str, Any]]) -> str:
 
 
 def _print_details(rows: list[dict[str, Any]]) -> None:
-    from genaipa.cli.screen import show
+    from genaipa.cli.console import show
 
     for row in rows:
         if row["settings"] is not None:
@@ -161,7 +161,7 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
 
 
 def _print_forms() -> None:
-    from genaipa.cli.screen import show, show_facts
+    from genaipa.cli.console import show, show_facts
 
     show("\nA system can also be named in full:")
     show_facts((f"  {form}", what) for form, what in _FORMS)
@@ -175,7 +175,7 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
     """Start each system and close it again; 1 if one is not ready."""
     import asyncio
 
-    from genaipa.cli.screen import print_json, say, show
+    from genaipa.cli.console import print_json, say, show
 
     found = []
     for system in resolved:
@@ -194,7 +194,7 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 async def _start(resolved: Resolved) -> dict[str, Any]:
     """What `start` said."""
     from genaipa.errors import GenaipaError
-    from genaipa.preflight import start
+    from genaipa.execution.prepare import start
     from genaipa.systems.base import Readiness
 
     if resolved.manual:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def show_table(table: Table) -> None:
     """The table with its title above and its note below, on stdout."""
-    from genaipa.cli import screen
+    from genaipa.cli import console as screen
     from genaipa.reports import render
 
     screen.show(screen.printable(table.title))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.cli.screen import printable
+from genaipa.cli.console import printable
 from genaipa.runs.tally import Count
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ def unpack(
     Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
     'genaipa runs', its report in report/, and what was made here in reports/again/.
     """
+    from genaipa.archive.pack import REPORT, bring_scores, differing
+    from genaipa.archive.pack import unpack as unpacked
+    from genaipa.cli.console import number, say, show
     from genaipa.cli.findings import check_extra
-    from genaipa.cli.screen import number, say, show
-    from genaipa.packing import REPORT, bring_scores, differing
-    from genaipa.packing import unpack as unpacked
     from genaipa.workspace import find_workspace
 
     check_extra()

@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
-    from genaipa.check import Finding
+    from genaipa.validation.data_files import Finding
     from genaipa.workspace import Workspace
 
 # Kind of data → one and several of it, as the last line counts them.
@@ -38,8 +38,8 @@ def validate(
     Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1
     if there is an error; warnings leave it at 0.
     """
-    from genaipa.check import check_workspace, data_files, fine_files
-    from genaipa.cli.screen import print_json
+    from genaipa.cli.console import print_json
+    from genaipa.validation.data_files import check_workspace, data_files, fine_files
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -56,7 +56,7 @@ def validate(
 
 
 def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
-    from genaipa.cli.screen import table
+    from genaipa.cli.console import table
 
     if not findings:
         return
@@ -70,7 +70,7 @@ def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
 
 
 def _print_counts(findings: list[Finding], fine: dict[str, tuple[int, int]]) -> None:
-    from genaipa.cli.screen import show
+    from genaipa.cli.console import show
 
     checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in fine.items() if total]
     good, total = (sum(counts) for counts in zip(*fine.values(), strict=True))

@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from genaipa import __version__
-from genaipa.datafiles import as_yaml
 from genaipa.errors import DataError, UsageError
+from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.document import LONGEST, About, Document, too_long
 from genaipa.policies.encoding import declared, decoded, library
 from genaipa.policies.page import Page
@@ -35,7 +35,7 @@ from genaipa.workspace import SUFFIXES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.questions import DocumentKind
+    from genaipa.policies.document import DocumentKind
 
 TIMEOUT = 30.0  # seconds, for a whole document
 MAX_BYTES = 20_000_000  # of a document as it comes, from the web after decompression

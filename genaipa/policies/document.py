@@ -9,20 +9,21 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.datafiles import read_text, read_yaml
 from genaipa.errors import DataError, UnknownNameError
+from genaipa.files.strict_yaml import read_text, read_yaml
 from genaipa.policies.sections import Section, find_sections
-from genaipa.questions import DocumentKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from genaipa.workspace import Workspace
+
+DocumentKind = Literal["policy", "regulation"]
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -16,19 +16,19 @@ import numpy as np
 import pandas as pd
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.questions import WORDINGS
-from genaipa.reports import cells
-from genaipa.reports.certainty import LEVEL, RESAMPLES, interval, interval_of_difference
-from genaipa.reports.frame import ORDERED
+from genaipa.questions.sets import WORDINGS
+from genaipa.reports import aggregate as cells
+from genaipa.reports.bootstrap import LEVEL, RESAMPLES, interval, interval_of_difference
 from genaipa.reports.significance import holm, paired, unpaired
 from genaipa.reports.table import Table
-from genaipa.scoring.inputs import Inputs
+from genaipa.reports.tidy import ORDERED
+from genaipa.runs.inputs import Inputs
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from genaipa.questions import Wording
+    from genaipa.questions.sets import Wording
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 

@@ -10,27 +10,28 @@ import pandas as pd
 
 from genaipa.reports import audit
 from genaipa.reports.figures import agreement as agreement_figures
-from genaipa.reports.figures import boxes, heatmap
-from genaipa.reports.figures import effort as effort_figures
-from genaipa.reports.figures import memory as memory_figures
+from genaipa.reports.figures import box_plots as boxes
+from genaipa.reports.figures import closed_book as memory_figures
+from genaipa.reports.figures import cost as effort_figures
+from genaipa.reports.figures import heatmap
 from genaipa.reports.figures import regulation as regulation_figures
 from genaipa.reports.figures import robustness as robustness_figures
 from genaipa.reports.figures.scope import Scope, paged
-from genaipa.reports.frame import ORDERED
 from genaipa.reports.table import Table
 from genaipa.reports.tables import (
     agreement,
-    conduct,
+    closed_book,
+    cost,
     documents,
-    effort,
     leaderboard,
-    memory,
     metrics,
+    outcomes,
     regulation,
     robustness,
     scores,
 )
-from genaipa.scoring.overall import Bounds
+from genaipa.reports.tidy import ORDERED
+from genaipa.scoring.m_all import Bounds
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def contents(gathered: Gathered, bounds: Bounds | None = None) -> Contents:
     """What a report of this has; `bounds` are those of the bands (by default, the ones of `Bounds`)."""
     frame, bounds = gathered.frame, bounds or Bounds()
     scope = Scope.of(frame, gathered.categories)
-    statuses = conduct.statuses(frame)
+    statuses = outcomes.statuses(frame)
     board = leaderboard.board(frame)
     chapters = [_asked(gathered, statuses)]
     if frame["counted"].any():
@@ -114,7 +115,7 @@ def contents(gathered: Gathered, bounds: Bounds | None = None) -> Contents:
 
 def notable(gathered: Gathered, statuses: Table | None = None) -> list[str]:
     """What no reader may miss; `statuses` is the table of them where it is there already."""
-    counts = conduct.statuses(gathered.frame) if statuses is None else statuses
+    counts = outcomes.statuses(gathered.frame) if statuses is None else statuses
     return [
         *_conduct_in_words(counts),
         *_unscored_in_words(gathered.frame),
@@ -224,7 +225,7 @@ def _by_metric(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
 
 def _silent(frame: pd.DataFrame) -> Chapter:
     """The questions on which a document is silent, apart."""
-    table = conduct.silent_questions(frame)
+    table = outcomes.silent_questions(frame)
     known = (frame["silent"] == "yes").any()
     return Chapter(
         "silent",
@@ -254,7 +255,7 @@ def _robustness(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
 
 
 def _memory(frame: pd.DataFrame, scope: Scope) -> Chapter:
-    by_question = memory.by_question(frame)
+    by_question = closed_book.by_question(frame)
     asked = _tried(frame, "recall") and _tried(frame, "quality")
     why = "no question is scored both ways" if asked else (
         "it takes answers with the document shown and with the company's name alone "
@@ -264,7 +265,7 @@ def _memory(frame: pd.DataFrame, scope: Scope) -> Chapter:
         "memory",
         "Memory",
         "What a system makes of the document that it is shown, against what it answers when only the company is named.",
-        _there(memory.summary(frame), by_question),
+        _there(closed_book.summary(frame), by_question),
         _pages(scope, [partial(memory_figures.by_question, by_question)]),
         [] if by_question else [f"Memory is not shown: {why}."],
     )
@@ -286,7 +287,7 @@ def _regulation(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
 
 
 def _effort(frame: pd.DataFrame, bounds: Bounds, scope: Scope) -> Chapter:
-    table = effort.by_system(frame)
+    table = cost.by_system(frame)
     return Chapter(
         "effort",
         "Effort",

@@ -11,13 +11,13 @@ from msgspec.structs import force_setattr
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.policies.statistics import measure
-from genaipa.reports import frame as tidy_table
+from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.inputs import Inputs
 from genaipa.runs.records import Kept
-from genaipa.runs.withheld import withheld
+from genaipa.runs.redactions import withheld
 from genaipa.scoring.events import standing
-from genaipa.scoring.evidence.silence import find_silence
-from genaipa.scoring.inputs import Inputs
+from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
 from genaipa.systems.base import Usage

@@ -19,9 +19,9 @@ import msgspec
 from markupsafe import Markup
 
 import genaipa
-from genaipa.reports import inputs
+from genaipa.reports import provenance as inputs
 from genaipa.reports.behind import Answers, answers
-from genaipa.reports.certainty import in_words as intervals_in_words
+from genaipa.reports.bootstrap import in_words as intervals_in_words
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
-    from genaipa.scoring.overall import Bounds
+    from genaipa.scoring.m_all import Bounds
 
 TEMPLATE = "report.html.jinja"
 LONG = 24

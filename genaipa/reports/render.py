@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.cells import harmless
+from genaipa.files.formulas import harmless
 from genaipa.reports import latex
 from genaipa.scoring.rubric import METRICS
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import UsageError
-from genaipa.reports import frame as tidy_table
-from genaipa.reports import inputs, page
+from genaipa.reports import page
+from genaipa.reports import provenance as inputs
+from genaipa.reports import tidy as tidy_table
 from genaipa.reports.contents import Contents, contents
 from genaipa.reports.figures.figure import FORMATS, save
 from genaipa.reports.render import as_csv, as_html, as_latex, as_rows, as_text
-from genaipa.scoring.overall import Bounds
+from genaipa.scoring.m_all import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -25,12 +25,12 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
-from genaipa.jsonfiles import DAMAGE, why
+from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.integrity import flaw
 from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record
+from genaipa.runs.redactions import WITHHELD
 from genaipa.runs.tally import Seen, Tally
-from genaipa.runs.withheld import WITHHELD
 from genaipa.systems.base import Message, Purpose, Role
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
 from genaipa.runs.records import ConversationRecord, Record, answer_digest
-from genaipa.runs.withheld import LEFT_OUT
+from genaipa.runs.redactions import LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from genaipa.errors import RunError
-from genaipa.jsonfiles import DAMAGE, why
+from genaipa.files.json_text import DAMAGE, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

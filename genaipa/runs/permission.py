@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.annotations import Annotations
-from genaipa.datafiles import read_yaml
-from genaipa.questions import QuestionSet
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.questions.annotations import Annotations
+from genaipa.questions.sets import QuestionSet
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import msgspec
 
-from genaipa.questions import Wording
+from genaipa.questions.sets import Wording
 from genaipa.systems.base import Usage, Words
 
 if TYPE_CHECKING:

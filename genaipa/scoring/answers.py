@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.jsonfiles import DAMAGE, why
-from genaipa.questions import Wording
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.questions.sets import Wording
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.folder import ANSWERS
+from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.records import Initialization, Kept, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
-from genaipa.scoring.inputs import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from genaipa.annotations import AnnotatedAnswer
-    from genaipa.policies.document import Document
-    from genaipa.questions import DocumentKind
+    from genaipa.policies.document import Document, DocumentKind
+    from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
     from genaipa.scoring.events import Event

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, UsageError, clipped
+from genaipa.files.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from genaipa.csvfiles import as_csv, read_csv
+from genaipa.files.csv_records import as_csv, read_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

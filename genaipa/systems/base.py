@@ -1,7 +1,7 @@
 """The seam between genaipa and every system under test. Whoever opens this file can write an adapter.
 
 An adapter turns messages into one reply, or raises one of `errors.TransientError`, `PermanentError`,
-`NotReadyError`. It does not retry, wait, count money or write files: `systems/limits.py` and `runner.py` do that for
+`NotReadyError`. It does not retry, wait, count money or write files: `execution/` does that for
 all of them. A key never appears in anything that it returns or raises.
 """
 

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from genaipa.datafiles import read_partly, read_yaml
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
+from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.systems import published
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
 from genaipa.systems.redaction import redact

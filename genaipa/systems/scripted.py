@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from genaipa.datafiles import read_yaml
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
+from genaipa.files.strict_yaml import read_yaml
 from genaipa.systems.base import Finish, Readiness, Reply, Usage
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from genaipa.runs.folder import list_runs
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.ledger import Ledger
+from genaipa.scoring.assignment import Plan
+from genaipa.scoring.current import Ledger
 from genaipa.scoring.people import People, load_people
+from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import Store, database_url
-from genaipa.ui.coverage import Plan
-from genaipa.ui.queue import Queue
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from genaipa.datafiles import read_text
 from genaipa.errors import DataError
+from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
     from genaipa.workspace import Workspace

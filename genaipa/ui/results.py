@@ -22,7 +22,7 @@ from genaipa.reports.tables import leaderboard, metrics, scores
 from genaipa.runs.folder import list_runs
 from genaipa.runs.selection import Source, select
 from genaipa.scoring.rubric import METRICS
-from genaipa.ui.plain import ANY
+from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

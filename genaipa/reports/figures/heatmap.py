@@ -18,7 +18,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
-from genaipa.scoring.overall import Bounds, band
+from genaipa.scoring.m_all import Bounds, band
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.scoring.overall import Band
+    from genaipa.scoring.m_all import Band
 
 _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Green": ("#dcf0e9", "#45b197")}
 """Band → colours of its lowest and highest value, all light enough for dark text."""

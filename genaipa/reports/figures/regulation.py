@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.scoring.overall import Bounds
+from genaipa.scoring.m_all import Bounds
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:

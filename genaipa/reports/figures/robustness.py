@@ -10,7 +10,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
-from genaipa.scoring.overall import Bounds
+from genaipa.scoring.m_all import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

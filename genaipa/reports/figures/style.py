@@ -26,7 +26,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from genaipa.scoring.overall import Band, Bounds
+from genaipa.scoring.m_all import Band, Bounds
 
 WIDTH = 7.0
 """Inches across both columns of a paper."""

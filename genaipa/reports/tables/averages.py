@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import cells
-from genaipa.reports.certainty import interval
+from genaipa.reports import aggregate as cells
+from genaipa.reports.bootstrap import interval
 from genaipa.reports.tables.columns import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from genaipa.reports.certainty import Interval
+    from genaipa.reports.bootstrap import Interval
 
 ROUGH = 10
 """Below so many questions or documents, a note says how few they are."""

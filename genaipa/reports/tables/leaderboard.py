@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import certainty
+from genaipa.reports import bootstrap as certainty
 from genaipa.reports.tables import averages
 from genaipa.reports.tables.columns import table
 

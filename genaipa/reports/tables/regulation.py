@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.reports import cells
+from genaipa.reports import aggregate as cells
 from genaipa.reports.tables.columns import table
 from genaipa.scoring.rubric import METRICS
 

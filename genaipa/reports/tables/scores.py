@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import cells, certainty
+from genaipa.reports import aggregate as cells
+from genaipa.reports import bootstrap as certainty
 from genaipa.reports.tables import averages
 from genaipa.reports.tables.columns import table
 

@@ -11,17 +11,17 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from genaipa.policies.sections import resolve
+from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.outline import outline
 from genaipa.scoring.evidence.quotations import Quotation, find_quotations
-from genaipa.scoring.evidence.references import Reference, find_references
-from genaipa.scoring.evidence.silence import Silence, find_silence
-from genaipa.scoring.evidence.wording import Wording
+from genaipa.scoring.evidence.resolution import Reference, find_references
+from genaipa.scoring.evidence.text_index import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.annotations import AnnotatedAnswer
     from genaipa.policies.document import Document
+    from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.scoring.rubric import Metric
 
 Span = tuple[int, int]

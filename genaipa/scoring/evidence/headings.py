@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.quotations import NEAR, nearest
-from genaipa.scoring.evidence.wording import wording
+from genaipa.scoring.evidence.text_index import wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

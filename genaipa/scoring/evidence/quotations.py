@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.scoring.evidence.wording import fold, wording
+from genaipa.scoring.evidence.text_index import fold, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.policies.document import Document
-    from genaipa.scoring.evidence.wording import Wording
+    from genaipa.scoring.evidence.text_index import Wording
 
 Match = Literal["exact", "normalised", "near", "none"]
 Span = tuple[int, int]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datafiles import convert, read_text
 from genaipa.errors import DataError, UsageError, nearest
-from genaipa.jsonfiles import DAMAGE, why
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.strict_yaml import convert, read_text
 from genaipa.scoring.events import Event, complaint
 from genaipa.scoring.exchange.rows import COLUMNS, DIGEST, event_of, is_scored, time_of
 from genaipa.scoring.exchange.sheet import SHOWN

@@ -6,9 +6,9 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from genaipa.cells import number
+from genaipa.files.formulas import number
 from genaipa.scoring.events import Event, Scorer, new_id, now
-from genaipa.scoring.overall import m_all
+from genaipa.scoring.m_all import m_all
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES, Metric, Values, shown
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from genaipa.datafiles import digest
+from genaipa.files.strict_yaml import digest
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS, openpyxl, spreadsheet_text
 from genaipa.scoring.rubric import METRICS, RUBRIC, SILENT_RULE, VALUES
 

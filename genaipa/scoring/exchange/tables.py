@@ -7,10 +7,10 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from genaipa.cells import harmless, plain
-from genaipa.datafiles import read_text
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.spreadsheets import MOST_ROWS, rows_of, workbook
+from genaipa.files.formulas import harmless, plain
+from genaipa.files.spreadsheets import MOST_ROWS, rows_of, workbook
+from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

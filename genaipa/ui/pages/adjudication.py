@@ -12,15 +12,15 @@ from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft, Event, new_id, now
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.rubric import KEYS, METRICS, SILENT_RULE, Metric, Values
+from genaipa.ui.answer_view import in_words
 from genaipa.ui.components import component
-from genaipa.ui.plain import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
-from genaipa.ui.view import in_words
+from genaipa.ui.widgets import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from genaipa.scoring.answers import Case
-    from genaipa.ui.coverage import Dispute
+    from genaipa.scoring.assignment import Dispute
     from genaipa.ui.desk import Desk, Visitor
 
 LEAST = (0.5, 1.5, 2.0)

@@ -9,15 +9,15 @@ import streamlit as st
 
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, MetricAgreement, Pair, measure
 from genaipa.scoring.rubric import METRICS
-from genaipa.ui.plain import Cell, Column, Row, head, kept, long_table, notice, part, table
+from genaipa.ui.widgets import Cell, Column, Row, head, kept, long_table, notice, part, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.scoring.answers import Pool
-    from genaipa.scoring.ledger import Ledger
+    from genaipa.scoring.assignment import Dispute
+    from genaipa.scoring.current import Ledger
     from genaipa.scoring.rubric import Metric
-    from genaipa.ui.coverage import Dispute
     from genaipa.ui.desk import Desk, Visitor
 
 FEW = 30

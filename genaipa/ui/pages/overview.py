@@ -14,9 +14,9 @@ from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.overall import m_all
+from genaipa.scoring.m_all import m_all
 from genaipa.scoring.rubric import METRICS, shown
-from genaipa.ui.plain import (
+from genaipa.ui.widgets import (
     ANY,
     FOLD,
     Cell,

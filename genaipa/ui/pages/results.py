@@ -13,15 +13,29 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.errors import GenaipaError
-from genaipa.reports.certainty import LEVEL
+from genaipa.reports.bootstrap import LEVEL
 from genaipa.reports.figures import style
-from genaipa.scoring.overall import Band, Bounds, band
+from genaipa.scoring.m_all import Band, Bounds, band
 from genaipa.scoring.rubric import METRICS, shown
-from genaipa.ui import spread
+from genaipa.ui import charts as spread
 from genaipa.ui.components import component
 from genaipa.ui.pages.overview import scores_of
-from genaipa.ui.plain import ANY, FOLD, Cell, Column, Row, Text, head, long_table, notice, part, problems, table, texts
 from genaipa.ui.results import Behind, Choice, Rows, Shelf, Taken, View, Whose, shelf_of, view
+from genaipa.ui.widgets import (
+    ANY,
+    FOLD,
+    Cell,
+    Column,
+    Row,
+    Text,
+    head,
+    long_table,
+    notice,
+    part,
+    problems,
+    table,
+    texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

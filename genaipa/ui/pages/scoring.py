@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import UNTYPED, Draft
 from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.ui.answer_view import Prepared, comparison, prepare
 from genaipa.ui.components import component
-from genaipa.ui.view import Prepared, comparison, prepare
 
 if TYPE_CHECKING:
     from genaipa.scoring.events import Event
+    from genaipa.scoring.queue import Progress
     from genaipa.scoring.rubric import Metric
     from genaipa.ui.desk import Desk, Visitor
-    from genaipa.ui.queue import Progress
 
 
 @dataclass

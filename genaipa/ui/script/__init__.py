@@ -1,5 +1,5 @@
 """The script that Streamlit runs, alone in its folder.
 
-Streamlit puts that folder on the import path, where genaipa/ui/queue.py would stand in for Python's own `queue`, and
-takes a folder `pages` beside the script for pages of its own making.
+Streamlit puts that folder on the import path, where a module of ours would stand in for one of Python's own of the same
+name, and takes a folder `pages` beside the script for pages of its own making.
 """

@@ -39,9 +39,9 @@ def _agreement(desk: Desk, visitor: Visitor) -> None:
 
 
 def _by_hand(desk: Desk, visitor: Visitor) -> None:
-    from genaipa.ui.pages import byhand
+    from genaipa.ui.pages import manual
 
-    byhand.page(desk, visitor)
+    manual.page(desk, visitor)
 
 
 def _results(desk: Desk, visitor: Visitor) -> None:

@@ -1,0 +1,113 @@
+"""The closing table of a run, and the next step."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from genaipa.cli.console import number, print_json, printable, show, width
+from genaipa.cli.fitting import whole
+from genaipa.cli.progress import on_run
+from genaipa.cli.tally import ENDED, clock, fit
+
+if TYPE_CHECKING:
+    from genaipa.cli.planning import Job
+    from genaipa.execution.run import Outcome
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.tally import Tally
+
+_WIDEST = 500
+_MINUTE = 60.0
+
+
+def already_complete(job: Job, *, json: bool) -> int:
+    """Say that there is nothing left to ask; the exit code."""
+    assert job.folder is not None, "only a run that exists is complete"
+    _, tally = job.folder.state()
+    if json:
+        print_json(_summary(job.folder, "complete", tally))
+    else:
+        print_tally(tally)
+        show(f"{job.folder.name} is complete; nothing was asked. Look at it with: {on_run(job.folder, 'show')}")
+    return 0
+
+
+def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
+    """What came of a run, where it lies and what to do next."""
+    if json:
+        summary = _summary(folder, outcome.status, outcome.tally)
+        print_json({**summary, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
+        return
+    print_tally(outcome.tally)
+    if outcome.elapsed is not None:
+        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
+        show(f"Took {took}{_side_by_side(outcome)}.")
+    show(f"Run folder: {whole(folder.path)}")
+    for system, reason in outcome.stopped.items():
+        show(f"{system} was asked no more: {printable(reason)}")
+    if outcome.capped:
+        show(f"Stopped by --max-cost: {outcome.capped}.")
+    show(next_step(folder, outcome))
+
+
+def _side_by_side(outcome: Outcome) -> str:
+    """Why the time of all calls is more than it took, where that is so: earlier sittings' calls are in it, too."""
+    more = outcome.elapsed is not None and outcome.tally.totals().seconds > outcome.elapsed
+    return "; call time is the sum of all calls, earlier ones and those side by side included" if more else ""
+
+
+def next_step(folder: RunFolder, outcome: Outcome) -> str:
+    """The sentence that a run ends with."""
+    if outcome.status == "complete":
+        return f"Complete. Read the answers: {on_run(folder, 'show')}"
+    missing = sum(row.missing for row in outcome.tally.rows.values())
+    lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
+    if outcome.status == "waiting":
+        sheets = whole(folder.path / "sheets")
+        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"
+    steps = sum(row.failed_steps for row in outcome.tally.rows.values())
+    if steps:
+        lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
+    go_on = on_run(folder, "run", "--resume")
+    if outcome.status == "capped":
+        enough = _enough(outcome)
+        return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
+    return f"{lack} Ask again: {go_on}"
+
+
+def _enough(outcome: Outcome) -> float:
+    """Dollars, to two figures, for which the whole run might be had: at the price of its answers so far, and more."""
+    totals = outcome.tally.totals()
+    kept = totals.answered + totals.refused + totals.truncated
+    # The later questions of a growing conversation cost more, and money is set aside for the calls under way.
+    expected = max(1.5 * (totals.cost or 0.0) * totals.planned / max(1, kept), 2 * outcome.needed)
+    size = 10.0 ** (math.floor(math.log10(expected)) - 1)
+    return math.ceil(expected / size) * size
+
+
+def print_tally(tally: Tally) -> None:
+    """A row for each system and initialization, and one for all; what nothing was counted of is left out."""
+    from rich.console import Console
+
+    fitted = fit(tally, ENDED, width())
+    Console(highlight=False, width=_WIDEST).print(fitted.table)
+    if fitted.dropped:
+        show(f"No room for: {', '.join(fitted.dropped)}; a wider terminal and --json show them.")
+
+
+def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    rows = [
+        {
+            "system": system,
+            "initialization": initialization,
+            "planned": row.planned,
+            **row.status,
+            "missing": row.missing,
+            "failed_steps": row.failed_steps,
+            "usage": row.usage,
+            "cost": row.cost if row.priced else None,
+            "call_seconds": round(row.seconds, 3),
+        }
+        for (system, initialization), row in tally.rows.items()
+    ]
+    return {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}

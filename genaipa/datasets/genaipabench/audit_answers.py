@@ -1,0 +1,160 @@
+"""What is wrong with the published answers and with the annotated answers that they are compared to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from genaipa.datasets.genaipabench.documents import DOCUMENTS
+from genaipa.datasets.genaipabench.layout import labelled
+from genaipa.datasets.genaipabench.sheets import column_letter
+from genaipa.files.strict_yaml import read_text
+from genaipa.runs.audit import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from genaipa.datasets.genaipabench.files import Tree
+    from genaipa.datasets.genaipabench.transcripts import Answer
+    from genaipa.policies.document import Document
+    from genaipa.questions.annotations import Annotations
+    from genaipa.questions.sets import QuestionSet
+
+# By what an answer can be told to be about a company; those without a line are known by their own name.
+_NAMES = {"facebook": "Facebook|Meta|Instagram", "twitter": "Twitter|[Tt]weets?|X Corp"}
+_ENOUGH = 3
+"""Answers of a block that have to name another company before the block is taken to be about it."""
+_GENERIC = 8
+"""Words below which one text can well answer two questions."""
+
+_PHRASE = 3
+_FITS = 3
+"""How many times more of an annotated answer's phrases another part has to hold than the part that it cites."""
+_PHRASES = 6
+"""That the other part has to hold at least."""
+_FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "the a an of to and or in for on with is are be by as that this it its their they them you your we our us from "
+        "at not any may can will has have such which if when other also more how who what do does about all",
+    )
+)
+_STEM = 5
+"""Letters by which two forms of a word are the same word: "secured" and "security"."""
+
+
+def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
+    """Answers about another company, answers to another question, and texts that lost their first letter."""
+    return [
+        *_other_company(answers),
+        *_other_question(answers, questions),
+        *(
+            answer.finding("lost-first-letter", "The text begins in the middle of a word; the rest is as published.")
+            for answer in answers
+            if answer.text and answer.text.lstrip()[:1].islower()
+        ),
+    ]
+
+
+def _blocks(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
+    """The answers that stand together: one sheet, one experiment, one run."""
+    blocks: dict[tuple[object, ...], list[Answer]] = defaultdict(list)
+    for answer in answers:
+        if answer.text is not None:
+            blocks[answer.file, answer.sheet, answer.experiment, answer.repetition].append(answer)
+    return blocks
+
+
+def _other_company(answers: list[Answer]) -> Iterator[Finding]:
+    """Every answer of a block that is about another company, whether it names one or not."""
+    companies = [name for name, document in DOCUMENTS.items() if document.kind == "policy"]
+    patterns = {name: re.compile(rf"\b(?:{_NAMES.get(name, DOCUMENTS[name].company)})\b") for name in companies}
+    for block in _blocks(answers).values():
+        named = Counter(
+            name for answer in block for name, pattern in patterns.items() if pattern.search(answer.text or "")
+        )
+        own = named.pop(block[0].document, 0)
+        other, count = max(named.items(), key=lambda item: item[1], default=("", 0))
+        # Half of a block may name its own company as well: a system that was asked about it says so.
+        if count >= min(_ENOUGH, len(block)) and count >= 2 * own:
+            said = (
+                f"{count} of the {len(block)} answers of this run name {DOCUMENTS[other].company}, and {own} "
+                f"{DOCUMENTS[block[0].document].company}: the run is about another company."
+            )
+            for answer in block:
+                yield answer.finding("other-company", said, excludes=True)
+
+
+def _other_question(answers: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
+    """An answer whose text also stands under another question, to which it fits better."""
+    for block in _blocks(answers).values():
+        same = defaultdict(list)
+        for answer in block:
+            same[" ".join((answer.text or "").lower().split())].append(answer)
+        for text, sharing in same.items():
+            if len({answer.question for answer in sharing}) == 1 or len(text.split()) < _GENERIC:
+                continue
+            shared = {a.question: len(_words(questions[a.question].wording(a.wording)) & _words(text)) for a in sharing}
+            rightful = max(shared, key=lambda question: shared[question])
+            for answer in sharing:
+                if shared[answer.question] < shared[rightful]:
+                    yield answer.finding(
+                        "other-question", f"The text is the answer to {rightful}, word for word.", excludes=True
+                    )
+
+
+def _words(text: str) -> set[str]:
+    return {word[:_STEM] for word in re.findall(r"\w+", text.lower()) if word not in _FUNCTION_WORDS}
+
+
+def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
+    """Annotated answers that cite a part which doesn't hold what they say, and those that repeat another's text."""
+    starts = document.about.part_sets.get(annotations.part_set, ())
+    spans = [document.part(annotations.part_set, number) or (0, 0) for number in range(1, len(starts) + 1)]
+    held = [_phrases(document.text[slice(*span)]) for span in spans]
+    path = f"Annotated Answers/Privacy Policy Answers/annotated_answers_{document.company}.csv"
+    cells = _cells(tree, path)
+    for question, answer in annotations.answers.items():
+        place = (path, "", cells.get(question, ""))
+        if "is a copy of" in answer.note:
+            yield Finding("annotation-copied", *place, answer.note, document=document.name, question=question)
+        cited = [int(label.split()[1]) for label in answer.sections if re.fullmatch(r"Part \d+", label)]
+        missing = [number for number in cited if not 1 <= number <= len(held)]
+        if missing:
+            said = f"It cites Part {missing[0]}, and the document has {len(held)} parts."
+            yield Finding("annotation-wrong-part", *place, said, document=document.name, question=question)
+        if not cited or missing:
+            continue
+        phrases = _phrases(re.sub(r"\bP(?:art\s*)?\d+\b", "", answer.answer))
+        shared = [len(phrases & part) for part in held]
+        best = max(range(len(held)), key=lambda part: shared[part])
+        there = max(shared[number - 1] for number in cited)
+        if shared[best] >= _PHRASES and shared[best] > _FITS * there:
+            said = (
+                f"It cites {' and '.join(f'Part {number}' for number in cited)}, which shares {there} of its phrases "
+                f"of {_PHRASE} words; Part {best + 1} shares {shared[best]}."
+            )
+            yield Finding("annotation-wrong-part", *place, said, document=document.name, question=question)
+
+
+def _phrases(text: str) -> set[tuple[str, ...]]:
+    """The runs of three words in which at least two mean something."""
+    words = re.findall(r"[a-z0-9]+", text.lower())
+    runs = (tuple(words[start : start + _PHRASE]) for start in range(len(words) - _PHRASE + 1))
+    return {run for run in runs if sum(word not in _FUNCTION_WORDS for word in run) > 1}
+
+
+def _cells(tree: Tree, path: str) -> dict[str, str]:
+    """Question id → the cell of its annotated answer."""
+    rows = csv.reader(io.StringIO(read_text(tree.folder / path), newline=""))
+    header = [name.strip().lower().replace("_", " ") for name in next(rows, [])]
+    letter = column_letter(header.index("annotated answer") + 1) if "annotated answer" in header else ""
+    cells = {}
+    for number, row in enumerate(rows, start=2):
+        label = next((found for cell in row if (found := labelled(cell))), None)
+        if label:
+            cells[label[0]] = f"{letter}{number}"
+    return cells

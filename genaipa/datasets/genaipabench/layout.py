@@ -1,0 +1,96 @@
+"""How the published tables name things: documents, questions, experiments and systems, with all their spellings."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from genaipa.datasets.genaipabench.documents import DOCUMENTS
+from genaipa.datasets.genaipabench.questions import POLICY_IDS
+
+if TYPE_CHECKING:
+    from genaipa.datasets.genaipabench.files import Tree
+    from genaipa.questions.sets import Wording
+    from genaipa.runs.records import Initialization
+    from genaipa.scoring.published import StudyExperiment
+
+ANSWERS = "Generated Answers/"
+RESULTS = "Results/"
+POLICIES = tuple(name for name, document in DOCUMENTS.items() if document.kind == "policy")
+REGULATIONS = tuple(name for name, document in DOCUMENTS.items() if document.kind == "regulation")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One of the study's experiments: how it introduced the systems, and how its name begins in files and sheets."""
+
+    initialization: Initialization
+    begins: str
+    wordings: dict[str, tuple[Wording, ...]]
+    """Origin of a question → the wordings in which it was asked."""
+
+
+_ORIGINAL: dict[str, tuple[Wording, ...]] = {"faq": ("original",), "user": ("original",)}
+_PARAPHRASED: dict[str, tuple[Wording, ...]] = {
+    "faq": ("paraphrase-1",),
+    "user": ("paraphrase-1", "paraphrase-2", "paraphrase-3"),
+}
+EXPERIMENTS: dict[StudyExperiment, Experiment] = {
+    "quality": Experiment("document", "orig", _ORIGINAL),
+    "robustness": Experiment("document", "robust", _PARAPHRASED),
+    "recall": Experiment("company-name", "adapt", _ORIGINAL),
+    "summary": Experiment("summary-of-document", "summar", _ORIGINAL),
+}
+REPETITIONS = {"faq": 1, "user": 3}
+"""Origin of a question → how often the study asked it."""
+
+_LEVELS = str.maketrans({"ₑ": "1", "ₘ": "2", "ₕ": "3"})
+_LABEL = re.compile(r"([A-Z]+)_?([FU]?)_?([1-3])")
+_CLOSE = 0.8
+"""How alike a misspelt name has to be: "airbnd" is airbnb."""
+
+
+def experiment_named(text: str) -> StudyExperiment | None:
+    """The experiment that a sheet, a file or a heading is called after; None for any other text."""
+    word = text.strip().lower().removeprefix("results_")
+    return next((name for name, known in EXPERIMENTS.items() if word.startswith(known.begins)), None)
+
+
+def document_named(text: str, among: tuple[str, ...] = POLICIES) -> str | None:
+    """The document that a sheet or a column is called after, small slips of the pen included."""
+    close = difflib.get_close_matches(text.strip().lower(), among, n=1, cutoff=_CLOSE)
+    return close[0] if close else None
+
+
+def labelled(text: str) -> tuple[str, int] | None:
+    """Question id and number of a label: `T_f1`, `AEEₑ` → AEE_f1; `T_u2` → T_u1, 2 (its second paraphrase)."""
+    levels = any(ord(letter) in _LEVELS for letter in text)
+    found = _LABEL.fullmatch(text.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
+    if found is None:
+        return None
+    category, kind, number = found[1], "F" if levels else found[2], int(found[3])
+    question = f"{category}_u1" if kind == "U" else f"{category}_f{number}"
+    return (question, number) if kind and question in POLICY_IDS else None
+
+
+def origin_of(question: str) -> str:
+    """`faq` or `user`: from where the study has the question."""
+    return "user" if "_u" in question else "faq"
+
+
+def system_of(path: str) -> str:
+    """The system whose file this is, from its folder: `Results/Results_ChatGPT-4/…` → published/chatgpt-4."""
+    folder = PurePosixPath(path).parts[1]
+    return "published/" + folder.removeprefix("Results_").lower()
+
+
+def held(tree: Tree, folder: str, suffix: str) -> list[str]:
+    """The files of one of the folders that are here, in order; those directly in it belong to no system."""
+    return sorted(
+        path
+        for path in tree.blobs
+        if path.startswith(folder) and path.lower().endswith(suffix) and path.count("/") > 1 and tree.holds(path)
+    )

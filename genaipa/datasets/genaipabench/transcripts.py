@@ -1,0 +1,210 @@
+"""The published answers: workbooks with a sheet for each policy, as records with the cell that each comes from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.datasets.genaipabench.layout import (
+    ANSWERS,
+    EXPERIMENTS,
+    POLICIES,
+    REPETITIONS,
+    document_named,
+    held,
+    origin_of,
+    system_of,
+)
+from genaipa.datasets.genaipabench.sheets import Grid, Sheet, column_letter, read_sheet, simplified
+from genaipa.errors import DataError, MissingPackageError
+from genaipa.files.spreadsheets import rows_of, workbook
+from genaipa.questions.sets import WORDINGS, Wording
+from genaipa.runs.audit import Finding
+from genaipa.scoring.published import StudyExperiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.datasets.genaipabench.files import Tree
+    from genaipa.questions.sets import QuestionSet
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a system was asked and said, and where that stands; `text` is None where the cell is empty.
+
+    `asked` and `text` are as the sheet has them.
+    """
+
+    system: str
+    experiment: StudyExperiment
+    document: str
+    question: str
+    wording: Wording
+    repetition: int
+    asked: str
+    text: str | None
+    file: str
+    sheet: str
+    cell: str
+
+    @property
+    def origin(self) -> str:
+        """`faq` or `user`."""
+        return origin_of(self.question)
+
+    @property
+    def place(self) -> tuple[str, str, str, str, str, int]:
+        """What it answers: no two answers of the study have the same."""
+        return (self.system, self.experiment, self.document, self.question, self.wording, self.repetition)
+
+    @property
+    def key(self) -> str:
+        """The key of its record: that of a run which asks the same."""
+        initialization = EXPERIMENTS[self.experiment].initialization
+        where = (self.system, self.document, initialization, self.wording, self.repetition, self.question)
+        return "|".join(map(str, where))
+
+    def finding(self, kind: str, reason: str, *, excludes: bool = False) -> Finding:
+        """A finding about this answer."""
+        return Finding(
+            kind=kind,
+            file=self.file,
+            sheet=self.sheet,
+            cell=self.cell,
+            reason=reason,
+            system=self.system,
+            experiment=self.experiment,
+            document=self.document,
+            question=self.question,
+            wording=self.wording,
+            repetition=self.repetition,
+            key=self.key,
+            excludes="answer" if excludes else "",
+        )
+
+
+def openpyxl() -> Any:
+    """The library that reads workbooks; a MissingPackageError that names the extra where it is missing."""
+    try:
+        import openpyxl as library
+    except ImportError:
+        raise MissingPackageError(
+            "the published answers are spreadsheets, which need the package 'openpyxl': pip install 'genaipa[reports]'"
+        ) from None
+    return library
+
+
+def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
+    """Each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
+    with workbook(path, openpyxl()) as found:
+        for sheet in found.worksheets:
+            grid = [tuple(row) for row in rows_of(sheet, path)]
+            while grid and not any(cell is not None for cell in grid[-1]):
+                grid.pop()
+            yield sheet.title, grid
+
+
+def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:
+    """Every published answer that is here, and what was found while they were read.
+
+    Of files with the same answers the one that is called after its folder is taken.
+    """
+    texts = {
+        simplified(question.wording(wording)): (question.id, wording)
+        for question in questions.questions
+        for wording in WORDINGS[: len(question.paraphrases) + 1]
+    }
+    answers: dict[tuple[str, str, str, str, str, int], Answer] = {}
+    findings: list[Finding] = []
+    paths = held(tree, ANSWERS, ".xlsx")
+    for path in sorted(paths, key=lambda path: (system_of(path), not _called_after_folder(path), path)):
+        found, said = _read_file(tree, path, texts)
+        known = [answer for answer in found if answer.place in answers]
+        if known:
+            findings.append(_again(path, found, answers))
+            found = [answer for answer in found if answer.place not in answers]
+            kept = {answer.cell + answer.sheet for answer in found}
+            said = [finding for finding in said if not finding.key or finding.cell + finding.sheet in kept]
+        findings += said
+        answers.update({answer.place: answer for answer in found})
+    return list(answers.values()), findings
+
+
+def _called_after_folder(path: str) -> bool:
+    whole = PurePosixPath(path)
+    return whole.name.lower().startswith(whole.parent.name.lower())
+
+
+def _again(path: str, found: list[Answer], answers: dict[tuple[str, str, str, str, str, int], Answer]) -> Finding:
+    """The finding about a file whose answers another file has given already."""
+    others = [answers[answer.place] for answer in found if answer.place in answers]
+    differ = sum(answers[a.place].text != a.text for a in found if a.place in answers)
+    names = ", ".join(sorted({PurePosixPath(other.file).name for other in others}))
+    reason = f"It holds the same {len(others)} answers as {names}, which were taken."
+    if differ:
+        reason = f"{differ} of its {len(others)} answers differ from those of {names}, which were taken."
+    return Finding("duplicate-file", path, "", "", reason, system_of(path))
+
+
+def _read_file(tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]) -> tuple[list[Answer], list[Finding]]:
+    """The answers of one workbook, and what is odd about its sheets."""
+    answers: list[Answer] = []
+    findings: list[Finding] = []
+    sheets: dict[str, str] = {}
+    try:
+        grids = list(read_workbook(tree.folder / path))
+    except DataError as error:
+        return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", system_of(path))]
+    exact = {title.strip().lower() for title, _ in grids}
+    for title, grid in grids:
+        document = document_named(title)
+        # A sheet that is called nearly like a policy is that policy's only if no other is.
+        if document is None or document in sheets or (document != title.strip().lower() and document in exact):
+            findings.append(Finding("unplaced", path, title, "", "The sheet is called after no policy of the study."))
+            continue
+        sheets[document] = title
+        sheet = read_sheet(grid, texts)
+        read = list(_answers(path, title, document, sheet))
+        answers += read
+        findings += [answer.finding("missing-answer", "The cell is empty.") for answer in read if answer.text is None]
+        odd = [
+            *(("note-not-answer", cell.name, "It holds a note of the study, not an answer.") for cell in sheet.notes),
+            *(("unplaced", cell, f"{reason[0].upper()}{reason[1:]}.") for cell, reason in sheet.unplaced),
+        ]
+        findings += [
+            Finding(kind, path, title, cell, reason, system_of(path), document=document) for kind, cell, reason in odd
+        ]
+    findings += [
+        Finding("missing-answer", path, "", "", f"No sheet is about {name}.", system_of(path), document=name)
+        for name in POLICIES
+        if name not in sheets
+    ]
+    return answers, findings
+
+
+def _answers(path: str, title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
+    """An answer, or the lack of one, for each run of each question."""
+    columns: defaultdict[int, int] = defaultdict(int)
+    for run, placed in enumerate(sheet.runs):
+        columns[run] = max((cell.column for cell in placed.values()), default=0)
+    for slot in sheet.slots:
+        for run in range(REPETITIONS[origin_of(slot.question)]):
+            cell = sheet.runs[run].get(slot) if run < len(sheet.runs) else None
+            empty = f"{column_letter(columns[run])}{slot.row}" if columns[run] else f"row {slot.row}"
+            yield Answer(
+                system=system_of(path),
+                experiment=slot.experiment,
+                document=document,
+                question=slot.question,
+                wording=slot.wording,
+                repetition=run + 1,
+                asked=slot.asked,
+                text=cell.text if cell else None,
+                file=path,
+                sheet=title,
+                cell=cell.name if cell else empty,
+            )

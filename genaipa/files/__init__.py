@@ -1,0 +1,1 @@
+"""File formats: strict YAML, JSON, CSV and spreadsheets, read and written safely."""

@@ -1,0 +1,1 @@
+"""Questions: sets of them in several wordings, and the annotated answers to them."""

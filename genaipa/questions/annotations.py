@@ -1,0 +1,274 @@
+"""Annotated answers: the expert reference for a (document, question), or the statement that the document is silent.
+
+A file `annotations/NAME.yaml` belongs to one text of the document of that name, and to the questions of one set. Its
+answers hold for every question with the same text, in whichever set it is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+import yaml
+
+from genaipa.errors import DataError, UnknownNameError
+from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.questions.sets import Question, QuestionSet, load_questions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.policies.document import Document
+    from genaipa.workspace import Workspace
+
+
+class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The right answer to one question about one document.
+
+    `sections` are the sections it rests on, as the document labels them ("4.2", "Article 3") or as parts of a
+    published segmentation ("Part 3"); empty where the document is silent or the annotators named none.
+    """
+
+    silent: bool
+    answer: str
+    sections: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def untouched(self) -> bool:
+        """Whether this is still an entry of the template, with nothing filled in."""
+        return not (self.silent or self.answer.strip() or self.sections or self.note.strip())
+
+
+class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """All annotated answers of one document, by the ids of the question set `questions`.
+
+    `digest` is the SHA-256 of the text that they are about; empty where the file does not say. `part_set` names the
+    segmentation that "Part n" refers to. `written_for` names the set that the answers were written for, where they
+    were carried over to the questions of another.
+    """
+
+    document: str
+    questions: str
+    annotators: tuple[str, ...]
+    answers: dict[str, AnnotatedAnswer]
+    date: str = ""
+    source: str = ""
+    license: str = ""
+    digest: str = ""
+    part_set: str = ""
+    written_for: str = ""
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Ids of the questions on which the document is silent."""
+        return tuple(question for question, answer in self.answers.items() if answer.silent)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A file of annotated answers, as it is found for a document.
+
+    `of_this_text` says whether it is about the document's very text, `asked` is the question set that it was written
+    for; None where that can't be had.
+    """
+
+    path: Path
+    layer: str
+    annotations: Annotations
+    of_this_text: bool
+    asked: QuestionSet | None
+
+    def usable(self, asked: QuestionSet, company: str) -> Annotations:
+        """The annotated answers to the questions of a set about this text, by the set's ids; there may be none."""
+        if self.asked is None or not self.of_this_text:
+            return msgspec.structs.replace(self.annotations, answers={})
+        return carry_over(self.annotations, self.asked, asked, company)
+
+    def said(self, asked: QuestionSet, company: str) -> str:
+        """A sentence about annotated answers that these questions leave unused or take from another set; or none."""
+        name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
+        if not self.of_this_text:
+            return f"{name}: {why_unused(self.annotations, self.path, self.layer)}"
+        if self.asked is None:
+            return (
+                f"{name}: its annotated answers are not used, because their question set '{written_for}' is not here."
+            )
+        used = len(self.usable(asked, company).answers)
+        if asked.name != written_for and used == every:
+            return (
+                f"{name}: its {every} annotated answers, written for the question set {written_for}, are for these too."
+            )
+        if asked.name != written_for:
+            return (
+                f"{name}: {used} of its {every} annotated answers are for these questions; they were written for the "
+                f"question set {written_for}, --questions {written_for} uses all."
+            )
+        if used < every:
+            return (
+                f"{name}: {used} of its {every} annotated answers are for these questions; the question set "
+                f"{written_for} that the others were written for asks something else."
+            )
+        return ""
+
+
+def why_unused(annotations: Annotations, path: Path, layer: str) -> str:
+    """Why annotated answers of a document's name are not used, where they are about another text."""
+    answers = f"its annotated answers ({path}) are of another text, and are not used;"
+    if layer == "workspace":
+        return f"{answers} if they hold for this one, too, put its sha256 there as 'digest'."
+    return f"{answers} for some of your own: genaipa policies annotate {annotations.document}"
+
+
+def load_annotations(workspace: Workspace, document: str) -> Annotations:
+    """The nearest annotations of a document of that name; a UsageError (none) or DataError (bad file)."""
+    files = workspace.names("annotations")
+    if document not in files:
+        raise UnknownNameError("annotations for", document, files)
+    return _read(files[document][1], document)
+
+
+def _read(path: Path, document: str) -> Annotations:
+    annotations = read_annotations(path)
+    for error in problems(path, document, annotations):
+        raise error
+    return annotations
+
+
+def read_annotations(path: Path) -> Annotations:
+    """A file of annotated answers, without the entries that are not filled in yet; a DataError for a bad file."""
+    return filled(read_yaml(path, Annotations))
+
+
+def filled(annotations: Annotations) -> Annotations:
+    """The annotations without the entries that are not filled in yet."""
+    answers = {question: answer for question, answer in annotations.answers.items() if not answer.untouched}
+    if len(answers) == len(annotations.answers):
+        return annotations
+    return msgspec.structs.replace(annotations, answers=answers)
+
+
+def template(document: Document, questions: QuestionSet, date: str) -> str:
+    """A file of annotated answers for a document, each question with an entry to be filled in."""
+    blank = AnnotatedAnswer(silent=False, answer="")
+    about = Annotations(
+        document=document.name,
+        questions=questions.name,
+        annotators=("your name",),
+        answers={question.id: blank for question in questions.questions},
+        date=date,
+        digest=document.digest,
+    )
+    head, _, _ = as_yaml(about).partition("answers:")
+    lines = [_TEMPLATE, head + "answers:"]
+    for question in questions.questions:
+        asked = " ".join(questions.asked(question.id, "original", document.company).split())
+        key = question.id if yaml.safe_load(question.id) == question.id else f'"{question.id}"'
+        lines += [f"  {key}:  # {asked}", "    silent: false", "    sections: []", '    answer: ""']
+    return "\n".join(lines) + "\n"
+
+
+_TEMPLATE = """\
+# One entry for each question; what is still blank counts as not annotated. `sections` are those that the answer cites,
+# as the document labels them. Where the document does not say: silent: true, no sections, and an answer that says so.
+# `digest` is that of the text that the answers are about: they are used for no other text.\
+"""
+
+
+def problems(path: Path, document: str, annotations: Annotations) -> Iterator[DataError]:
+    """Everything that is wrong in a file of annotated answers, as far as it can be seen from the file alone."""
+    if annotations.document != document:
+        yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
+    for question, answer in filled(annotations).answers.items():
+        if not answer.answer.strip():
+            yield DataError(path, "the answer is empty.", f"answers.{question}")
+        if answer.silent and answer.sections:
+            yield DataError(path, "is marked silent, so it can't rest on sections.", f"answers.{question}")
+
+
+def find_annotations(workspace: Workspace, document: Document) -> Held | None:
+    """The nearest annotated answers that are about this very text, else the nearest of that name; None without any.
+
+    A file with a digest is about the text of that digest. One without is about the document that its own folder of
+    data, or one below it, holds under the name. A DataError if a file that is nearer can't be used.
+    """
+    nearest = None
+    for layer, path in workspace.every("annotations").get(document.name, ()):
+        found = _read(path, document.name)
+        asked = question_set(workspace, found.questions, layer)
+        held = Held(path, layer, found, is_about(found, layer, document, workspace), asked)
+        if held.of_this_text:
+            return held
+        nearest = nearest or held
+    return nearest
+
+
+def is_about(annotations: Annotations, layer: str, document: Document, workspace: Workspace) -> bool:
+    """Whether annotations of that layer are about the document's very text."""
+    if annotations.digest:
+        return annotations.digest == document.digest
+    layers = [name for name, _ in workspace.layers]
+    return document.layer in layers[layers.index(layer) :]
+
+
+def question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSet | None:
+    """The question set of that name, as it is known to annotations of a layer; None if it can't be had."""
+    layers = [known for known, _ in workspace.layers]
+    views = [workspace.from_layer(layers.index(layer)), workspace] if layer else [workspace]
+    for view in views:
+        try:
+            return load_questions(view, name)
+        except UnknownNameError:
+            continue
+        except DataError:
+            break
+    return None
+
+
+def carry_over(
+    annotations: Annotations, written_for: QuestionSet | None, asked: QuestionSet, company: str
+) -> Annotations:
+    """The annotated answers to the questions of the set `asked`, by its ids.
+
+    An answer holds for a question whose original has the same text, but for the company, letter case, spacing and the
+    form of quotation marks; never for one that merely has the same id. The annotations themselves, where they hold for
+    all of it as they are.
+    """
+    if written_for is None:
+        return msgspec.structs.replace(annotations, answers={})
+    ids: dict[str, list[str]] = {}
+    for question in written_for.questions:
+        if question.id in annotations.answers:
+            ids.setdefault(_folded(question, written_for, company), []).append(question.id)
+    same = {question.id: ids.get(_folded(question, asked, company), []) for question in asked.questions}
+    chosen = {question: question if question in found else found[0] for question, found in same.items() if found}
+    answers = {question: annotations.answers[source] for question, source in chosen.items()}
+    if asked.name == annotations.questions and answers == annotations.answers:
+        return annotations
+    before = annotations.questions if asked.name != annotations.questions else annotations.written_for
+    return msgspec.structs.replace(annotations, questions=asked.name, answers=answers, written_for=before)
+
+
+_QUOTES = str.maketrans("\u2018\u2019\u201a\u201b\u00b4`\u201c\u201d\u201e\u00ab\u00bb", "''''''" + '"""""')
+_COMPANY = "\0"
+
+
+def _folded(question: Question, asked: QuestionSet, company: str) -> str:
+    """What a question asks, in a form that is the same for all spellings of it and for all names of the company."""
+    text = _plain(question.text).replace(_plain(asked.placeholder), _COMPANY)
+    # Sets differ in whether "the company" is a placeholder, and may name the company itself.
+    names = {
+        _plain(asked.placeholder).strip("[]{}<> "),
+        _plain(company),
+        "the company" if asked.kind == "policy" else "",
+    }
+    for name in sorted(names - {""}, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _COMPANY, text)
+    return text
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.translate(_QUOTES).casefold().split())

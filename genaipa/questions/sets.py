@@ -1,0 +1,93 @@
+"""The question corpus (paper, section 4): questions, their wordings, and the sets that hold them.
+
+A set is a file `questions/NAME.yaml`. A question's wording is its original text or one of its paraphrases; the
+placeholder (`[the company]`, `[regulation]`) is filled in when it is asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+import msgspec
+
+from genaipa.errors import DataError, UnknownNameError
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.policies.document import DocumentKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.workspace import Workspace
+
+Wording = Literal["original", "paraphrase-1", "paraphrase-2", "paraphrase-3"]
+WORDINGS: tuple[Wording, ...] = get_args(Wording)
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One question. `origin` is `faq` (general concerns, f1 to f3) or `user` (asked by a lay user, u1)."""
+
+    id: Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
+    category: str
+    origin: Literal["faq", "user"]
+    text: str
+    paraphrases: tuple[str, ...] = ()
+
+    def wording(self, wording: Wording) -> str:
+        """The text in one wording, its placeholder still in it."""
+        return self.text if wording == "original" else self.paraphrases[WORDINGS.index(wording) - 1]
+
+
+class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Questions that are asked together about one kind of document."""
+
+    name: str
+    title: str
+    kind: DocumentKind
+    placeholder: str
+    source: str
+    license: str
+    categories: dict[str, str]
+    questions: tuple[Question, ...]
+
+    def asked(self, question_id: str, wording: Wording, company: str) -> str:
+        """The question as it is put to a system: one wording, the company (or regulation) filled in."""
+        return self[question_id].wording(wording).replace(self.placeholder, company)
+
+    def __getitem__(self, question_id: str) -> Question:
+        for question in self.questions:
+            if question.id == question_id:
+                return question
+        raise UnknownNameError("question", question_id, [q.id for q in self.questions])
+
+
+def load_questions(workspace: Workspace, name: str) -> QuestionSet:
+    """The question set of that name, checked; a UsageError (unknown name) or DataError (bad file)."""
+    files = workspace.names("questions")
+    if name not in files:
+        raise UnknownNameError("question set", name, files)
+    path = files[name][1]
+    questions = read_yaml(path, QuestionSet)
+    for error in problems(path, name, questions):
+        raise error
+    return questions
+
+
+def problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
+    """Everything that is wrong in a file of questions, as far as it can be seen from the file alone."""
+    if questions.name != name:
+        yield DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")
+    if not questions.placeholder.strip():
+        yield DataError(path, 'is blank; name what the company takes the place of, as "[the company]".', "placeholder")
+    seen: set[str] = set()
+    for index, question in enumerate(questions.questions):
+        entry = f"questions[{index}] ({question.id})"
+        if question.id in seen:
+            yield DataError(path, "the id stands twice.", entry)
+        seen.add(question.id)
+        if question.category not in questions.categories:
+            yield DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)
+        if len(question.paraphrases) > len(WORDINGS) - 1:
+            yield DataError(path, f"has {len(question.paraphrases)} paraphrases; at most 3 are used.", entry)
+        if not all(text.strip() for text in (question.text, *question.paraphrases)):
+            yield DataError(path, "has an empty text.", entry)

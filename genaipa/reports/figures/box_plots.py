@@ -1,0 +1,199 @@
+"""Box plots of the overall quality by document and source of the questions (paper, figures 2a, 3a, 4a and 6a)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.table import Table
+from genaipa.reports.tables.averages import how_few
+from genaipa.scoring.m_all import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_LOOKS: dict[str, dict[str, Any]] = {
+    "all": {"facecolor": "#d9d9d9"},
+    "faq": {"facecolor": "#b9d9ee"},
+    "user": {"facecolor": "#f7cfb4", "hatch": "////"},
+}
+"""Group of questions → its boxes, from the top of a document's rows."""
+_NAMES = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
+_NUMBERS = ["minimum", "q1", "median", "q3", "maximum"]
+_GAP = 0.7
+"""Rows left between documents."""
+_ABREAST = 3
+"""Systems that stand side by side."""
+_FOOT = 0.95
+"""Inches of the experiment's name, the axis and the legend."""
+_MANY = 8
+"""More documents than these stand closer together."""
+_N_AT, _ROOM = 104.0, 17.0
+"""Where n is written on the axis of M_all x 10, and what it takes."""
+
+
+def by_document(
+    points: Table, five_numbers: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE
+) -> Figure | None:
+    """Box plots of one experiment: a panel per system, documents down, a box for all, FAQ and user questions each.
+
+    `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
+    """
+    bounds = bounds or Bounds()
+    boxes = _of(five_numbers, experiment).dropna(subset=_NUMBERS)
+    boxes = scope.only(boxes[boxes["questions"].isin(_LOOKS)])
+    if boxes.empty:
+        return None
+    dots = scope.only(_of(points, experiment).dropna(subset=["m_all10"]))
+    systems = style.labels(style.ordered(boxes["system"]))
+    documents = style.labels(style.ordered(boxes["document"]), 16)
+    reading = (
+        "Overall quality (M_all x 10) of each question, by document. Box: quartiles and median; whiskers: minimum and "
+        "maximum; each point is a question, n is how many. "
+        f"{style.bands_in_words(bounds)}"
+    )
+    # By itself a figure knows the systems of its tables.
+    among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
+    absent = among.without(boxes["system"], "a score of this experiment by document")
+    about = f"{how_few(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
+    name, title = style.stem(experiment, "by-document"), style.headline(experiment)
+    table = Table(name, title, reading, _drawn(boxes, dots))
+    groups = [group for group in _LOOKS if group in set(boxes["questions"])]
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(groups, documents)), 1)
+    return Figure(
+        name,
+        title,
+        about,
+        table,
+        lambda: _draw(boxes, dots, systems, documents, bounds, experiment),
+        reading,
+        fits,
+    )
+
+
+def _high(groups: list[str], documents: dict[Any, str]) -> float:
+    """Inches of a panel."""
+    pitch = 0.15 if len(documents) <= _MANY else 0.115
+    return pitch * (len(groups) + _GAP) * len(documents) + 0.3
+
+
+def _of(table: Table, experiment: str) -> pd.DataFrame:
+    """The rows of one experiment that belong to a document."""
+    if not table:
+        return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all10", *_NUMBERS])
+    return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
+
+
+def _drawn(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
+    """The boxes and, under them, the points."""
+    columns = ["mark", "system", "document", "questions", "question", "m_all10", "n", *_NUMBERS]
+    parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
+    rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]
+    return pd.concat(rows, ignore_index=True)
+
+
+def _draw(
+    boxes: pd.DataFrame,
+    dots: pd.DataFrame,
+    systems: dict[Any, str],
+    documents: dict[Any, str],
+    bounds: Bounds,
+    experiment: str,
+) -> Canvas:
+    groups = [group for group in _LOOKS if group in set(boxes["questions"])]
+    down, across = style.panels(len(systems), _ABREAST)
+    drawn = style.canvas(style.COLUMN if across == 1 else style.WIDTH, down * _high(groups, documents) + _FOOT)
+    style.head(drawn, experiment)
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    middle = (len(groups) - 1) / 2
+    places = {document: place * (len(groups) + _GAP) for place, document in enumerate(documents)}
+    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
+        style.quality_axis(axes, bounds, room=_ROOM)
+        axes.set_title(label, pad=12)
+        _draw_panel(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
+        axes.tick_params(axis="y", length=0)
+    first = panels.flat[0]
+    first.set_yticks([place + middle for place in places.values()], list(documents.values()))
+    first.set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
+    for axes in style.bottom(panels, len(systems)):
+        axes.set_xlabel(style.QUALITY)
+        axes.tick_params(axis="x", labelbottom=True)
+    style.legend(drawn, [*_entries(groups)])
+    return drawn
+
+
+def _draw_panel(
+    axes: Axes, boxes: pd.DataFrame, dots: pd.DataFrame, places: dict[Any, float], groups: list[str]
+) -> None:
+    """The boxes and points of one system, with n beside each box, and a word where there is nothing."""
+    for document, top in places.items():
+        here = boxes[boxes["document"] == document].set_index("questions")
+        points = dots[dots["document"] == document]
+        if here.empty:
+            axes.text(12, top + (len(groups) - 1) / 2, "no scores", **style.ABSENT, va="center")
+        for place, group in enumerate(groups):
+            if group in here.index:
+                box = here.loc[group]
+                _draw_box(axes, box, top + place, _LOOKS[group])
+                axes.text(_N_AT, top + place, f"n={box['n']:.0f}", va="center", fontsize=style.TINY)
+                values = points.loc[points["source"] == group, "m_all10"].to_numpy()
+                axes.plot(
+                    values,
+                    top + place + _spread(values),
+                    **style.SOURCE_POINTS.get(group, {}),
+                    linestyle="none",
+                    markersize=2.1,
+                    alpha=0.75,
+                    markeredgewidth=0,
+                    zorder=3,
+                )
+
+
+def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any]) -> None:
+    """One box with whiskers to the extremes."""
+    low, q1, median, q3, high = (float(box[name]) for name in _NUMBERS)
+    line = {"color": style.INK, "linewidth": 0.7}
+    found = axes.bxp(
+        [{"whislo": low, "q1": q1, "med": median, "q3": q3, "whishi": high, "fliers": []}],
+        positions=[place],
+        widths=0.72,
+        capwidths=0.4,
+        orientation="horizontal",
+        patch_artist=True,
+        showfliers=False,
+        manage_ticks=False,
+        boxprops={"edgecolor": style.INK, "linewidth": 0.6, **look},
+        medianprops={"color": style.INK, "linewidth": 1.8, "solid_capstyle": "butt"},
+        whiskerprops=line,
+        capprops=line,
+        zorder=2,
+    )
+    found["medians"][0].set_zorder(4)
+
+
+def _spread(values: Any) -> Any:
+    """How far each point stands from the middle of its row, so that equal values are seen as many."""
+    offsets = np.zeros(len(values))
+    for value in np.unique(values):
+        same = np.flatnonzero(values == value)
+        step = min(0.12, 0.6 / len(same))
+        offsets[same] = (np.arange(len(same)) - (len(same) - 1) / 2) * step
+    return offsets
+
+
+def _entries(groups: list[str]) -> Iterator[Any]:
+    """The legend: each group's box with its points."""
+    for group in groups:
+        box, name = style.patch(_NAMES[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
+        if group in style.SOURCE_POINTS:
+            yield (box, style.mark(name, **style.SOURCE_POINTS[group])[0]), name
+        else:
+            yield box, name

@@ -1,0 +1,130 @@
+"""Quality against what an answer takes, in money or in time."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+from matplotlib.ticker import MaxNLocator, NullLocator
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.table import Table
+from genaipa.scoring.m_all import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Effort = Literal["cost", "seconds"]
+
+_NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}
+_TITLES: dict[Effort, str] = {"cost": "Overall score against cost", "seconds": "Overall score against time"}
+_AXES: dict[Effort, str] = {"cost": "US dollars per 1,000 answers (mean)", "seconds": "Seconds per answer (median)"}
+_PER: dict[Effort, int] = {"cost": 1000, "seconds": 1}
+"""Answers to which the axis refers."""
+_LACK: dict[Effort, str] = {"cost": "both a known cost and a score", "seconds": "both a known time and a score"}
+_INSTANT = 0.1
+"""Seconds below which a time says nothing of a system: it answers from this machine's memory."""
+_FEW = 4
+"""More points than these have no n each: they would cover each other."""
+_WIDE = 20
+"""From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
+
+
+def against(table: Table, effort: Effort, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
+    """A panel per experiment: a point per system, M_all x 10 with its interval against the effort; None without one."""
+    data = table.data.dropna(subset=["m_all10", effort])
+    if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
+        return None
+    systems = style.labels(style.ordered(data["system"]), 34)
+    limits = bounds or Bounds()
+    note = (
+        "Average of M_all x 10 over questions, with its interval, against what an answer takes. "
+        f"n is the number of answers. {style.bands_in_words(limits)}"
+        f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
+    )
+    name, title = _NAMES[effort], _TITLES[effort]
+    shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats)
+    # The panels of money and of time come in the same order, whichever of the two a row lacks.
+    experiments = [one for one in style.ordered(table.data["experiment"]) if (data["experiment"] == one).any()]
+    return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, limits, scope))
+
+
+def _draw(
+    data: pd.DataFrame,
+    effort: Effort,
+    experiments: list[Any],
+    systems: Mapping[Any, str],
+    bounds: Bounds,
+    scope: Scope,
+) -> Canvas:
+    down, across = style.panels(len(experiments), 2)
+    drawn = style.canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + 0.35 + 0.1 * len(systems))
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    marks = scope.marks(list(systems))
+    for axes, experiment in zip(panels.flat, experiments, strict=False):
+        style.quality_axis(axes, bounds, along="y")
+        axes.set_title(style.short(str(experiment).capitalize(), 30))
+        rows = data[data["experiment"] == experiment].sort_values(effort)
+        for place, (_, row) in enumerate(rows.iterrows()):
+            _draw_point(axes, row, effort, marks[row["system"]])
+            if len(rows) <= _FEW:
+                _write_n(axes, row, effort, above=bool(place % 2))
+        if len(rows) > _FEW:
+            least, most = int(rows["answers"].min()), int(rows["answers"].max())
+            said = f"n={most} each" if least == most else f"n={least}\u2013{most}"
+            axes.text(0.02, 0.02, said, fontsize=style.TINY, transform=axes.transAxes)
+    _scale(panels[0, 0], data[effort], _PER[effort])
+    for axes in panels[:, 0]:
+        axes.set_ylabel(style.QUALITY)
+    for axes in style.bottom(panels, len(experiments)):
+        axes.set_xlabel(_AXES[effort])
+        axes.tick_params(axis="x", labelbottom=True)
+    style.legend(drawn, [style.mark(label, **marks[system]) for system, label in systems.items()])
+    return drawn
+
+
+def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
+    """One system's average with its interval."""
+    at, mean = float(row[effort]), float(row["m_all10"])
+    if not pd.isna(row["low"]):
+        axes.plot([at, at], [row["low"], row["high"]], color=look["color"], linewidth=1.0, zorder=2)
+    axes.plot([at], [mean], **look, linestyle="none", markersize=5.5, markeredgecolor="white", zorder=3, clip_on=False)
+
+
+def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
+    """One system's n, above or below its average so that neighbours do not meet."""
+    at, mean = float(row[effort]), float(row["m_all10"])
+    axes.annotate(
+        f"n={row['answers']:.0f}",
+        xy=(at, max(mean, row["high"]) if above else min(mean, row["low"])),
+        xytext=(0, 4 if above else -4),
+        textcoords="offset points",
+        va="bottom" if above else "top",
+        ha="center",
+        fontsize=style.TINY,
+    )
+
+
+def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
+    """The axis of the effort: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
+    positive = values[values > 0]
+    if len(positive) and positive.max() / positive.min() > _WIDE:
+        free = len(positive) < len(values)
+        axes.set_xscale("symlog" if free else "log", **({"linthresh": float(positive.min())} if free else {}))
+        axes.set_xlim(-positive.min() * 0.3 if free else positive.min() / 2, positive.max() * 3)
+        powers = range(floor(log10(positive.min() * per)) + free, floor(log10(positive.max() * per)) + 1)
+        axes.set_xticks([0.0] * free + [10.0**power / per for power in powers])
+    else:
+        most = float(values.max()) or 1 / per
+        # What is near 0 keeps its mark and its n clear of the axis.
+        axes.set_xlim(-0.1 * most, most * 1.2)
+        ticks = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, most * per)
+        axes.set_xticks([tick / per for tick in ticks if 0 <= tick <= most * per * 1.15])
+    axes.xaxis.set_major_formatter(lambda tick, _: f"{round(tick * per, 9):g}")
+    axes.xaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,208 @@
+"""The tidy table: one row per answer and score, with everything that a figure, a table or a test needs.
+
+Every figure and table is a function of it. A row's `unit` says what it is:
+
+- `answer`: an answer as one analyst scored it, so that an answer that three analysts scored has three rows. One that
+  nobody scored, a failure, and a question that was planned and never asked have one row without values.
+- `table`: a score that a published study gives without saying which answer it belongs to: one for a question about a
+  document, or (`document` empty) the mean over all documents of the study.
+
+Averages take the rows that are `counted`: scores of people, of answers that no audit excluded; where an answer was
+adjudicated, its adjudication alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from genaipa.errors import UsageError
+from genaipa.files.formulas import harmless, plain
+from genaipa.scoring.m_all import from_points
+from genaipa.scoring.rubric import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+Kind = Literal["category", "str", "int16", "int32", "float64", "bool"]
+
+COLUMNS: dict[str, tuple[Kind, str]] = {
+    "unit": ("category", "what the row is: `answer` or `table` (see the head of this page)"),
+    "run": ("category", "the run folder's name"),
+    "key": ("str", "the answer's key in its run; empty for `table` rows"),
+    "system": ("category", "the system, as the run names it"),
+    "model": ("category", "the model as served, where the provider says"),
+    "experiment": ("category", "the paper's experiment: quality, robustness, recall, summary, regulation, or another"),
+    "document": ("category", "the document's name; empty in a mean over documents"),
+    "kind": ("category", "policy or regulation"),
+    "initialization": ("category", "how the system was introduced to the document (paper, Appendix A)"),
+    "wording": ("category", "original, or paraphrase-1 to -3; empty in a mean over wordings"),
+    "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
+    "question": ("category", "the question's id"),
+    "category": ("category", "the question's category (paper, section 4.1)"),
+    "source": ("category", "where the question comes from: faq or user"),
+    "silent": ("category", "yes or no: whether the document is silent on it by its annotated answer; empty if unknown"),
+    "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
+    "claims_silence": (
+        "category",
+        "yes or no: whether the reply begins by saying that the document is silent, found by rules",
+    ),
+    "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
+    "seconds": ("float64", "from the question to the whole reply"),
+    "cost": ("float64", "money for this answer, in US dollars, where prices are known"),
+    "tokens_in": ("float64", "tokens sent, cached ones included"),
+    "tokens_cached": ("float64", "tokens of these that the provider read from its cache"),
+    "tokens_out": ("float64", "tokens of the reply, reasoning included"),
+    "analyst": ("category", "who scored; empty where nobody did"),
+    "role": ("category", "score or adjudication; `published` in `table` rows; empty where nobody scored"),
+    "scorer": ("category", "human or machine"),
+    "independent": ("category", "yes or no: whether the analyst had not seen how others scored the answer"),
+    **{metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in METRICS},
+    "m_all": ("float64", "M_all, the overall quality, from 1 to 10"),
+    "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
+    "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
+    "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
+    "rubric": ("category", "digest of the metrics and values by which it was scored"),
+    "excluded": ("category", "why an audit leaves the row out; empty if it does not"),
+    "counted": ("bool", "whether averages take the row"),
+}
+"""Column → (type, what it holds): the documentation of the tidy table, and the order of its columns."""
+
+ORDERED: dict[str, tuple[str, ...]] = {
+    "experiment": ("quality", "robustness", "recall", "summary", "summary-by-name", "regulation"),
+    "source": ("faq", "user"),
+    "status": ("answered", "truncated", "refused", "failed", "missing"),
+}
+"""Columns whose values have an order of their own wherever they come from."""
+
+
+def tidy(
+    answers: Mapping[str, Sequence[Any]],
+    scores: Mapping[str, Sequence[Any]],
+    *,
+    excluded: bool = False,
+    orders: Mapping[str, Sequence[str]] | None = None,
+) -> pd.DataFrame:
+    """The tidy table from two sets of columns.
+
+    `answers` has one entry per answer, failure, question not asked and published score, `scores` one per score or
+    adjudication that stands, found by its `answer`. A published score brings its own values. `excluded` counts what an
+    audit found as well. `orders` is the order of a column's values where it is not that of the alphabet (the questions
+    of a set).
+    """
+    order = {**ORDERED, **(orders or {})}
+    rows = _typed(pd.DataFrame(dict(answers)).reindex(columns=list(COLUMNS)), order)
+    given = pd.DataFrame(dict(scores))
+    scored = rows[rows["unit"] != "table"]
+    if len(given):
+        scored = _joined(scored, given, order)
+    frame = _stacked(scored, rows[rows["unit"] == "table"])[list(COLUMNS)]
+    _derive(frame, excluded=excluded)
+    return _typed(frame, order)
+
+
+def _joined(answers: pd.DataFrame, scores: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Each answer with each of its scores; one without any once."""
+    digests = answers["answer"].cat.categories
+    for name, (kind, _) in COLUMNS.items():
+        if kind == "category" and name in scores:
+            scores[name] = _category(scores[name], order.get(name, ()))
+    scores["answer"] = scores["answer"].cat.set_categories(digests)
+    scores = scores[scores["answer"].notna() & (scores["answer"] != "")]
+    return answers.drop(columns=[name for name in scores if name != "answer"]).merge(scores, on="answer", how="left")
+
+
+def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Both kinds of rows, their categories being those of both."""
+    if published.empty:
+        return scored
+    for name, (kind, _) in COLUMNS.items():
+        if kind == "category":
+            both = scored[name].cat.categories.union(published[name].cat.categories, sort=False)
+            scored[name] = scored[name].cat.set_categories(both)
+            published[name] = published[name].cat.set_categories(both)
+    return pd.concat([scored, published], ignore_index=True)
+
+
+def _derive(frame: pd.DataFrame, *, excluded: bool) -> None:
+    """Fill in what follows from the other columns."""
+    values = frame[list(METRICS)].astype("float64")
+    known = values.notna().all(axis=1)
+    frame.loc[known, "m_all_positive"] = values[known].clip(lower=0).sum(axis=1)
+    frame.loc[known, "m_all_negative"] = values[known].clip(upper=0).sum(axis=1)
+    implied = known & frame["m_all"].isna()
+    frame.loc[implied, "m_all"] = from_points(values[implied].sum(axis=1))
+    once = (frame["unit"] == "answer") | frame["averaged"].isna()
+    frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
+    adjudications = frame["role"] == "adjudication"
+    settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
+    counted = frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
+    frame["counted"] = counted if excluded else counted & (frame["excluded"] == "")
+
+
+def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The columns in the types that `COLUMNS` says."""
+    filled = {"str": "", "int16": 0, "int32": 0, "bool": False}
+    for name, (kind, _) in COLUMNS.items():
+        if kind == "category":
+            frame[name] = _category(frame[name], orders.get(name, ()))
+        elif kind == "str" or frame[name].dtype != kind:  # pandas has absent texts in its own type, too
+            column = frame[name]
+            frame[name] = (
+                column.astype(object).where(column.notna(), filled[kind]) if kind in filled else column
+            ).astype(kind)
+    return frame
+
+
+def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
+    """The column as categories: those of `first` in its order, then the others sorted; empty where there is none.
+
+    One that holds categories already keeps their order.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        found = column if "" in column.cat.categories else column.cat.add_categories([""])
+        return found.fillna("").cat.remove_unused_categories()
+    found = column.fillna("").astype("category")
+    order = {value: place for place, value in enumerate(first)}
+    return found.cat.set_categories(
+        sorted(found.cat.categories, key=lambda value: (order.get(value, len(order)), value))
+    )
+
+
+def write(frame: pd.DataFrame, path: Path) -> None:
+    """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
+    if path.suffix == ".csv":
+        _through(frame, harmless).to_csv(path, index=False, lineterminator="\n")
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+
+
+def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
+    """The table with every text as `change` makes it, so that no spreadsheet takes one for a formula, or back."""
+    changed = frame.copy(deep=False)
+    for name, (kind, _) in COLUMNS.items():
+        if kind == "category":
+            values = [change(value, csv=True) for value in frame[name].cat.categories]
+            changed[name] = frame[name].cat.rename_categories(values)
+        elif kind == "str":
+            changed[name] = frame[name].map(lambda text: change(text, csv=True))
+    return changed
+
+
+def read(path: Path) -> pd.DataFrame:
+    """A tidy table that was written as Parquet or CSV."""
+    if path.suffix == ".parquet":
+        return _typed(pd.read_parquet(path).reindex(columns=list(COLUMNS)), ORDERED)
+    numbers = {name: [""] for name, (kind, _) in COLUMNS.items() if kind == "float64"}
+    frame = pd.read_csv(path, keep_default_na=False, na_values=numbers)
+    return _through(_typed(frame.reindex(columns=list(COLUMNS)), ORDERED), plain)
+
+
+def empty() -> pd.DataFrame:
+    """A tidy table without rows."""
+    return _typed(pd.DataFrame({name: np.array([], dtype=object) for name in COLUMNS}), ORDERED)

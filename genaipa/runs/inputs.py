@@ -1,0 +1,206 @@
+"""What a run was asked with: its documents, questions, annotated answers, and how its conversations began.
+
+A document that the workspace still holds with the same text is taken from there, with what has been noted about it
+since; else the run's own copies are used. Everything is read when it is first needed, and kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
+from genaipa.files.strict_yaml import read_text, read_yaml
+from genaipa.policies.document import About, Document, load_document
+from genaipa.questions.annotations import Annotations, carry_over, find_annotations, question_set, read_annotations
+from genaipa.questions.sets import Question, QuestionSet
+from genaipa.runs import journal
+from genaipa.runs.folder import CONVERSATIONS, MANIFEST
+
+if TYPE_CHECKING:
+    from genaipa.questions.annotations import AnnotatedAnswer
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
+    from genaipa.workspace import Workspace
+
+
+_BEGINNINGS = (200, 50, 15)
+"""Characters of a part by which it is found in the message that announces it; a part may be a short one."""
+
+
+class _Begun(msgspec.Struct):
+    """As much of a `ConversationRecord` as is needed here."""
+
+    id: str
+    introduction: str
+
+
+class Inputs:
+    """The inputs of one run; a DataError if its manifest can't be used.
+
+    `problems` are sentences about what could not be read; an answer can be scored without it.
+    """
+
+    def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
+        self.workspace, self.folder = workspace, folder
+        self.manifest = folder.manifest()
+        self.problems: list[str] = []
+        # Caches of this run alone, which go when it goes.
+        self.document = cache(self._document)
+        self.questions = cache(self._questions)
+        self.question = cache(self._question)
+        self._held = cache(self._find_held)
+        self._annotations = cache(self._find_annotations)
+        self._spans = cache(self._find_spans)
+        self._begun: dict[str, str] = {}
+        self._begun_size = -1
+
+    def _document(self, name: str) -> Document:
+        """The document as this run used it; a DataError if its text is lost or another."""
+        if name not in self.manifest.documents:
+            raise DataError(self.folder.path / MANIFEST, f"knows no document '{name}'.")
+        held = self._held(name)
+        if held is not None:
+            return held
+        facts = self.manifest.documents[name]
+        path = self.folder.path / "documents" / f"{facts.digest}.txt"
+        about = About(
+            company=facts.company,
+            kind="regulation" if facts.kind == "regulation" else "policy",
+            title=facts.title,
+            source=facts.source,
+            date=facts.date,
+            license=facts.license,
+        )
+        document = Document(name=name, text=read_text(path), about=about, layer=self.folder.name)
+        if document.digest != facts.digest:
+            raise DataError(path, "is not the text that the run was asked about; restore the file.")
+        return document
+
+    def _find_held(self, name: str) -> Document | None:
+        """The workspace's document, if its text is that of the run."""
+        try:
+            document = load_document(self.workspace, name)
+        except UsageError:
+            return None
+        return document if document.digest == self.manifest.documents[name].digest else None
+
+    def _questions(self, document: str) -> QuestionSet | None:
+        """The questions that were asked about a document, from the run's copy; None if that can't be read."""
+        name = self.manifest.spec.questions.get(document, "")
+        try:
+            return read_yaml(self.folder.path / "questions" / f"{name}.yaml", QuestionSet)
+        except DataError as error:
+            self.problems.append(f"{error} Paraphrases are shown without their original.")
+            return None
+
+    def _question(self, document: str, question: str) -> Question | None:
+        """A question that was asked about a document; None if the run's copy of its questions lacks it."""
+        asked = self.questions(document)
+        return next((q for q in asked.questions if q.id == question), None) if asked else None
+
+    def wording(self, record: Record) -> str:
+        """What a record was asked, as the question set words it, the company filled in.
+
+        Not as the system was asked it: numbering or quotes that one study put around a question for one system would
+        tell an analyst whose answer it is. The record's own text where the run's copy of the set lacks the question.
+        """
+        found = self.questions(record.document)
+        try:
+            return found.asked(record.question, record.wording, self._company(record)) if found else record.asked
+        except (UnknownNameError, IndexError):
+            return record.asked
+
+    def original(self, record: Record) -> str:
+        """The original wording of what a record was asked, the company filled in; empty if that is what was asked."""
+        asked, question = self.questions(record.document), self.question(record.document, record.question)
+        if record.wording == "original" or asked is None or question is None:
+            return ""
+        return question.text.replace(asked.placeholder, self._company(record))
+
+    def _company(self, record: Record) -> str:
+        return self.manifest.documents[record.document].company
+
+    def annotated(self, document: str, question: str) -> tuple[AnnotatedAnswer | None, str]:
+        """The annotated answer and the part set that its "Part n" refers to; (None, "") where there is none."""
+        found = self._annotations(document)
+        if found is None or question not in found.answers:
+            return None, ""
+        return found.answers[question], found.part_set
+
+    def _find_annotations(self, document: str) -> Annotations | None:
+        """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""
+        try:
+            held = self._held(document)
+            known = find_annotations(self.workspace, held) if held is not None else None
+            if held is not None and known is not None and known.of_this_text:
+                return self._of_asked(document, known.annotations, known.asked)
+            path = self.folder.path / "annotations" / f"{document}.yaml"
+            kept = read_annotations(path) if path.is_file() else None
+            if kept is None or (kept.digest != self.manifest.documents[document].digest and (kept.digest or known)):
+                # Where the workspace knows annotations to be about another text, an older run took them over by name.
+                return None
+            return self._of_asked(document, kept, None)
+        except DataError as error:
+            self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
+            return None
+
+    def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
+        """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
+        name, asked = self.manifest.spec.questions.get(document), self.questions(document)
+        if asked is None or (written_for is None and found.questions == name):
+            # A run keeps annotations as those of the questions that it asks.
+            return found if found.questions == name else None
+        return carry_over(
+            found,
+            written_for or question_set(self.workspace, found.questions),
+            asked,
+            self.manifest.documents[document].company,
+        )
+
+    def parts(self, record: Record) -> tuple[tuple[int, int], ...]:
+        """The spans of the document's text in which the system was given it; none if it was not."""
+        conversations = [record.conversation]
+        if record.initialization == "summary-of-document":
+            # Its summary, which may speak of parts, was written in a conversation of its own.
+            conversations.append(f"{record.conversation}|(summary)")
+        try:
+            introductions = [found for name in conversations if (found := self._introduction(name))]
+            return next(filter(None, (self._spans(found, record.document) for found in introductions)), ())
+        except GenaipaError:
+            # A damaged file beside the answers: "Part 2" can't be resolved, and the answer can be scored.
+            return ()
+
+    def _introduction(self, conversation: str) -> str | None:
+        """The digest under which the messages before a conversation's first question are kept."""
+        path = self.folder.path / CONVERSATIONS
+        if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size:
+            self._begun_size = path.stat().st_size
+            self._begun = {begun.id: begun.introduction for _, begun in journal.read(path, _Begun)}
+        return self._begun.get(conversation)
+
+    def _find_spans(self, introduction: str, document: str) -> tuple[tuple[int, int], ...]:
+        text, end, spans = self.document(document).text, 0, []
+        for message in self.folder.introduction(introduction):
+            if message.purpose == "part":
+                span = _span(text, end, message.carries or message.content)
+                if span is None:
+                    return ()
+                end = span[1]
+                spans.append(span)
+        return tuple(spans)
+
+
+def _span(text: str, end: int, said: str) -> tuple[int, int] | None:
+    """Where in a text the part stands that goes on from `end` and that a message says, with words around it."""
+    start = end + len(text[end:]) - len(text[end:].lstrip())
+    for characters in _BEGINNINGS:
+        at = said.find(text[start : start + characters])
+        if at >= 0:
+            pairs = zip(text[start:], said[at:], strict=False)
+            length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            return start, start + len(text[start : start + length].rstrip())
+    return None

@@ -1,0 +1,36 @@
+"""What is known of texts that a run folder lacks because they may not be passed on: `withheld.json` of a packed run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import DataError
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.policies.statistics import Statistics
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+
+WITHHELD = "withheld.json"
+LEFT_OUT = "(left out of the pack; see its source)"
+"""Stands in a packed run in place of words that may not be passed on."""
+
+
+class Withheld(msgspec.Struct, frozen=True):
+    """Facts in place of texts: a document's statistics, and the keys of the answers that say it is silent."""
+
+    statistics: dict[str, Statistics] = {}
+    claims_silence: tuple[str, ...] = ()
+
+
+def withheld(folder: RunFolder) -> Withheld:
+    """What a run folder knows of the texts that it lacks; nothing for one that lacks none."""
+    path = folder.path / WITHHELD
+    if not path.is_file():
+        return Withheld()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Withheld)
+    except (OSError, *DAMAGE) as error:
+        raise DataError(path, f"can't be read ({why(error)}); unpack the study again.") from None

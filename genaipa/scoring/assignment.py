@@ -1,0 +1,195 @@
+"""How far a study is: which answers still want scores, who has scored which, and where scores differ.
+
+Worked out once from the ledger when the desk opens, then kept up to date score by score, so that the next answer is
+found at once among 100,000.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from msgspec.structs import astuple
+
+from genaipa.scoring.rubric import METRICS
+
+if TYPE_CHECKING:
+    from genaipa.scoring.answers import Pool
+    from genaipa.scoring.current import Ledger
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Metric, Values
+    from genaipa.scoring.store import Store
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a study is scored.
+
+    `per_answer` is from how many analysts each answer is wanted: 1.2 means one, and a second for a sample of 20 %.
+    `seed` decides the sample and the orders. A new analyst begins with `calibration` answers that one of the
+    `reference` analysts has scored; scores of theirs are apart from those that are wanted. `minutes` is for how long
+    an answer on someone's screen is kept from others.
+    """
+
+    per_answer: float = 1.2
+    seed: int = 0
+    calibration: int = 10
+    reference: tuple[str, ...] = ("reference",)
+    minutes: float = 15
+    blind: bool = True
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """An answer whose standing scores differ: analyst → score, and per metric the highest value less the lowest."""
+
+    answer: str
+    scores: dict[str, Event]
+    differences: dict[Metric, float]
+    adjudication: Event | None
+
+    @property
+    def largest(self) -> float:
+        """The largest difference on one metric."""
+        return max(self.differences.values())
+
+
+@dataclass(frozen=True)
+class Past:
+    """An analyst's standing scores of the pool's answers, oldest first.
+
+    `seconds` is the median time of one (None where there is none), `calibrated` how many were given for calibration.
+    """
+
+    scores: list[Event]
+    seconds: float | None
+    calibrated: int
+
+
+class Coverage:
+    """What stands about the answers of a pool, as of the last `catch_up`. Reference analysts' scores are apart."""
+
+    def __init__(self, pool: Pool, store: Store, ledger: Ledger, plan: Plan) -> None:
+        self._pool, self._store, self._ledger, self._plan = pool, store, ledger, plan
+        self._start_over()
+        self.catch_up()
+
+    def _start_over(self) -> None:
+        self._generation = self._pool.generation
+        self._taken = 0
+        self._ledger.refresh()
+        self._seen = self._ledger.seen
+        self._wanted: dict[str, int] = {}
+        self._given: dict[str, int] = {}
+        self.open: set[str] = set()
+        """Answers that want more scores than they have."""
+        self.wanted = self.given = 0
+        """Scores that are wanted in all, and how many of those there are."""
+        self.scored: defaultdict[str, set[str]] = defaultdict(set)
+        """Analyst → the answers that they have scored, reference analysts too."""
+        self.referenced: dict[str, None] = {}
+        """Answers that a reference analyst has scored, in that order."""
+        self.disputes: dict[str, Dispute] = {}
+        self.pasts: dict[str, Past] = {}
+
+    def catch_up(self) -> None:
+        """Take in the answers and events that came since the last time."""
+        if self._pool.generation != self._generation:
+            self._start_over()
+        if len(self._pool.arrived) > self._taken:
+            new = self._pool.arrived[self._taken :]
+            self._taken += len(new)
+            self._arrive(new)
+        self._ledger.refresh()
+        seen = self._ledger.seen
+        if seen > self._seen:
+            for number, event in self._store.events(self._seen):
+                if number <= seen and event.kind not in ("skip", "look") and event.answer in self._wanted:
+                    scores = self._ledger.scores(event.answer)
+                    if event.analyst not in scores:
+                        self.scored[event.analyst].discard(event.answer)
+                    self.pasts.pop(event.analyst, None)
+                    self._count(event.answer, scores)
+            self._seen = seen
+
+    def _arrive(self, digests: list[str]) -> None:
+        new = {digest for digest in digests if digest in self._pool.answers and digest not in self._wanted}
+        for digest in new:
+            wanted = self._wanted[digest] = wanted_from(self._plan, digest)
+            self.wanted += wanted
+            if wanted:
+                self.open.add(digest)
+        # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
+        scored: defaultdict[str, dict[str, Event]] = defaultdict(dict)
+        for score in self._ledger.all_scores():
+            if score.answer in new:
+                scored[score.answer][score.analyst] = score
+        self.pasts.clear()
+        for digest, scores in scored.items():
+            self._count(digest, scores)
+
+    def _count(self, digest: str, scores: dict[str, Event]) -> None:
+        """Take in what stands about an answer: analyst → score."""
+        for analyst in scores:
+            self.scored[analyst].add(digest)
+        counted = {analyst: score for analyst, score in scores.items() if analyst not in self._plan.reference}
+        if len(counted) < len(scores):
+            self.referenced.setdefault(digest)
+        else:
+            self.referenced.pop(digest, None)
+        wanted = self._wanted[digest]
+        self.given += min(len(counted), wanted) - min(self._given.get(digest, 0), wanted)
+        self._given[digest] = len(counted)
+        (self.open.add if len(counted) < wanted else self.open.discard)(digest)
+        differences = _differences([score.values for score in counted.values() if score.values])
+        if differences:
+            self.disputes[digest] = Dispute(digest, counted, differences, self._ledger.adjudication(digest))
+        else:
+            self.disputes.pop(digest, None)
+
+    def past(self, analyst: str) -> Past:
+        """What an analyst has scored of these answers so far."""
+        past = self.pasts.get(analyst)
+        if past is None:
+            scores = [score for score in self._ledger.history(analyst) if score.answer in self._wanted]
+            seconds = [score.seconds for score in scores if score.seconds is not None]
+            calibrated = sum(score.calibration for score in scores)
+            past = self.pasts[analyst] = Past(scores, median(seconds) if seconds else None, calibrated)
+        return past
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._wanted
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    def given_to(self, digest: str) -> int:
+        """How many scores an answer has."""
+        return self._given.get(digest, 0)
+
+    def asked_of(self, analyst: str) -> set[str]:
+        """The answers that this analyst is asked to score, those that they have scored included.
+
+        A reference analyst is asked for all but those that are to be settled, whose scores adjudicators see.
+        """
+        if analyst not in self._plan.reference:
+            return self.open
+        return self._wanted.keys() - (self.disputes.keys() - self.open)
+
+
+def wanted_from(plan: Plan, digest: str) -> int:
+    """From how many analysts a score of this answer is wanted: a matter of the seed and the answer alone."""
+    everyone, sample = divmod(plan.per_answer, 1)
+    drawn = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
+    return int(everyone) + (int.from_bytes(drawn) < sample * 2**64)
+
+
+def _differences(given: list[Values]) -> dict[Metric, float] | None:
+    """Per metric the highest value less the lowest; None where all are the same."""
+    if all(values == given[0] for values in given):
+        return None
+    by_metric = zip(*map(astuple, given), strict=True)
+    return {metric: max(values) - min(values) for metric, values in zip(METRICS, by_metric, strict=True)}

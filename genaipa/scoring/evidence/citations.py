@@ -1,0 +1,315 @@
+"""What an answer names: each number with its word, its title and the part that it is said to be in, and each heading.
+
+"(Part 2, Section 2.3: "Retention")" is one mention, "Articles 12-14" another; "Sections 3.1 and 3.2" are two.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from genaipa.scoring.evidence.external import HERE, outside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.policies.document import Document
+    from genaipa.scoring.evidence.external import Outside
+
+Span = tuple[int, int]
+
+_MOST = 1000  # numbers of one answer that are looked at
+
+# --- Numbers -------------------------------------------------------------------------------------------------------
+
+_ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3})"
+# 12, 2.3, 12a, 5E, 1798.105; IV, IV.B, "IV. B"; B, B.2; and what is below it: (1)(a).
+_NUMBER = (
+    r"(?:(?:\d{1,6}(?:\.\d{1,6}){0,6}(?:\.?[A-Z]|[a-z])?"
+    rf"|{_ROMAN}(?:\.(?:\d{{1,3}}|[A-Z])|\. [A-Z](?=[,;)\]])){{0,3}}"
+    r"|[A-Z](?:\.\d{1,3}){0,3})(?![\w'\u2019]|-[A-Za-z]{2}|\.\d))"
+    r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,4}|[A-Z])\))*"
+)
+_WORD = (
+    r"(?:(?i:sub-?sections?|sections?|sec\.|sect\.|parts?|articles?|arts?\.|recitals?)|Sec|Art"
+    r"|(?:[Cc]hapter|[Cc]lause)s?|Schedule|Appendix|Annex|Title|[Ss]ummary(?:[ \t]+[Pp]oints?)?|\u00a7{1,2})"
+)
+# A body of the EU goes by the article that it was founded on.
+_BODY = r"(?![ \t]+(?:Data[ \t]+Protection[ \t]+)?Working[ \t]+(?:Party|Group)\b)"
+_CITED = re.compile(rf"(?<![\w/-])(?P<word>{_WORD})[ \t\u00a0*_]{{0,4}}(?P<number>{_NUMBER}){_BODY}")
+# What stands behind "ChatGPT:" or in brackets, as in "(ChatGPT: P6)".
+_SHORT = re.compile(r"(?<=[(\[:,;])\s{0,3}(?P<part>P(?P<number>\d{1,2}))(?=\s*[)\],;])")
+# "(IV. Choice and transparency, A. Privacy settings)": numbers without a word, where a bracket begins or goes on.
+_BARE = re.compile(
+    rf"(?:(?<=[(\[])|(?<=, )|(?<=; ))(?P<number>{_ROMAN}|[A-Z])\.[ \t]+(?P<title>[A-Z][^\n,;()\[\]]{{2,80}})(?=[,;)\]])"
+)
+# "(9.2)", "[^9.2^]", "(see 9.2, 9.3)": a number alone, of several steps, which counts only where the document has it.
+_BRACKETED = re.compile(
+    r"(?<=[(\[])\^?(?:(?:see|cf\.?|in)[ \t]+)?(?P<number>\d{1,3}(?:\.\d{1,3}){1,5})(?=\^?[ \t]*[,;:)\]])"
+)
+# How a list goes on: "Parts 3 & 4", "Articles 12-14", "[Part 1: 1.1, 1.2]".
+_MORE = re.compile(
+    r"(?P<joint>[ \t]*(?:,[ \t]*(?:(?:and|or|&)[ \t])?|;[ \t]*|&[ \t]*|:[ \t](?=\d+(?:\.\d+)*[,;)\]]|\d+\.\d)"
+    rf"|\b(?:and|or|to|through|until)[ \t]+|[-\u2013\u2014][ \t]*))(?P<number>{_NUMBER})"
+)
+_RANGE = re.compile(r"[-\u2013\u2014]|\bto\b|\bthrough\b|\buntil\b")
+# Behind a number that goes on from a comma: else "in Part 3, 30 days" would name a Part 30.
+_LISTED = re.compile(r"[ \t]*(?:$|[\n.,;:)\]}&*_\"\u201d\u2020^-]|(?:and|or)\b)", re.MULTILINE)
+# Behind a number that goes on from "and".
+_UNIT = re.compile(
+    r"[ \t]+(?:other|more|million|percent|hours?|days?|weeks?|months?|years?|users?|people)\b|[ \t]?%", re.IGNORECASE
+)
+
+_WORDLESS = re.compile(_NUMBER)
+_LIST = re.compile(r"[ \t]*(?:[,;&\u2013-]|(?:,[ \t]*)?\b(?:and|or)\b)[ \t]*")
+
+# Between "Part 2" and "Section 2.3", between two sections in one part, between "Section 2.3" and "Part 2".
+_OF_POLICY = r"(?:[ \t]+of[ \t]+(?:the|this|its|your|my)[ \t]+[\w' \u2019-]{1,50}?)?"
+_INTO = re.compile(rf"{_OF_POLICY}[ \t]*[,:(\u2013-]?[ \t]*(?:(?:in|under|at|the|specifically)[ \t]+)*")
+_ALSO = re.compile(r"[ \t]*(?:,|and|&|,[ \t]*and)[ \t]*")
+_FROM = re.compile(r"[\"\u201d]?[ \t]*(?:sections?[ \t]+)?(?:of|in|from|within)[ \t]+(?:the[ \t]+)?")
+_HIGHER = re.compile(r"parts?$|chapters?$", re.IGNORECASE)
+
+# --- Titles --------------------------------------------------------------------------------------------------------
+
+# A title behind a number: quoted, or plain up to the end of the line or bracket.
+_TITLED = re.compile(
+    rf"{_OF_POLICY}[ \t]*[,:(\u2013.-]*[ \t]*"
+    r"(?:(?:is[ \t]+)?(?:titled|called|named|entitled|headed|on|under|section)[ \t]+)?"
+    r"(?:[\"\u201c](?P<quoted>[^\"\u201c\u201d\n]{2,150})[\"\u201d]|'(?P<single>[A-Z][^'\n]{2,100})')"
+)
+_PLAIN = re.compile(
+    r"[ \t]*[:.,\u2013-][ \t]+(?!(?:(?:Sub-?)?[Ss]ection|Part|Article|Paragraph|Chapter|Point|Clause|Page)s?\b)"
+    r"(?P<plain>[A-Z][^\n()\[\].;:\"\u201c\u201d]{2,90}?)[ \t,]*(?=$|[\n)\];]|\*\*)"
+)
+_PLAIN_WORDS = 12  # more are a sentence
+
+# Headings that are named without a number: "X" section, section titled "X", the Data Retention section.
+_QUOTED = (
+    r"(?:[\"\u201c][^\"\u201c\u201d\n]{3,120}[\"\u201d]|\*\*[^*\n]{3,120}\*\*"
+    r"|(?<!\w)['\u2018][A-Z](?:[^'\u2018\u2019\n]|(?<=\w)['\u2019](?=\w)){2,120}['\u2019](?!\w))"
+)
+_KIND = r"(?i:sub-?section|section|chapter|article|heading)"
+_HEADED = re.compile(
+    rf"(?P<before>{_QUOTED}(?:(?:,|,?[ \t]+and|[ \t]*&)[ \t]+{_QUOTED}){{0,9}})[ \t]+(?:{_KIND}|[Pp]art)s?\b"
+    rf"|\b{_KIND}s?[ \t]+(?:(?i:titled|called|named|entitled|headed|on|about)[ \t]+)?(?P<after>{_QUOTED})"
+    r"|\bthe[ \t]+(?P<plain>[A-Z][\w'\u2019-]*(?:[ \t]+(?:[A-Z][\w'\u2019-]*|and|of|to|for|the|in|with|&)){0,9})"
+    r"[ \t]+(?:sub)?(?P<several>sections?)\b"
+)
+# What an app has sections of, and what a document has.
+_ELSEWHERE = re.compile(
+    r"[ \t]+(?:of|in|on|under|within)[ \t]+(?:your|their|the|our|its)[ \t]+(?:\w+[ \t]+){0,3}"
+    r"(?:settings?|account|app|website|site|page|menu|profile|platform|dashboard|help)",
+    re.IGNORECASE,
+)
+_HERE_BEFORE = re.compile(
+    r"\b(?:polic(?:y|ies)|notice|statement|references?|source|see)(?:['\u2019]s)?[\s,:*(\[]*$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """What is named from `start` to `end` of the reply: a number with its word, or a title, or both.
+
+    `last` is the end of a range, `within` the number of the part that it is said to be in. `outside` tells of which
+    other text it is, `loose` marks a heading that may be of the app rather than of the document.
+    """
+
+    start: int
+    end: int
+    word: str = ""
+    number: str = ""
+    last: str = ""
+    title: str = ""
+    within: str = ""
+    outside: Outside = ""
+    loose: bool = field(default=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        """A section as one names it: "Section 3" for "Sections 3", and for a number alone."""
+        word = re.sub(r"(?i)^((?:sub-?)?section|article|chapter|clause|recital)s$", r"\1", self.word) or "Section"
+        return f"{word[0].upper()}{word[1:]} {self.number}"
+
+
+def in_arabic(roman: str) -> str:
+    """A small Roman number in Arabic figures; "" for anything else."""
+    numbers = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
+    return str(numbers.index(roman)) if roman and roman in numbers else ""
+
+
+def find_mentions(reply: str, document: Document) -> list[Mention]:
+    """Everything that is named, in order, each with its title and the part that it is said to be in."""
+    numbered = [
+        _with_title(reply, mention, following)
+        for mention, following in _with_next(_judged(reply, _placed(reply, _numbered(reply)), document))
+    ]
+    taken = [(mention.start, mention.end) for mention in numbered]
+    headed = [mention for mention in _headed(reply) if not _overlaps(taken, mention)]
+    return sorted([*numbered, *headed], key=lambda mention: mention.start)
+
+
+def _overlaps(taken: list[Span], mention: Mention) -> bool:
+    """Whether one of these passages, which stand in order, shares a character with it."""
+    place = bisect_left(taken, (mention.end, 0))
+    return place > 0 and taken[place - 1][1] > mention.start
+
+
+def _with_next(mentions: list[Mention]) -> Iterator[tuple[Mention, int]]:
+    """Each mention with where the next one begins."""
+    for place, mention in enumerate(mentions):
+        yield mention, mentions[place + 1].start if place + 1 < len(mentions) else -1
+
+
+def _numbered(reply: str) -> list[Mention]:
+    """What is named by a number, each item of a list for itself, a range as one; the longer of two at one place."""
+    found: list[Mention] = []
+    for match in _CITED.finditer(reply):
+        word, number = match.group("word"), match.group("number").replace(" ", "")
+        if _is_number(word, number, reply[match.end() : match.end() + 2]):
+            found += _listed(reply, Mention(match.start(), match.end(), word, number), _MOST - len(found))
+        if len(found) >= _MOST:
+            break
+    for match in islice(_BRACKETED.finditer(reply), _MOST):
+        first = Mention(*match.span("number"), number=match.group("number"), loose=True)
+        found += _listed(reply, first, max(1, _MOST - len(found)))
+    found += [
+        Mention(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
+    ]
+    found += [
+        Mention(*match.span(), number=match.group("number"), title=match.group("title").strip())
+        for match in _BARE.finditer(reply)
+    ]
+    return sorted(found, key=lambda mention: (mention.start, -mention.end))
+
+
+def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
+    """The first of a list and what follows it there."""
+    found = [first]
+    while len(found) < most and (more := _MORE.match(reply, found[-1].end)):
+        joint, number = more.group("joint"), more.group("number").replace(" ", "")
+        if not _goes_on(reply, more, found[-1]):
+            break
+        if _RANGE.search(joint):
+            found[-1] = replace(found[-1], end=more.end(), last=number)
+            continue
+        # "Part 1, 1.2.2", "Part 4, 4" and "Part 5, E" go on with what is in the part, "Part 5A & 5E" doesn't.
+        another = re.fullmatch(r"\d+[A-Za-z]?", number) and number != found[-1].number and ":" not in joint
+        # So does "Part 5, 6. With partners": a number with a title of its own.
+        titled = re.match(r"\.[ \t]+[A-Z]", reply[more.end() : more.end() + 4])
+        word = first.word if (another and not titled) or not _HIGHER.match(first.word) else ""
+        found.append(Mention(*more.span("number"), word=word, number=number, loose=first.loose))
+    return found
+
+
+def _is_number(word: str, number: str, behind: str) -> bool:
+    """Whether a letter behind a word is a number: not in "the part I read" or "as part A says"."""
+    if number[0].isdigit():
+        return True
+    if number == "I" and re.match(r"\s[a-z]", behind):
+        return False
+    return len(number) > 1 or word[0].isupper() or word[0] == "\u00a7"
+
+
+def _goes_on(reply: str, more: re.Match[str], before: Mention) -> bool:
+    """Whether a list of numbers goes on with this one."""
+    number, joint = more.group("number"), more.group("joint")
+    if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
+        return False
+    if _RANGE.search(joint):
+        return number[0].isdigit() == before.number[0].isdigit() and not before.last
+    if number[0].isdigit() and joint.strip() in {"and", "&", "or"} and not _UNIT.match(reply, more.end()):
+        return True
+    return bool(_LISTED.match(reply, more.end()))
+
+
+def _placed(reply: str, mentions: list[Mention]) -> list[Mention]:
+    """The mentions, "Part 2, Section 2.3" and "Section 2.3 of Part 2" each made one."""
+    found = mentions[:1]
+    for mention in mentions[1:]:
+        before = found[-1]
+        gap = before.end, mention.start
+        if mention.start < before.end:
+            continue
+        if _higher(mention) and not (_higher(before) or before.within) and _FROM.fullmatch(reply, *gap):
+            found[-1] = replace(_within(before, mention), end=mention.end)
+        elif not _higher(mention) and _higher(before) and not before.last and _INTO.fullmatch(reply, *gap):
+            found[-1] = replace(_within(mention, before), start=before.start)
+        elif not _higher(mention) and before.within and _ALSO.fullmatch(reply, *gap):
+            found.append(replace(mention, within=before.within))
+        elif _under(mention, before) and _ALSO.fullmatch(reply, *gap):
+            found.append(replace(mention, number=f"{before.number.partition('.')[0]}.{mention.number}"))
+        else:
+            found.append(mention)
+    return found
+
+
+def _higher(mention: Mention) -> bool:
+    """Whether it is a part or chapter, in which sections can lie."""
+    return bool(_HIGHER.match(mention.word)) and mention.number.isalnum()
+
+
+def _within(mention: Mention, higher: Mention) -> Mention:
+    """What is named, as lying in the part or chapter; a chapter becomes part of its label."""
+    if higher.word.lower().startswith("part"):
+        return replace(mention, within=higher.number)
+    return replace(mention, word=f"{higher.word} {higher.number}, {mention.word or 'Section'}")
+
+
+def _under(mention: Mention, before: Mention) -> bool:
+    """Whether "A. …" stands behind "III. …", or behind another letter under it, and neither has a word."""
+    if mention.word or before.word or not re.fullmatch("[A-Z]", mention.number):
+        return False
+    return bool(re.fullmatch(rf"{_ROMAN}(?:\.[A-Z])?", before.number))
+
+
+def _with_title(reply: str, mention: Mention, following: int) -> Mention:
+    """The mention with the title that stands behind its number."""
+    if mention.title or mention.last:
+        return mention
+    quoted = _TITLED.match(reply, mention.end)
+    if quoted and (following < 0 or quoted.end() <= following):
+        return replace(mention, end=quoted.end(), title=quoted.group("quoted") or quoted.group("single"))
+    plain = _PLAIN.match(reply, mention.end, following if following >= 0 else len(reply))
+    if plain and len(plain.group("plain").split()) <= _PLAIN_WORDS:
+        return replace(mention, end=plain.end("plain"), title=plain.group("plain"))
+    return mention
+
+
+def _judged(reply: str, mentions: list[Mention], document: Document) -> list[Mention]:
+    """The mentions, those marked that are of another text; "Articles 13 and 14 of the GDPR" are both of it."""
+    # What is said to be in a part is named as a part is.
+    whose = [outside(reply, m.start, m.end, "Part" if m.within else m.word, document) for m in mentions]
+    pairs = [(n - 1, n) for n in range(1, len(mentions)) if _is_listed(reply, mentions[n - 1], mentions[n])]
+    for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
+        if whose[by] in {"another law", "a summary"}:
+            whose[to] = whose[by]
+    return [replace(mention, outside=why) for mention, why in zip(mentions, whose, strict=True)]
+
+
+def _is_listed(reply: str, before: Mention, mention: Mention) -> bool:
+    """Whether a mention goes on from the one before, as a number without a word of its own."""
+    return bool(_LIST.fullmatch(reply, before.end, mention.start) and _WORDLESS.match(reply, mention.start))
+
+
+def _headed(reply: str) -> Iterator[Mention]:
+    """What is named by its heading alone.
+
+    A heading that isn't said to be the document's is loose: it counts only where the document has it.
+    """
+    for match in _HEADED.finditer(reply):
+        if _ELSEWHERE.match(reply, match.end()):
+            continue
+        before = reply[max(0, match.start() - 40) : match.start()]
+        loose = not (HERE.match(reply, match.end()) or _HERE_BEFORE.search(before))
+        kind = next(kind for kind in ("before", "after", "plain") if match.group(kind))
+        several = (match.group("several") or "").endswith("s")
+        each = _QUOTED if kind != "plain" else r"(?<!\S)(?!and\b)\S+(?:[ \t]+(?!and\b)\S+)*" if several else r".+"
+        for one in re.finditer(each, match.group(kind)):
+            counted = re.match(rf"[\"\u201c'\u2018*]*({_NUMBER})\.?[ \t]+(?=[A-Z])", one.group())
+            title = one.group()[counted.end() if counted else 0 :].strip(" ,.*\"\u201c\u201d'\u2018\u2019")
+            start, end = match.start(kind) + one.start(), match.start(kind) + one.end()
+            yield Mention(start, end, number=counted.group(1) if counted else "", title=title, loose=loose)

@@ -1,0 +1,296 @@
+"""What stands on the analyst's screen for one answer, as plain data that the pad draws.
+
+Texts are cut into pieces wherever a highlight begins or ends, so that the browser needs no offsets: a piece is
+`[text]`, or `[text, styles, marks]` with the names of its styles and of the marks that one can jump to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from genaipa.scoring.evidence.examine import annotated_targets, examine
+from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.policies.document import Document
+    from genaipa.scoring.answers import Case
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.evidence.examine import Evidence
+    from genaipa.scoring.evidence.quotations import Quotation
+    from genaipa.scoring.evidence.resolution import Reference
+    from genaipa.scoring.rubric import Metric
+
+Piece = list[str]
+Line = dict[str, str]
+"""A line of evidence: `tone` (good, bad, unsure or plain), `text`, and the mark that it jumps to, if any."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a text to highlight."""
+
+    start: int
+    end: int
+    style: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One answer, ready to be shown; the same for every analyst."""
+
+    shown: dict[str, Any]
+    evidence: Evidence
+
+
+def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
+    """The text, cut where a highlight begins or ends."""
+    inside = [span for span in spans if 0 <= span.start < span.end <= len(text)]
+    borders = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
+    begins: dict[int, list[Span]] = {}
+    for span in inside:
+        begins.setdefault(span.start, []).append(span)
+    cut: list[Piece] = []
+    here: list[Span] = []
+    for start, end in pairwise(borders):
+        here = [span for span in here if span.end > start] + begins.get(start, [])
+        styles = " ".join(dict.fromkeys(span.style for span in here))
+        marks = " ".join(dict.fromkeys(span.mark for span in here if span.mark))
+        cut.append([text[start:end], styles, marks] if here else [text[start:end]])
+    return cut
+
+
+def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
+    """Everything about one answer that does not depend on who scores it."""
+    document, annotated = case.document, case.annotated
+    reply = case.masked_reply() if blind else case.reply
+    evidence = examine(
+        reply,
+        document,
+        parts=case.parts,
+        annotated=annotated,
+        part_set=case.part_set,
+        summarised=case.summarised,
+    )
+    targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
+    rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
+    shown = {
+        "answer": case.answer.digest,
+        "document": {
+            "name": document.about.title or document.company,
+            "digest": document.digest,
+            "pieces": pieces(document.text, [*_headings(document), *_marked(rests_on, evidence)]),
+        },
+        "question": case.asked,
+        "original": case.original,
+        "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
+            case.answer.status, ""
+        ),
+        "reply": pieces(reply, _in_reply(evidence)),
+        "words": len(reply.split()),
+        "annotated": annotated
+        and {
+            "silent": annotated.silent,
+            "rule": SILENT_RULE if annotated.silent else "",
+            "text": annotated.answer,
+            "note": annotated.note,
+            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],
+        },
+        "evidence": _lines(evidence, reply),
+        "first": _first(rests_on, evidence),
+        "suggestion": {metric: _key(value) for metric, value in evidence.suggestion.items()} if suggestions else {},
+        "reason": evidence.reason if suggestions else "",
+        "metrics": [
+            {"metric": metric, "lines": [in_words(metric, value) for value in KEYS.values()]} for metric in METRICS
+        ],
+    }
+    return Prepared(shown, evidence)
+
+
+def in_words(metric: Metric, value: float) -> dict[str, str]:
+    """A value of a metric: the key that gives it, the value as people write it, and the rubric's words."""
+    return {"key": _key(value), "value": shown(value), "words": RUBRIC[metric][value]}
+
+
+def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, Any]:
+    """How a calibration score lies beside the reference analyst's, metric by metric in the rubric's words."""
+    assert mine.values is not None
+    assert reference.values is not None
+    return {
+        "question": prepared.shown["question"],
+        "reply": "".join(piece[0] for piece in prepared.shown["reply"]),
+        "by": reference.analyst,
+        "note": reference.note,
+        "rows": [
+            {
+                "metric": metric,
+                "mine": _worded(metric, mine.values[metric]),
+                "theirs": _worded(metric, reference.values[metric]),
+                "same": mine.values[metric] == reference.values[metric],
+            }
+            for metric in METRICS
+        ],
+    }
+
+
+def _worded(metric: Metric, value: float) -> str:
+    return f"{shown(value)} {RUBRIC[metric][value]}"
+
+
+def _key(value: float) -> str:
+    return next(key for key, meant in KEYS.items() if meant == value)
+
+
+def _headings(document: Document) -> list[Span]:
+    """The line with which each section begins; a document that is one line has none."""
+    found = []
+    for section in document.sections:
+        end = document.text.find("\n", section.start, section.end)
+        if end > section.start:
+            found.append(Span(section.start, end, "heading"))
+    return found
+
+
+def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[Span]:
+    """What to highlight in the document: what the annotated answer rests on, and what the answer cites and quotes."""
+    spans = [Span(*span, "annotated", mark) for _, span, mark in rests_on if span]
+    spans += [Span(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
+    spans += [Span(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
+    return spans
+
+
+def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> str:
+    """The mark that the document is scrolled to at first: what the annotated answer names first, else the answer."""
+    marks = [mark for _, span, mark in rests_on if span]
+    marks += [f"r{n}" for n, ref in enumerate(evidence.references) if ref.target]
+    marks += [f"q{n}" for n, quote in enumerate(evidence.quotations) if quote.target]
+    return marks[0] if marks else ""
+
+
+def _in_reply(evidence: Evidence) -> list[Span]:
+    spans = [
+        Span(ref.start, ref.end, f"reference {_tone_of_reference(ref)}", f"r{n}")
+        for n, ref in enumerate(evidence.references)
+    ]
+    spans += [
+        Span(quote.start, quote.end, f"quotation {_tone_of_quotation(quote)}", f"q{n}")
+        for n, quote in enumerate(evidence.quotations)
+    ]
+    return spans + [Span(start, end, "silence") for start, end in evidence.silence.phrases]
+
+
+def _tone_of_reference(reference: Reference) -> str:
+    if reference.outside:
+        return "unsure" if reference.outside == "perhaps another text" else "plain"
+    if reference.problem:
+        return "bad" if reference.missing or reference.invented else "unsure"
+    return "good" if reference.expected else "plain"
+
+
+def _resolved(reference: Reference, evidence: Evidence) -> str:
+    """What a reference is in the document, or that it is none of its sections; "" where that says nothing."""
+    if reference.outside:
+        if reference.split:
+            return ""
+        other = reference.outside == "perhaps another text"
+        return "perhaps of another text than this document" if other else f"{reference.outside}, not this document"
+    if reference.target is None:
+        return reference.problem
+    named = f"{reference.resolved} of the split that the system was given" if reference.split else reference.resolved
+    if reference.problem or not reference.split:
+        return ", ".join(filter(None, (named, reference.problem)))
+    if reference.expected:
+        return f"{named}: overlaps what the annotated answer rests on"
+    part = "only touches" if reference.touches else "not"
+    meant = f", but {reference.instead} overlaps it" if reference.instead else ""
+    return f"{named}: {part} what the annotated answer rests on{meant}" if evidence.targets else ""
+
+
+def _tone_of_quotation(quotation: Quotation) -> str:
+    return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
+
+
+def _lines(evidence: Evidence, reply: str) -> dict[str, list[Line]]:
+    """The evidence, beside the metric that it bears on."""
+    lines: dict[str, list[Line]] = {metric: [] for metric in METRICS}
+    lines["accuracy"] = [*_on_quotations(evidence), *_on_silence(evidence)]
+    lines["clarity"].append(_line("plain", f"{len(reply.split()):,} words"))
+    lines["reference"] = _on_references(evidence)
+    return lines
+
+
+def _on_quotations(evidence: Evidence) -> list[Line]:
+    """How many quotations are word for word, and each that is not."""
+    quotations = evidence.quotations
+    literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
+    lines = []
+    if literal:
+        every = len(literal) == len(quotations)
+        many = f"{len(literal)} of {len(quotations)} longer quotations are"
+        count = "its one longer quotation is" if len(quotations) == 1 else many
+        lines.append(_line("good" if every else "plain", f"{count} in the document word for word", f"q{literal[0]}"))
+    for n, quote in enumerate(quotations):
+        found = {
+            "near": f"close to the document's words ({quote.similarity:.0f} %)",
+            "none": "these quoted words are not in the document",
+        }.get(quote.match)
+        elsewhere = evidence.summarised and quote.match == "none"
+        if found:
+            text = f"{found}{', perhaps in another text' if elsewhere else ''}: {_short(quote.text)}"
+            lines.append(_line("unsure" if elsewhere else _tone_of_quotation(quote), text, f"q{n}"))
+    return lines
+
+
+def _on_references(evidence: Evidence) -> list[Line]:
+    """What each reference is in the document, and how much they cover of what the annotated answer rests on."""
+    inside = [ref for ref in evidence.references if not ref.outside]
+    lines = []
+    if evidence.targets > 1 and inside:
+        text = f"cites {evidence.cited} of the {evidence.targets} passages that the annotated answer rests on"
+        lines.append(_line("good" if evidence.cited == evidence.targets else "plain", text))
+    if evidence.silence.annotated:
+        if inside:
+            lines.append(_line("bad", "cites a section where the document is silent, which scores -1"))
+        elif not evidence.references and not evidence.points:
+            lines.append(_line("good", "cites no section, as is right where the document is silent"))
+    elif not evidence.references and not evidence.points:
+        lines.append(_line("plain", "names no section"))
+    for n, ref in enumerate(evidence.references):
+        resolved = _resolved(ref, evidence)
+        if resolved:
+            lines.append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {resolved}", f"r{n}"))
+    # A section that is named three times is one line, which jumps to the first of them.
+    return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
+
+
+def _on_silence(evidence: Evidence) -> list[Line]:
+    """What the answer says of the document's silence, where the annotated answer settles it."""
+    silence = evidence.silence
+    if silence.annotated is None or not (silence.annotated or silence.claimed):
+        return []
+    if silence.annotated:
+        tone, says = "bad", "does not say that the document is silent"
+        if silence.alone:
+            tone, says = "good", "says that the document is silent"
+        elif silence.claimed:
+            tone, says = "plain", "begins by saying that the document is silent, and goes on"
+        elif silence.phrases:
+            tone, says = "unsure", "answers, and says only of something in it that the document does not say it"
+        return [_line(tone, f"{says}; by the annotated answer it is silent")]
+    # An answer that names where the document speaks of it says more than that.
+    if not silence.alone or any(ref.target for ref in evidence.references):
+        return []
+    return [_line("bad", "says that the document is silent; by the annotated answer it is not")]
+
+
+def _short(text: str, most: int = 90) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def _line(tone: str, text: str, mark: str = "") -> Line:
+    return {"tone": tone, "text": text, "mark": mark}

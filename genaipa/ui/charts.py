@@ -1,0 +1,131 @@
+"""The box plots of the Results page: M_all by document, drawn in the browser from the report's own tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from genaipa.reports.figures import style
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genaipa.scoring.m_all import Bounds
+    from genaipa.ui.results import View
+
+Spec = dict[str, Any]
+"""A chart, or a part of one, in the grammar of Vega-Lite."""
+_BOX, _AROUND = 24, 130
+"""Pixels from one box to the next, and what the axis and the legends take."""
+_NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
+_LOW, _HIGH, _ROOM = 10.0, 100.0, 5.0
+"""The ends of the axis of M_all x 10, and the room behind it in which n is written."""
+
+
+def boxes(found: View, experiment: str, bounds: Bounds) -> None:
+    """A box for each system and document of an experiment, and a point for each question."""
+    drawn, points = _of(found.boxes.data, experiment), _of(found.points.data, experiment)
+    drawn = drawn[drawn["questions"] == "all"]
+    if drawn.empty:
+        return
+    st.markdown("##### By document")
+    # Described in the words of the grammar itself: with altair that takes longer than all else on the page.
+    st.vega_lite_chart(
+        spec=_chart(drawn, points, bounds),
+        key="results boxes",
+        alt=f"Box plots of M_all times 10 by document: {experiment}",
+    )
+    st.caption(
+        "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
+        "and n how many. "
+        f"{style.bands_in_words(bounds)}"
+    )
+
+
+def _of(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
+    return data[(data["experiment"] == experiment) & (data["document"] != "")]
+
+
+def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
+    marks = style.system_marks([str(name) for name in drawn["system"].unique()])
+    systems, documents = list(marks), [str(name) for name in drawn["document"].unique()]
+    about_box = _tooltip("system", "document", "n", *_NUMBERS)
+    about_point = _tooltip("system", "document", "question", "category", "source", "m_all10", "answers", "scores")
+    colours = [mark["color"] for mark in marks.values()]
+    place: Spec = {
+        "y": {"field": "document", "type": "nominal", "title": None, "sort": documents},
+        "yOffset": {"field": "system", "type": "nominal", "sort": systems},
+        "color": {
+            "field": "system",
+            "type": "nominal",
+            "scale": {"domain": systems, "range": colours},
+            "legend": {"title": None, "orient": "top", "labelLimit": 400},
+        },
+    }
+    shape: Spec = {
+        "field": "source",
+        "type": "nominal",
+        "scale": {"domain": ["faq", "user"], "range": ["circle", "diamond"]},
+        "legend": {"title": "question from", "orient": "top", "symbolFillColor": style.FAINT},
+    }
+    return {
+        "height": _BOX * (len(drawn) + len(documents)) + _AROUND,
+        "layer": [
+            _bands(bounds),
+            {
+                "data": {"values": drawn[["system", "document", "n", *_NUMBERS]].to_dict("records")},
+                "encoding": {**place, "tooltip": about_box},
+                "layer": [
+                    {"mark": {"type": "rule"}, "encoding": {"x": _along("minimum"), "x2": {"field": "maximum"}}},
+                    {
+                        "mark": {"type": "bar", "opacity": 0.4, "height": {"band": 0.7}},
+                        "encoding": {"x": _along("q1"), "x2": {"field": "q3"}},
+                    },
+                    {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _along("median")}},
+                    {
+                        "mark": {"type": "text", "align": "left", "dx": 6},
+                        "encoding": {"x": {"datum": _HIGH}, "text": {"field": "n"}, "color": {"value": style.FAINT}},
+                    },
+                ],
+            },
+            {
+                "data": {"values": points[[about["field"] for about in about_point]].to_dict("records")},
+                "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
+                "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about_point},
+            },
+        ],
+    }
+
+
+def _along(field: str) -> Spec:
+    scale = {"domain": [_LOW, _HIGH + _ROOM], "nice": False}
+    axis = {"values": list(range(10, 101, 10)), "grid": False}
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": style.QUALITY}
+
+
+def _tooltip(*fields: str) -> list[Spec]:
+    """What is said of a mark that is pointed at; numbers with one digit."""
+    tenths = {*_NUMBERS, "m_all10"}
+    return [
+        {"field": field, "title": style.QUALITY if field == "m_all10" else field}
+        | ({"type": "quantitative", "format": ".1f"} if field in tenths else {"type": "nominal"})
+        for field in fields
+    ]
+
+
+def _bands(bounds: Bounds) -> Spec:
+    """The bands behind everything, in the tints of the report's figures."""
+    at = style.tenfold(bounds)
+    edges = (_LOW, *(min(max(edge, _LOW), _HIGH) for edge in (at.red, at.green)), _HIGH)
+    spans = zip(style.BANDS, edges, edges[1:], strict=False)
+    values = [{"from": low, "to": high, "tint": style.BAND_TINTS[name]} for name, low, high in spans]
+    return {
+        "data": {"values": values},
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x": {**_along("from")},
+            "x2": {"field": "to"},
+            "color": {"field": "tint", "type": "nominal", "scale": None},
+        },
+    }

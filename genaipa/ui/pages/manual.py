@@ -1,0 +1,188 @@
+"""By hand: the next message to paste into a web chat, and the box that takes its reply."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from genaipa.errors import GenaipaError, RunBusyError
+from genaipa.execution import run as study
+from genaipa.execution.manual import ByHand, Sheet, Turn
+from genaipa.execution.prepare import load_material
+from genaipa.runs import selection
+from genaipa.runs.folder import RunFolder
+from genaipa.systems.catalog import resolve
+from genaipa.tasks.procedure import SUMMARY
+from genaipa.ui.widgets import FOLD, Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
+
+if TYPE_CHECKING:
+    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.workspace import Workspace
+
+LAST = "by hand said"
+"""Where the session keeps what came of the last reply: a sentence and its tone."""
+
+
+@dataclass(frozen=True)
+class Chat:
+    """One chat that waits for replies: how many are in, and the messages whose replies are missing."""
+
+    sheet: Sheet
+    missing: tuple[Turn, ...]
+
+    @property
+    def kept(self) -> int:
+        """How many replies are in."""
+        return len(self.sheet.turns) - len(self.missing)
+
+
+def page(desk: Desk, _visitor: Visitor) -> None:
+    """Choose a run and a chat, paste, and give the reply back."""
+    head("By hand")
+    _say_last()
+    waiting, unusable = _waiting(desk)
+    problems("by hand problems", unusable)
+    if not waiting:
+        notice(
+            "by hand none",
+            "No run waits for a web chat. Begin one with: genaipa run --system manual/NAME --policy NAME",
+        )
+        return
+    left, right = st.columns([2, 3])
+    name = left.selectbox("Run", list(waiting), key="by hand run")
+    folder = waiting[name]
+    try:
+        byhand = _open(desk.workspace, folder)
+        chats = _chats(byhand)
+    except GenaipaError as error:
+        notice("by hand error", str(error), "bad")
+        return
+    if not chats:
+        notice("by hand complete", "Every reply of this run is in.", "done")
+        return
+    chosen = right.selectbox("Chat", [chat.sheet.name for chat in chats], key=f"by hand chat {name}")
+    chat = next(chat for chat in chats if chat.sheet.name == chosen)
+    _progress(byhand, chat)
+    _chat(desk.workspace, folder, byhand, chat)
+
+
+def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
+    """The unfinished runs with a web chat, the newest first, and what is wrong with others."""
+    folders = selection.folders(desk.workspace, desk.settings.runs)
+    found, unusable = {}, []
+    for folder in reversed(folders):
+        try:
+            manifest = folder.manifest()
+            manual = any(resolve(system, desk.workspace).manual for system in manifest.spec.systems)
+        except GenaipaError as error:
+            unusable.append(str(error))
+            continue
+        if manual and manifest.status != "complete":
+            found[folder.name] = folder
+    return found, unusable
+
+
+def _open(workspace: Workspace, folder: RunFolder) -> ByHand:
+    """The by-hand side of a run; made anew when another process has kept a reply."""
+    answers = folder.path / "answers.jsonl"
+    stat = answers.stat() if answers.exists() else None
+    stamp = (folder.path, stat and (stat.st_size, stat.st_mtime_ns))
+    return kept("by hand open", stamp, lambda: _as_it_is(workspace, folder))
+
+
+def _as_it_is(workspace: Workspace, folder: RunFolder) -> ByHand:
+    manifest = folder.manifest()
+    material = load_material(manifest.spec, workspace)
+    study.check_unchanged(folder, manifest, material)
+    return asyncio.run(study.by_hand(folder, manifest.spec, material, workspace))
+
+
+def _chats(byhand: ByHand) -> list[Chat]:
+    """The chats that can be gone on with, in the order of the plan."""
+    chats = []
+    for sheet in byhand.sheets():
+        missing = tuple(turn for turn in sheet.turns if not byhand.tally.kept(turn.key))
+        if missing:
+            chats.append(Chat(sheet, missing))
+    return chats
+
+
+def _progress(byhand: ByHand, chat: Chat) -> None:
+    systems = {ready.resolved.asked for ready in byhand.systems}
+    rows = [row for (system, _), row in byhand.tally.rows.items() if system in systems]
+    planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
+    st.progress((planned - missing) / planned if planned else 1.0)
+    st.caption(
+        f"{missing:,} of the run's {planned:,} answers are still to be had; in this chat {len(chat.missing)} "
+        f"of {len(chat.sheet.turns)}. Whoever pastes a reply knows whose it is: let someone else score it."
+    )
+
+
+def _chat(workspace: Workspace, folder: RunFolder, byhand: ByHand, chat: Chat) -> None:
+    """The messages to paste, and the box for the reply to the last of them."""
+    sheet, turn = chat.sheet, chat.missing[0]
+    introduction = [
+        Text(message.content, f"{number}. Paste this and wait for the reply, which is not kept", copies=True, fold=FOLD)
+        for number, message in enumerate(sheet.introduction, 1)
+    ]
+    last = byhand.last_kept(sheet)
+    independent = byhand.spec.conversation == "independent"
+    if last is None or independent:
+        part("Open a new chat")
+        texts(f"by hand introduction {turn.key}", introduction)
+    else:
+        part("Go on in the same chat")
+        if introduction:
+            with st.expander("The chat is lost: begin it again"):
+                said = (
+                    "Paste this into a new chat, then go on below; what the chat had been asked before is lost to it."
+                )
+                notice("by hand lost", said, "warning")
+                texts(f"by hand introduction {turn.key}", introduction)
+    what = "the request for a summary" if turn.question == SUMMARY else turn.question
+    if last is None or independent:
+        title = f"{len(introduction) + 1}. Paste this: {what}"
+    else:
+        title = f"Paste this in the chat in which you asked {last.question}: {what}"
+    texts(f"by hand turn {turn.key}", [Text(turn.message.content, title, tone="asked", copies=True, fold=FOLD)])
+    box = f"by hand reply {turn.key}"
+
+    def take() -> None:
+        # Before the page is made anew: by then it may show another question, whose reply came in elsewhere.
+        st.session_state[LAST] = _keep(workspace, folder, turn, str(st.session_state[box]).strip())
+
+    with st.form(f"by hand form {turn.key}"):
+        st.text_area("Its reply, whole and as it stands", height=220, key=box)
+        st.form_submit_button("Keep and go on", type="primary", on_click=take)
+    later = [Row((f"{turn.question}", " ".join(turn.message.content.split()))) for turn in chat.missing[1:]]
+    if later:
+        with st.expander(f"Next in this chat ({len(later)})"):
+            table("by hand later", "Further messages", [Column("question"), Column("message")], later)
+
+
+def _keep(workspace: Workspace, folder: RunFolder, turn: Turn, reply: str) -> tuple[str, Tone]:
+    """Keep one reply, and hold the run's lock only for that; a sentence about what came of it, and its tone."""
+    if not reply:
+        return "There is no reply in the box yet.", "warning"
+    try:
+        with folder.writing():
+            # Read anew now that no other process can write: the reply may be in already.
+            byhand = _as_it_is(workspace, folder)
+            collected = asyncio.run(byhand.take({turn.key: reply}))
+            byhand.write_sheets()
+            study.settle_by_hand(folder, byhand)
+    except RunBusyError as error:
+        return f"Not kept: {error} What you pasted is still in the box.", "bad"
+    except GenaipaError as error:
+        return f"Not kept: {error}", "bad"
+    if collected.conflicts:
+        return f"Not kept: another reply to {turn.question} was kept in the meantime, and stays.", "warning"
+    return f"The reply to {turn.question} is kept.", "done"
+
+
+def _say_last() -> None:
+    if LAST in st.session_state:
+        notice("by hand last", *st.session_state.pop(LAST))

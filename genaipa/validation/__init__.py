@@ -1,0 +1,1 @@
+"""Whether all data files of a workspace fit together."""

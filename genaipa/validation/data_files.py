@@ -1,0 +1,331 @@
+"""Whether everything in a workspace fits together, found out at once instead of one error at a time.
+
+The loaders stop at the first problem of a file, which is right before a run. Here all are told, by the same rules.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from genaipa.datasets.genaipabench.pull import would_provide
+from genaipa.errors import DataError, GenaipaError, clipped, nearest
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
+from genaipa.policies.document import About, Document, load_document, read_document
+from genaipa.policies.document import problems as document_problems
+from genaipa.policies.sections import resolve
+from genaipa.questions.annotations import Annotations, filled, is_about, question_set, why_unused
+from genaipa.questions.annotations import problems as annotation_problems
+from genaipa.questions.sets import QuestionSet
+from genaipa.questions.sets import problems as question_problems
+from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
+from genaipa.runs.integrity import damage
+from genaipa.runs.records import ConversationRecord, Record
+from genaipa.scoring.chain import verify
+from genaipa.scoring.databases import VARIABLE
+from genaipa.scoring.people import FILE as PEOPLE
+from genaipa.scoring.people import People
+from genaipa.scoring.people import problems as people_problems
+from genaipa.scoring.store import existing_store
+from genaipa.systems.catalog import own_entries
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, Prompts
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that is wrong with an entry of a file (of the file itself if `entry` is empty).
+
+    An `error` makes the file unusable; a `warning` is what the author may have overlooked.
+    """
+
+    path: str
+    entry: str
+    problem: str
+    severity: Severity = "error"
+
+
+def data_files(workspace: Workspace) -> dict[str, list[Path]]:
+    """What there is to check: kind of data → files in effect, run folders, the user's catalog of systems."""
+    found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
+    found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
+    found["systems"] = [path for path in [workspace.systems_file] if path is not None]
+    found["runs"] = [
+        path for path in sorted((workspace.home / RUNS).glob("*")) if path.is_dir() and path.name[0] != "."
+    ]
+    return found
+
+
+def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]:
+    """Those of these files and run folders about which there is nothing to say."""
+    named = {Path(finding.path) for finding in findings}
+    named |= {parent for path in named for parent in path.parents}
+    return [path for path in files if not {path, path.with_suffix(".yaml")} & named]
+
+
+def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding]:
+    """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file.
+
+    With `data`, every text of the runs and every event of the scores is held against the digest kept with it.
+    """
+    findings = [*_check_folders(workspace), *_check_marker(workspace)]
+    for name, (_, path) in workspace.names("questions").items():
+        _, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
+        findings += _errors(errors)
+    for name in workspace.names("policies"):
+        findings += _check_document(workspace, name)
+    for name in workspace.names("annotations"):
+        findings += _check_annotations(workspace, name)
+    findings += _check_prompts(workspace)
+    findings += _errors(own_entries(workspace)[1])
+    findings += _check_people(workspace)
+    findings += _unread_files(workspace)
+    for path in data_files(workspace)["runs"]:
+        findings += _check_run(path, data=data)
+    if data:
+        findings += _check_scores(workspace)
+    return sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
+
+
+def _errors(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:
+    """Errors as findings; `path` is the file for one that names none."""
+    return [
+        Finding(error.path, error.entry, error.problem)
+        if isinstance(error, DataError)
+        else Finding(str(path), "", str(error))
+        for error in errors
+    ]
+
+
+def _check_folders(workspace: Workspace) -> Iterator[Finding]:
+    """Names of folders that something else has, names of files that no file has, and links that lead nowhere."""
+    home = workspace.home
+    kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
+    folders = [home / name for name in (*kinds, RUNS)]
+    lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
+    for path in (*folders, *lost):
+        problem = no_folder(path)
+        if problem:
+            yield Finding(str(path), "", problem)
+    for path in (home / SYSTEMS, home / PEOPLE):
+        if path.is_symlink() and not path.exists():
+            yield Finding(str(path), "", no_folder(path))
+        elif path.exists() and not path.is_file():
+            yield Finding(str(path), "", "is not a file, and so it is not read; move it away.")
+
+
+def _check_marker(workspace: Workspace) -> Iterator[Finding]:
+    """The file that makes a folder a workspace: nothing but its name is in it."""
+    path = workspace.home / MARKER
+    if path.is_dir():
+        yield Finding(str(path), "", "is a folder; a workspace is marked by a file of that name.")
+    elif path.is_file():
+        try:
+            known = tomllib.loads(read_text(path))
+        except DataError as error:
+            yield from _errors([error])
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            yield Finding(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
+        else:
+            for key in known.keys() - {"name"}:
+                yield Finding(
+                    str(path), clipped(key), f"unknown key '{clipped(key)}'{nearest(key, ['name'])}", "warning"
+                )
+            if not isinstance(known.get("name", ""), str):
+                yield Finding(str(path), "name", "wants text.")
+
+
+def _check_document(workspace: Workspace, name: str) -> list[Finding]:
+    """A document's text, and what is known about it."""
+    layer, path = workspace.names("policies")[name]
+    beside = path.with_suffix(".yaml")
+    text, unread = "", []
+    try:
+        text = read_document(path)
+    except DataError as error:
+        unread = [error]
+
+    def rules(about: About) -> Iterable[DataError]:
+        return document_problems(path, Document(name, text, about, layer)) if not unread else ()
+
+    known = read_partly(beside, About, rules)[1] if beside.is_file() else []
+    return _errors([*unread, *known])
+
+
+def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
+    """The annotated answers of a document, alone and beside its text and their questions."""
+    path = workspace.names("annotations")[name][1]
+    annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
+    yield from _errors(errors)
+    if annotated is not None:
+        try:
+            document = load_document(workspace, name)
+        except GenaipaError:
+            document = None
+        yield from _check_answers(workspace, name, filled(annotated), document)
+
+
+def _check_answers(
+    workspace: Workspace, name: str, annotated: Annotations, document: Document | None
+) -> Iterator[Finding]:
+    """Whether annotated answers belong to a text, to questions and to sections that exist."""
+    layer, path = workspace.names("annotations")[name]
+    file = str(path)
+    if document is None:
+        pull = " yet; it comes with: genaipa pull genaipabench" if would_provide(name) else ""
+        yield Finding(file, "document", f"there is no usable document '{name}' here{pull}.", "warning")
+    elif is_about(annotated, layer, document, workspace):
+        yield from _check_sections(file, annotated, document)
+    else:
+        text = str(workspace.names("policies")[document.name][1])
+        own = (file, "digest") if layer == "workspace" else (text, "")
+        yield Finding(*own, why_unused(annotated, path, layer), "warning")
+    if annotated.questions == UNREADABLE:
+        return
+    asked = question_set(workspace, annotated.questions, layer)
+    if asked is None:
+        yield Finding(file, "questions", f"there is no usable question set '{annotated.questions}'.")
+        return
+    ids = [question.id for question in asked.questions]
+    for question in annotated.answers:
+        if question not in ids:
+            problem = f"the set '{asked.name}' has no such question{nearest(question, ids)}"
+            yield Finding(file, f"answers.{question}", problem)
+    uncovered = [question for question in ids if question not in annotated.answers]
+    if uncovered:
+        yield Finding(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
+
+
+def _check_sections(file: str, annotated: Annotations, document: Document) -> Iterator[Finding]:
+    for question, answer in annotated.answers.items():
+        for label in answer.sections:
+            part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
+            known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.sections, label)
+            if known is None and label != UNREADABLE:
+                problem = f"cites '{label}', which {document.name} does not have"
+                yield Finding(file, f"answers.{question}", f"{problem} as far as genaipa can see.", "warning")
+
+
+def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
+    """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
+    files = workspace.names("prompts")
+    missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
+    if missing:
+        yield Finding(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
+        return
+    originals = {name: ("shipped", shipped() / "prompts" / f"{name}.jinja") for name in TEMPLATES}
+    while True:
+        try:
+            Prompts(files).check()
+        except GenaipaError as error:
+            broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
+            name = broken[0] if broken else ""
+            yield from _errors([error], files[name][1] if name else workspace.home)
+            if files.get(name) in (None, originals.get(name)) or name not in originals:
+                return
+            files = {**files, name: originals[name]}
+        else:
+            return
+
+
+def _check_people(workspace: Workspace) -> list[Finding]:
+    """Who scores and who adjudicates."""
+    path = workspace.home / PEOPLE
+    return _errors(read_partly(path, People, partial(people_problems, path))[1]) if path.is_file() else []
+
+
+def _unread_files(workspace: Workspace) -> Iterator[Finding]:
+    """Files in the workspace's own folders that nothing reads, which their author may not know."""
+    for kind in SUFFIXES:
+        read = {path for _, path in workspace.names(kind).values()}
+        beside = {path.with_suffix(".yaml") for path in read} if kind == "policies" else set()
+        for path in sorted((workspace.home / kind).glob("[!.]*")):
+            if path.is_file() and path not in read | beside:
+                yield Finding(str(path), "", _why_unread(path, kind, read), "warning")
+    yield from _unused_prompts(workspace)
+
+
+def _unused_prompts(workspace: Workspace) -> Iterator[Finding]:
+    """Templates that replace none and that none includes: most likely a name mistyped."""
+    known = (*TEMPLATES, *INCLUDED)
+    prompts = Prompts(workspace.names("prompts"))
+    for name in set(prompts.files) - set(known):
+        path = prompts.files[name][1]
+        try:
+            included = any(f"{name}.jinja" in source for source in prompts.sources.values())
+        except DataError:  # not text: told already
+            return
+        if not included:
+            yield Finding(str(path), "", f"replaces no prompt and is included by none{nearest(name, known)}", "warning")
+
+
+def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
+    if path.suffix in SUFFIXES[kind]:
+        twin = next((other.name for other in read if other.stem == path.stem), None)
+        if twin is None:
+            return f"is not read, because no {MARKER} makes its folder a workspace; make it one with: genaipa init ."
+        return f"is not read, because {twin} has the same name."
+    if kind == "policies" and path.suffix == ".yaml":
+        return f"is about no document: there is no {path.stem}.md or {path.stem}.txt beside it."
+    return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
+
+
+def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
+    """A run's manifest and records, and with `data` the texts."""
+    if not (path / MANIFEST).is_file():
+        yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
+        return
+    folder = RunFolder(path)
+    try:
+        manifest = folder.manifest()
+    except GenaipaError as error:
+        yield from _errors([error], path / MANIFEST)
+    else:
+        if problem := folder.manifest_damage():
+            yield Finding(str(path / MANIFEST), "", problem)
+        if lack := folder.lack(manifest):
+            yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
+    yield from _check_lines(path / ANSWERS, Record)
+    yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
+    if data:
+        for found in damage(folder):
+            yield Finding(str(found.path), found.where, found.problem)
+
+
+def _check_scores(workspace: Workspace) -> Iterator[Finding]:
+    """The log of scores, from its first event to its last."""
+    try:
+        with existing_store(workspace, damaged=True) as store:
+            if store is not None:
+                yield from (Finding(store.name, "", problem) for problem in verify(store).breaks)
+    except GenaipaError as error:
+        # Not the address of a server: a password may stand in it.
+        yield from _errors([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
+
+
+def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
+    """Every line that is not a record; a last one without its end is healed by resuming, so it is a warning."""
+    if not path.exists():
+        return
+    decode = msgspec.json.Decoder(kind).decode
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                problem = "was cut off; the run asks for it again when it is resumed."
+                yield Finding(str(path), f"line {number}", problem, "warning")
+                continue
+            try:
+                decode(line)
+            except DAMAGE as error:
+                yield Finding(str(path), f"line {number}", f"is not a record ({why(error)}).")
