@@ -114,7 +114,8 @@ class AnthropicSystem:
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """The request as JSON, and the settings in it under the names of `Settings`."""
         # The protocol has no seed.
-        sent = {"max_tokens": _MAX_TOKENS} | sent_settings(settings, (self.accepts - {"seed"}) | {"max_tokens"})
+        accepts = (self.accepts - {"seed"}) | {"max_tokens"}
+        sent = {"max_tokens": _MAX_TOKENS} | sent_settings(self.name, settings, accepts)
         marked = set(_breakpoints(messages))
         turns = b",".join(_turn(message, marked=index in marked) for index, message in enumerate(messages))
         fields = json.dumps({"model": self.model, **sent}).encode()

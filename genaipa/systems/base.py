@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
+from genaipa.errors import PermanentError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Role = Literal["user", "assistant"]
 Finish = Literal["stop", "length", "refusal"]
@@ -64,6 +66,17 @@ class Settings:
     """Seconds until a call without an answer counts as stalled."""
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
+    json_schema: Mapping[str, Any] | None = None
+    """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema`."""
+
+
+UNSUPPORTED_SCHEMA = "unsupported-schema"
+"""`kind` of the PermanentError of a system that can't keep to a schema: the caller may ask again without one."""
+
+
+def unsupported_schema(system: str, why: str = "it has no structured output") -> PermanentError:
+    """The error of a system that can't promise a reply by `Settings.json_schema`."""
+    return PermanentError(f"{system} can't reply by a JSON schema: {why}.", kind=UNSUPPORTED_SCHEMA)
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -30,7 +30,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, nearest
-from genaipa.systems.base import MOST_TOKENS
+from genaipa.systems.base import MOST_TOKENS, unsupported_schema
 from genaipa.systems.redaction import known_keys, mask, redact
 
 if TYPE_CHECKING:
@@ -284,8 +284,10 @@ def as_count(value: object) -> int:
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
-def sent_settings(settings: Settings, accepts: frozenset[str]) -> dict[str, Any]:
+def sent_settings(system: str, settings: Settings, accepts: frozenset[str]) -> dict[str, Any]:
     """What is sent of the settings, under the names of `Settings`: those that are set and that the model accepts."""
+    if settings.json_schema is not None:
+        raise unsupported_schema(system)
     asked = {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": settings.max_tokens}
     return {name: value for name, value in asked.items() if value is not None and name in accepts}
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from genaipa.policies.sections import find_sections
-from genaipa.systems.base import Readiness, Reply
+from genaipa.systems.base import Readiness, Reply, unsupported_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,8 +90,10 @@ class ExtractiveSystem:
     def __init__(self, *, name: str = "extractive") -> None:
         self.name = name
 
-    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Quote, summarise or acknowledge, as the last message asks; equal messages get equal replies."""
+        if settings.json_schema is not None:
+            raise unsupported_schema(self.name)
         last = messages[-1]
         if last.purpose in {"introduction", "part"}:
             return _said(READY)

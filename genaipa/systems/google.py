@@ -142,7 +142,7 @@ class GoogleSystem:
         """The request as the SDK wants it, and the settings in it under the names of `Settings`."""
         from google.genai import types
 
-        sent = sent_settings(settings, self.accepts)
+        sent = sent_settings(self.name, settings, self.accepts)
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
             temperature=sent.get("temperature"),

@@ -144,7 +144,7 @@ class OpenAISystem:
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """The request as JSON, and the settings in it under the names of `Settings`."""
-        sent = sent_settings(settings, self.accepts)
+        sent = sent_settings(self.name, settings, self.accepts)
         fields: dict[str, Any] = {"model": self.model}
         fields |= {self.max_tokens_field if name == "max_tokens" else name: value for name, value in sent.items()}
         if self.sends_cache_key and settings.cache_key is not None:

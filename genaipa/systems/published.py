@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import NotReadyError, PermanentError
-from genaipa.systems.base import Readiness, Reply
+from genaipa.systems.base import Readiness, Reply, unsupported_schema
 from genaipa.workspace import pulled
 
 if TYPE_CHECKING:
@@ -95,8 +95,10 @@ class PublishedSystem:
         self._answers = {answer.key: answer for answer in self._recording.answers}
         return Readiness(notes=(f"{self.name} repeats what {self._recording.source} recorded.",))
 
-    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """What was recorded for the last message; a PermanentError if nothing was."""
+        if settings.json_schema is not None:
+            raise unsupported_schema(self.name)
         last = messages[-1]
         key = last.key.partition("|")[2]
         document, _, rest = key.partition("|")

@@ -32,7 +32,7 @@ import msgspec
 
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.systems.base import Finish, Readiness, Reply, Usage
+from genaipa.systems.base import Finish, Readiness, Reply, Usage, unsupported_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +87,8 @@ class ScriptedSystem:
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """What the first rule says that matches the last message and isn't used up."""
+        if settings.json_schema is not None:
+            raise unsupported_schema(self.name)
         asked = messages[-1].content
         number = self._next_rule(asked)
         if number is None:
