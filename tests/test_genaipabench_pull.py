@@ -84,7 +84,7 @@ def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
     assert kept() == set(FILES)
     assert load_document(find_workspace(), "uber").company == "Uber"
     assert available(TREE)
-    assert not list(cache.rglob("*.part"))
+    assert not list(cache.rglob("*.tmp"))
 
 
 def test_a_second_pull_asks_for_nothing() -> None:
@@ -246,7 +246,7 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing(cache: Path, tmp_path
     (TREE.folder / QUESTIONS / "in the way").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"Questions\.csv can't be written"):
         pull(origin=str(checkout(tmp_path / "checkout")), tree=TREE)
-    assert not list(cache.rglob("*.part"))
+    assert not list(cache.rglob("*.tmp"))
 
 
 def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_two_processes_pull_at_once(cache: Path) -> None:
     assert [process.returncode for process in processes] == [0, 0], errors
     assert kept() == set(FILES)
     assert available(TREE)
-    assert not list(cache.rglob("*.part"))
+    assert not list(cache.rglob("*.tmp"))
 
 
 def test_two_threads_pull_at_once() -> None:

@@ -27,6 +27,7 @@ import msgspec
 import yaml
 
 from genaipa.errors import DataError, UsageError
+from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.statistics import measure
@@ -230,16 +231,12 @@ def seal(file: Path, folder: Path, pack: Pack) -> Pack:
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     digests = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items())}
     pack = msgspec.structs.replace(pack, files=digests)
-    part = file.with_name(f".{file.name}.part")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(part, "w") as archive:
+        with replacing(file) as written, zipfile.ZipFile(written, "w") as archive:
             archive.writestr(_entry(PACK), msgspec.json.format(msgspec.json.encode(pack), indent=1) + b"\n")
             for name, path in sorted(files.items()):
                 archive.writestr(_entry(name), path.read_bytes())
-        part.replace(file)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise UsageError(f"{file} can't be written ({error.strerror}); name another file with -o.") from None
     return pack
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 from genaipa.cli.options import option
 from genaipa.errors import UsageError
+from genaipa.files.atomic import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +26,8 @@ def check_new(path: Path, *, force: bool) -> None:
 def written(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file that is there when it is whole; what was there before stays until then. A UsageError as `check_new`."""
     check_new(path, force=force)
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        with replacing(path) as file:
             yield file
-        temporary.replace(path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

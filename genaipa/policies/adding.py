@@ -7,13 +7,12 @@ it refers to is fetched.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import io
 import logging
 import re
-import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import DataError, UsageError
+from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.document import LONGEST, About, Document, too_long
 from genaipa.policies.encoding import declared, decoded, library
@@ -170,21 +170,21 @@ def add_document(
 
 
 def _write(contents: dict[Path, str]) -> None:
-    """Write all files beside their places first, so that a full disk leaves the old ones as they were.
+    """Write all files before the first is replaced, so that a full disk leaves the old ones as they were.
 
-    Where it is broken off between two of them, those that are new are taken away again: half of them is a document too.
+    An interruption between two of them removes the new ones again: half of them is a document too.
     """
     fresh = [path for path in contents if not path.exists()]
-    with tempfile.TemporaryDirectory(prefix=".adding-", dir=next(iter(contents)).parent) as beside:
-        for path, text in contents.items():
-            (Path(beside) / path.name).write_bytes(text.encode())
-        try:
-            for path in contents:
-                (Path(beside) / path.name).replace(path)
-        except BaseException:
-            for path in fresh:
-                path.unlink(missing_ok=True)
-            raise
+    try:
+        with contextlib.ExitStack() as files:
+            for path, text in contents.items():
+                file = files.enter_context(replacing(path))
+                file.write(text.encode())
+                file.flush()
+    except BaseException:
+        for path in fresh:
+            path.unlink(missing_ok=True)
+        raise
 
 
 # --- Bytes ---------------------------------------------------------------------------------------------------------
@@ -368,7 +368,7 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
     return text, pdf_title(stated, pages), how
 
 
-@contextmanager
+@contextlib.contextmanager
 def _unlogged(name: str) -> Iterator[None]:
     """Keep a library from saying on stderr what we say in a sentence, or what it could mend."""
     logger = logging.getLogger(name)

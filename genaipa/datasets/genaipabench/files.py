@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import os
-import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from urllib.parse import quote
 
 from genaipa import workspace
 from genaipa.errors import DataError, UsageError
+from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
@@ -78,15 +77,10 @@ def source_url(path: str) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put the file in place whole: who reads it meanwhile, or after a crash, finds the old one or the new one."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
+    """Replace a file of the cache; a UsageError if it can't be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_bytes(content)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
         raise UsageError(
             f"{path} can't be written ({error.strerror}); GENAIPA_CACHE names the folder that pulled data is kept in."

@@ -1,0 +1,36 @@
+"""Atomic writes: a file has its old content or the whole new one, never a part."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SHOWN = 40
+"""Characters of a file's name in that of its temporary file, which must not become too long for the file system."""
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a new file for writing that replaces `path` when the block ends; after an error `path` is as it was.
+
+    Its folder is made if missing. Several processes and threads may replace the same file: the last one wins.
+    `durable` waits until the content is on disk, so that it outlives a power failure too. An OSError is the caller's.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name[:_SHOWN]}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,88 @@
+"""Files are replaced whole or not at all, whoever writes and whatever fails."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from genaipa.files.atomic import replacing
+
+
+def test_a_file_appears_whole_in_a_folder_that_is_made_for_it() -> None:
+    """Nobody sees the half of a new file, and no temporary file is left."""
+    path = Path("new/folder/file.txt")
+    with replacing(path, durable=True) as file:
+        file.write(b"half")
+        file.flush()
+        assert not path.exists()
+        file.write(b" and half")
+    assert path.read_bytes() == b"half and half"
+    assert [each.name for each in path.parent.iterdir()] == ["file.txt"]
+
+
+def _break_off(file: BinaryIO) -> None:
+    file.write(b"new")
+    raise KeyboardInterrupt
+
+
+def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it() -> None:
+    """Ctrl-C while a file is written changes nothing."""
+    path = Path("file.txt")
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as file:
+        _break_off(file)
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in Path().iterdir()] == ["file.txt"]
+
+
+def test_a_folder_in_the_way_is_an_error_that_leaves_nothing() -> None:
+    """What can't be replaced raises an OSError that names it."""
+    path = Path("taken")
+    path.mkdir()
+    with pytest.raises(OSError, match="taken"), replacing(path) as file:
+        file.write(b"new")
+    assert [each.name for each in Path().iterdir()] == ["taken"]
+
+
+def test_a_name_as_long_as_the_file_system_allows_can_be_replaced() -> None:
+    """The temporary file's name stays short, however long the file's is."""
+    path = Path("n" * 255)
+    with replacing(path) as file:
+        file.write(b"whole")
+    assert path.read_bytes() == b"whole"
+
+
+def test_writers_of_one_file_never_mix() -> None:
+    """Four threads replace one file: each reader finds the whole content of one of them."""
+    path = Path("file.txt")
+    begun = threading.Barrier(4)
+
+    def write(letter: bytes) -> None:
+        for _ in range(20):
+            begun.wait(60)
+            with replacing(path) as file:
+                for _ in range(100):
+                    file.write(letter)
+                    file.flush()
+            content = path.read_bytes()
+            assert len(content) == 100
+            assert len(set(content)) == 1
+
+    failures: list[BaseException] = []
+
+    def run(letter: bytes) -> None:
+        try:
+            write(letter)
+        except BaseException as error:  # noqa: BLE001 - told by the test's own thread
+            failures.append(error)
+            begun.abort()
+
+    threads = [threading.Thread(target=run, args=(letter,)) for letter in (b"a", b"b", b"c", b"d")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
