@@ -10,12 +10,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from genaipa.runs import journal
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.permission import Permission
+from genaipa.runs.records import RecordHead
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
@@ -31,14 +31,6 @@ LONGEST = 4000
 """Characters of a text in a page."""
 _CELL = ["experiment", "question", "system"]
 _LINE = ["document", "initialization", "wording", "repetition"]
-
-
-class _Said(msgspec.Struct):
-    """As much of a record as is shown."""
-
-    key: str
-    asked: str
-    reply: str | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +122,7 @@ def _groups(gathered: Gathered, shown: pd.DataFrame, allowed: Mapping[str, Permi
     return list(found.values())
 
 
-def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], _Said]:
+def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead]:
     """The records of these answers, the last of each key."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for run, key in shown[["run", "key"]].itertuples(index=False, name=None):
@@ -139,7 +131,7 @@ def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], _Sai
     for source in gathered.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            for _, record in journal.read(source.folder.path / ANSWERS, _Said):
+            for _, record in journal.read(source.folder.path / ANSWERS, RecordHead):
                 if record.key in keys:
                     found[source.folder.name, record.key] = record
     return found

@@ -14,13 +14,12 @@ from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.records import Kept
+from genaipa.runs.records import MeasuredHead
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.events import standing
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
-from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -130,15 +129,6 @@ def _scores(events: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-class _Line(Kept, kw_only=True):
-    """As much of a record as the tidy table needs."""
-
-    seconds: float
-    model: str | None = None
-    usage: Usage | None = None
-    cost: float | None = None
-
-
 class _Run:
     """One run on its way into the tidy table."""
 
@@ -159,7 +149,7 @@ class _Run:
             self._note(name)
         latest: dict[str, dict[str, Any]] = {}
         kept: dict[str, bool] = {}
-        for _, line in self._source.folder.read(_Line):
+        for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
             if line.kind == "answer" and line.system in self._source.systems:
@@ -187,7 +177,7 @@ class _Run:
         except GenaipaError as error:
             self._gathered.problems.append(str(error))
 
-    def _row(self, line: _Line) -> dict[str, Any]:
+    def _row(self, line: MeasuredHead) -> dict[str, Any]:
         usage = line.usage
         return {
             **self._about(line.document, line.question),
@@ -239,7 +229,7 @@ class _Run:
             return "robustness" if initialization == "document" else f"{_EXPERIMENTS[initialization]}-paraphrased"
         return _EXPERIMENTS[initialization]
 
-    def _claims_silence(self, line: _Line) -> str:
+    def _claims_silence(self, line: MeasuredHead) -> str:
         """Whether the reply says that the document is silent; each text is looked at once."""
         if line.status == "failed" or not line.digest:
             return ""

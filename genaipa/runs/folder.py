@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import hashlib
-import os
 import re
 import unicodedata
 from functools import lru_cache
@@ -25,19 +24,20 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
+from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.integrity import flaw
-from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, Record
+from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, MeasuredHead, Record
 from genaipa.runs.redactions import WITHHELD
-from genaipa.runs.tally import Seen, Tally
+from genaipa.runs.tally import Tally
 from genaipa.systems.base import Message, Purpose, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.runs.records import Kept
+    from genaipa.runs.records import RecordHead
     from genaipa.workspace import Workspace
 
 ANSWERS = "answers.jsonl"
@@ -47,7 +47,7 @@ _COPY = ".manifest.json"
 _LONGEST_NAME = 200
 """Bytes; file systems take 255, and the time stands before it."""
 
-T = TypeVar("T", bound="Kept | Record")
+T = TypeVar("T", bound="RecordHead | Record")
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
@@ -208,16 +208,10 @@ class RunFolder:
     def write_file(self, name: str, content: bytes) -> None:
         """A file of the run folder, whole or not at all."""
         path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.tmp")
         try:
-            with temporary.open("wb") as file:
+            with replacing(path, durable=True) as file:
                 file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise RunError(
                 f"{path} can't be written ({error.strerror}); make room and run the same command again."
             ) from None
@@ -317,7 +311,7 @@ class RunFolder:
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far, and the byte offset of each key's latest record."""
         tally, offsets = Tally(), dict[str, int]()
-        for offset, record in self.read(Seen):
+        for offset, record in self.read(MeasuredHead):
             tally.add(record)
             offsets[record.key] = offset
         return tally, offsets

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Kept, Manifest
+    from genaipa.runs.records import Manifest, RecordHead
 
 
 class Damage(NamedTuple):
@@ -30,7 +30,7 @@ class Damage(NamedTuple):
     problem: str
 
 
-def flaw(record: Kept | Record, documents: Mapping[str, str], *, withheld: bool) -> str:
+def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld: bool) -> str:
     """What is wrong with a record, empty if nothing is; `documents` are the run's, name → digest.
 
     In a packed run texts may be `withheld`; what is not there can't be checked.

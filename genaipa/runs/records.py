@@ -102,8 +102,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     key_masked: bool = False
 
 
-class Kept(msgspec.Struct, kw_only=True):
-    """As much of a record as it takes to tell that it is as it was written, for those who read many."""
+class RecordHead(msgspec.Struct, kw_only=True):
+    """The fields of a `Record` by which it is identified and checked: faster to read where there are many."""
 
     key: str
     status: Status
@@ -117,6 +117,15 @@ class Kept(msgspec.Struct, kw_only=True):
     asked: str
     reply: str | None
     digest: str = ""
+
+
+class MeasuredHead(RecordHead, kw_only=True):
+    """The head of a record with its cost: seconds, model as served, tokens and US dollars."""
+
+    seconds: float
+    model: str | None = None
+    usage: Usage | None = None
+    cost: float | None = None
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from genaipa.runs.records import Kept, RunSpec, Status, Totals
+from genaipa.runs.records import MeasuredHead, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
     from genaipa.runs.records import Record
-
-
-class Seen(Kept, kw_only=True):
-    """As much of a record as counting and resuming need."""
-
-    seconds: float
-    usage: Usage | None = None
-    cost: float | None = None
 
 
 @dataclass
@@ -45,7 +37,7 @@ class Count:
         """Answers still to be had."""
         return max(0, self.planned - self.kept)
 
-    def spend(self, record: Seen | Record) -> None:
+    def spend(self, record: MeasuredHead | Record) -> None:
         """Add a record's tokens, money and time."""
         self.seconds += record.seconds
         if record.usage is not None:
@@ -73,7 +65,7 @@ class Tally:
             for initialization in spec.initializations:
                 self.row(system, initialization).planned = each
 
-    def add(self, record: Seen | Record) -> None:
+    def add(self, record: MeasuredHead | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
         row = self.row(record.system, record.initialization)
         row.spend(record)

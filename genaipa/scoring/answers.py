@@ -21,7 +21,7 @@ from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
-from genaipa.runs.records import Initialization, Kept, Status, answer_digest
+from genaipa.runs.records import Initialization, RecordHead, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
 
 if TYPE_CHECKING:
@@ -121,15 +121,7 @@ class Case:
         return mask(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
 
 
-class _Line(Kept):
-    """As much of a record as finding answers needs."""
-
-    @property
-    def can_be_scored(self) -> bool:
-        return self.status != "failed" and self.reply is not None
-
-
-_decode = msgspec.json.Decoder(_Line).decode
+_decode = msgspec.json.Decoder(RecordHead).decode
 
 
 class _Run:
@@ -182,7 +174,7 @@ class _Run:
         """Whether nothing that was read before holds."""
         return not self._offset
 
-    def read_on(self) -> Iterator[tuple[int, _Line]]:
+    def read_on(self) -> Iterator[tuple[int, RecordHead]]:
         """(byte offset, record) of each whole line since the last time; one that is no record becomes a problem."""
         try:
             file = self.path.open("rb")
@@ -317,7 +309,7 @@ class Pool:
                 if before is not None:
                     self._forget(run.folder.name, line.key, before)
                 run.left_out.pop(line.key, None)
-                if not line.can_be_scored or not run.can_be_used(line.document):
+                if line.status == "failed" or line.reply is None or not run.can_be_used(line.document):
                     continue
                 if line.key in run.excluded:
                     run.left_out[line.key] = line.digest
@@ -326,7 +318,7 @@ class Pool:
                     self._add(run, line, offset)
         return changed
 
-    def _add(self, run: _Run, line: _Line, offset: int) -> None:
+    def _add(self, run: _Run, line: RecordHead, offset: int) -> None:
         question = run.inputs.question(line.document, line.question)
         occurrence = Occurrence(
             run=run.folder.name,
