@@ -1,6 +1,6 @@
 """The scoring desk as people meet it: `genaipa score` in a process of its own, and a real browser before it.
 
-make_demo()                                          # the working folder, with the demo run
+make_answers("See section 1.")                       # the working folder, with a run (`analysts.py`)
 with open_desk() as desk, browsing() as browser:     # skips where chromium is missing; fork_desk() is up sooner
 page = browser.visit(desk, "Anna")               # somebody at their own machine, signed in
 ...
@@ -9,6 +9,7 @@ assert browser.strangers == []                   # whatever the browser asked fo
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
 import os
@@ -17,7 +18,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from commandline import heeding
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium")
+COOKIE = "genaipa_name"
+"""The cookie that keeps somebody's name (`genaipa.ui.signin`, which would import Streamlit)."""
 PATIENCE = 180.0
 """Seconds that a start, an end or an element on screen may take on a busy machine."""
 # Whatever chromium would look up for itself, it finds nothing: it is as offline as the rest of the tests.
@@ -49,22 +51,6 @@ def free_port() -> int:
     """A port on which nobody listens at this moment."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
-
-
-def make_demo() -> None:
-    """The working folder as a workspace that holds the demo run."""
-    Path("genaipa.toml").touch()
-    shutil.copytree(_demo() / "runs", "runs")
-
-
-@cache
-def _demo() -> Path:
-    """A folder with the demo run, made once for all tests of a process."""
-    folder = Path(tempfile.mkdtemp(prefix="genaipa-demo-"))
-    atexit.register(shutil.rmtree, folder)
-    command = [sys.executable, "-m", "genaipa", "demo", "--workspace", str(folder)]
-    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
-    return folder
 
 
 @dataclass
@@ -177,11 +163,14 @@ class Visitors:
         return context
 
     def visit(self, desk: RunningDesk, name: str = "", *, machine: BrowserContext | None = None) -> Page:
-        """A tab that shows the desk; with a name, of somebody who has given it."""
-        page = (machine or self.machine()).new_page()
+        """A tab that shows the desk; with a name, of somebody who gave it there before (`sign_in` gives it now)."""
+        machine = machine or self.machine()
+        if name:
+            machine.add_cookies([{"name": COOKIE, "value": quote(name), "url": desk.url}])
+        page = machine.new_page()
         page.goto(desk.url)
         if name:
-            sign_in(page, name)
+            page.get_by_role("button", name="not you?").wait_for()
         return page
 
     @property
@@ -193,16 +182,37 @@ class Visitors:
 
 @contextlib.contextmanager
 def browsing() -> Iterator[Visitors]:
-    """Debian's chromium; skips where it is missing."""
+    """Debian's chromium, with nobody before it; skips where it is missing."""
     if CHROMIUM is None:
         pytest.skip("needs chromium")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
-        try:
-            yield Visitors(browser)
-        finally:
-            browser.close()
+    pytest.importorskip("playwright.sync_api", reason="needs playwright to drive chromium")
+    browser, loop = _chromium()
+    # Playwright's event loop counts as running for good; between the tests that use it, others run their own.
+    asyncio._set_running_loop(loop)
+    try:
+        yield Visitors(browser)
+    finally:
+        for context in browser.contexts:
+            context.close()
+        asyncio._set_running_loop(None)
+
+
+@cache
+def _chromium() -> tuple[Browser, asyncio.AbstractEventLoop]:
+    """A browser started once for all tests of a process, and the event loop that drives it."""
+    from playwright.sync_api import sync_playwright
+
+    playwright = sync_playwright().start()
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
+    loop = asyncio.get_running_loop()
+
+    def close() -> None:
+        asyncio._set_running_loop(loop)
+        browser.close()
+        playwright.stop()
+
+    atexit.register(close)
+    return browser, loop
 
 
 def sign_in(page: Page, name: str) -> None:

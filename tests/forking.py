@@ -31,6 +31,8 @@ _FORKS.set_forkserver_preload(
         *("genaipa.systems.catalog", "sqlalchemy.dialects.sqlite", "streamlit.web.cli", "streamlit.web.bootstrap"),
         *("anyio._backends._asyncio", "pydantic.json_schema", "pydantic.main", "starlette.applications"),
         *("starlette.middleware.sessions", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
+        # Streamlit imports it for the first visitor.
+        "pandas",
     ]
 )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import Analyst, arrive, kept_events, make_answers, open_to
+from desk import sign_in
 from running import answers, write
 
 from genaipa.scoring.events import standing
@@ -74,7 +75,8 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
     typed = []
     with open_to("--per-answer", "2") as (desk, browser):
         machine = browser.machine()
-        anna = arrive(browser, desk, "Anna", machine=machine)
+        anna = Analyst("Anna", browser.visit(desk, machine=machine))
+        sign_in(anna.page, "Anna")
         for keys in ("11111", "12321", "33333"):
             reply = anna.wait().reply
             typed.append(chosen("Anna score", keys, "", reply))

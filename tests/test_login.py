@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from desk import browsing, fork_desk, free_port, make_demo, open_desk
+from analysts import make_answers
+from desk import browsing, fork_desk, free_port, open_desk
 from provider import COOKIE_SECRET, SECRET, Provider
 from running import write
 
@@ -21,7 +22,7 @@ LISTS = "analysts: [anna@example.org, bo@example.org]\nadjudicators: [anna@examp
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     """A provider, and a workspace whose desk sends people there."""
-    make_demo()
+    make_answers("See section 1.")
     write("desk.yaml", LISTS)
     with Provider() as running:
         write(".streamlit/secrets.toml", running.secrets())

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import postgres
 import pytest
+from analysts import make_answers
 from commandline import heeding
-from desk import browsing, fork_desk, free_port, make_demo, open_desk, sign_in
+from desk import browsing, fork_desk, free_port, open_desk, sign_in
 from provider import Provider
 from running import make_workspace, write
 from size import size
@@ -37,7 +38,7 @@ PASSWORD = "Recognise7this8anywhere"
 
 def test_starts_and_ends() -> None:
     """The desk answers on this machine's own address only, says what it scores and where, and ends at SIGTERM."""
-    make_demo()
+    make_answers("See section 1.", "See section 2.")
     with open_desk() as desk:
         with socket.create_connection(("127.0.0.1", desk.port), timeout=5):
             pass
@@ -47,7 +48,7 @@ def test_starts_and_ends() -> None:
         assert desk.stop() == 0
         assert desk.is_gone()
     run = next(Path("runs").iterdir()).name
-    assert re.search(rf"^\d+ answers to score of {run} \(\d+\)\.$", desk.printed, re.MULTILINE)
+    assert re.search(rf"^2 answers to score of {run} \(2\)\.$", desk.printed, re.MULTILINE)
     assert f"Scores are kept in {Path('scores.db').resolve()}.\n" in desk.printed
     assert f"The desk is open at {desk.url} (Ctrl-C closes it).\n" in desk.printed
     assert "Traceback" not in desk.printed
@@ -56,7 +57,7 @@ def test_starts_and_ends() -> None:
 @pytest.mark.parametrize("number", size(small=[signal.SIGTERM], full=[signal.SIGINT, signal.SIGTERM]))
 def test_ends_with_visitors(number: signal.Signals) -> None:
     """Whoever has the desk open in a browser does not keep it from ending."""
-    make_demo()
+    make_answers("See section 1.")
     with browsing() as browser, open_desk() as desk:
         browser.visit(desk, "Anna")
         assert desk.stop(number) == 0
@@ -67,7 +68,7 @@ def test_ends_with_visitors(number: signal.Signals) -> None:
 
 def test_ends_when_its_terminal_is_gone() -> None:
     """Signals end a desk whose terminal was closed, although nothing can be printed there any more."""
-    make_demo()
+    make_answers("See section 1.")
     for number in (signal.SIGHUP, signal.SIGTERM):
         master, slave = pty.openpty()
         with open_desk(terminal=slave) as desk:
@@ -78,7 +79,7 @@ def test_ends_when_its_terminal_is_gone() -> None:
 
 def test_ends_while_it_starts() -> None:
     """Ctrl-C before the server is there ends the command just as quietly."""
-    make_demo()
+    make_answers("See section 1.")
     command = [sys.executable, "-m", "genaipa", "score", "--no-browser", "--port", str(free_port())]
     with heeding(signal.SIGINT):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -93,7 +94,7 @@ def test_ends_while_it_starts() -> None:
 
 def test_opens_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is a screen the desk opens in the person's browser, and nobody is asked for an e-mail address."""
-    make_demo()
+    make_answers("See section 1.")
     opener = write("bin/xdg-open", f'#!/bin/sh\necho "$1" > {Path("opened").resolve()}\n')
     opener.chmod(0o755)
     monkeypatch.setenv("PATH", str(opener.parent.resolve()), prepend=os.pathsep)
@@ -129,7 +130,7 @@ def _newer_scores() -> None:
 )
 def test_what_is_wrong(genaipa: Run, prepare: Callable[[], None], flags: tuple[str, ...], told: str) -> None:
     """What keeps the desk from opening is a sentence and an exit code, before any server is there."""
-    make_demo()
+    make_answers("See section 1.")
     prepare()
     done = genaipa("score", "--no-browser", "--port", str(free_port()), *flags)
     assert done.code == 2
@@ -171,7 +172,7 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
 
 def test_taken_port(genaipa: Run) -> None:
     """A port that is in use is named with one that is free."""
-    make_demo()
+    make_answers("See section 1.")
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = genaipa("score", "--no-browser", "--port", str(port))
@@ -181,7 +182,7 @@ def test_taken_port(genaipa: Run) -> None:
 
 def test_login_without_lists(genaipa: Run) -> None:
     """People who log in have to be listed; a desk where nobody could do anything is not opened."""
-    make_demo()
+    make_answers("See section 1.")
     with Provider() as provider:
         write(".streamlit/secrets.toml", provider.secrets())
         done = genaipa("score", "--no-browser", "--port", str(free_port()))
@@ -191,7 +192,7 @@ def test_login_without_lists(genaipa: Run) -> None:
 
 def test_open_to_the_network_on_purpose() -> None:
     """With --insecure the desk listens to everybody, and says what is missing."""
-    make_demo()
+    make_answers("See section 1.")
     with fork_desk("--host", "0.0.0.0", "--insecure") as desk:
         with socket.create_connection(("127.0.0.2", desk.port), timeout=5):
             pass
@@ -202,7 +203,7 @@ def test_open_to_the_network_on_purpose() -> None:
 
 def test_password_is_never_shown(genaipa: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """The scores' database may have a password; neither an error nor the announcement shows it."""
-    make_demo()
+    make_answers("See section 1.")
     nobody = free_port()
     monkeypatch.setenv("GENAIPA_DATABASE_URL", f"postgresql://anna:{PASSWORD}@127.0.0.1:{nobody}/scores")
     done = genaipa("score", "--no-browser", "--port", str(free_port()))
@@ -219,7 +220,7 @@ def test_password_is_never_shown(genaipa: Run, monkeypatch: pytest.MonkeyPatch, 
 
 def test_other_pages_stay_out() -> None:
     """No page of another site can talk to the desk from a visitor's browser, and none makes the desk call out."""
-    make_demo()
+    make_answers("See section 1.")
     with fork_desk() as desk:
         own = f"127.0.0.1:{desk.port}"
         assert _greeting(desk.port, own, f"http://{own}") == "101"
@@ -246,7 +247,7 @@ def _greeting(port: int, host: str, origin: str) -> str:
 
 def test_name_is_asked_for_once() -> None:
     """A name is kept in the browser: for a new tab, for another page and for the next day, until one is not that."""
-    make_demo()
+    make_answers("See section 1.")
     name = "Zoë *O'Neil*; ![x](http://elsewhere.example/x.png)"
     with browsing() as browser, fork_desk() as desk:
         page = browser.visit(desk)
@@ -274,7 +275,7 @@ def test_name_is_asked_for_once() -> None:
 
 def test_lists_hold_for_names() -> None:
     """Where desk.yaml lists people, a name that is not there opens nothing, and says why."""
-    make_demo()
+    make_answers("See section 1.")
     write("desk.yaml", "analysts: [Anna]\nadjudicators: [Cy]\n")
     with browsing() as browser, fork_desk() as desk:
         page = browser.visit(desk)
