@@ -37,6 +37,13 @@ PERSONAL = re.compile(
 # What has to be there (CI: "shared chromium PostgreSQL"): a test that skips for want of one of them fails instead.
 REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 
+# Files that mostly wait, for browsers, servers and kills. They come first, on one worker (worksteal gives each a part
+# of the list), which needs one browser and one preloaded desk; the others compute meanwhile, and help it at the end.
+WAITING = (
+    *("test_desk_browser.py", "test_desk_hostile.py", "test_desk_kill.py", "test_desk_late.py", "test_login.py"),
+    *("test_results_browser.py", "test_score_command.py", "test_failures.py", "test_kill.py", "test_vllm.py"),
+)
+
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
 # How long an example takes is the machine's affair. Fixed examples in small: `make test` says the same each time.
 settings.register_profile("full", deadline=None)
@@ -45,11 +52,12 @@ settings.load_profile("full" if FULL else "small")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that only `make test-all` runs."""
+    """Leave out the tests that only `make test-all` runs, and begin with those that wait."""
     left_out = [item for item in items if not FULL and item.get_closest_marker("full")]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: item.path.name not in WAITING)
 
 
 def forget_personal_settings(patch: pytest.MonkeyPatch) -> None:
