@@ -66,7 +66,7 @@ def marked(body: dict[str, Any]) -> list[int]:
 def test_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text, the model as served and the settings as sent come back; the limit on tokens is always sent."""
     with serving(monkeypatch, [reply("Yes, in transit.")], only=KEY) as server:
-        _, replies = ask(anthropic(), QUESTION, settings=Settings(temperature=0.0, seed=7))
+        _, replies = ask(anthropic(), QUESTION, settings=Settings(temperature=0.0, sampling_seed=7))
     assert replies[0] == Reply(
         text="Yes, in transit.",
         usage=Usage(input=6, output=4),
@@ -84,7 +84,7 @@ def test_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_settings_that_the_model_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A temperature is sent to a model that takes one, though the SDK's own call has no such parameter."""
-    settings = Settings(temperature=0.5, seed=7, max_tokens=99)
+    settings = Settings(temperature=0.5, sampling_seed=7, max_tokens=99)
     with serving(monkeypatch) as server:
         _, replies = ask(anthropic("claude-opus-4-8", "temperature", "max_tokens"), QUESTION, settings=settings)
     assert replies[0].sent == {"max_tokens": 99, "temperature": 0.5}

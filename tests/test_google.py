@@ -55,7 +55,7 @@ def serving(
 
 def test_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text, the model as served and the settings as sent come back."""
-    settings = Settings(temperature=0.0, seed=7, max_tokens=200)
+    settings = Settings(temperature=0.0, sampling_seed=7, max_tokens=200)
     with serving(monkeypatch, [reply("Yes, in transit.")], only=KEY) as server:
         _, replies = ask(google(), QUESTION, settings=settings)
     assert replies[0] == Reply(
@@ -102,7 +102,7 @@ def test_only_what_the_model_accepts_is_sent(monkeypatch: pytest.MonkeyPatch) ->
         _, replies = ask(
             google(accepts=frozenset({"max_tokens"})),
             QUESTION,
-            settings=Settings(temperature=0.0, seed=1, max_tokens=9),
+            settings=Settings(temperature=0.0, sampling_seed=1, max_tokens=9),
         )
     assert replies[0].sent == {"max_tokens": 9}
     assert server.requests[0].body["generationConfig"] == {"maxOutputTokens": 9}

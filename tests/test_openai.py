@@ -61,7 +61,7 @@ def serving(
 
 def test_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text, the model as served and the settings as sent come back."""
-    settings = Settings(temperature=0.0, seed=7, max_tokens=200)
+    settings = Settings(temperature=0.0, sampling_seed=7, max_tokens=200)
     with serving(monkeypatch, [reply("Yes, in transit.")]):
         _, replies = ask(openai(), QUESTION, settings=settings)
     assert replies[0] == Reply(
@@ -75,7 +75,7 @@ def test_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_request_is_what_the_sdk_would_send(monkeypatch: pytest.MonkeyPatch) -> None:
     """The body that is joined from bytes equals the one that the SDK makes of objects, headers included."""
-    settings = Settings(temperature=0.5, seed=7, max_tokens=200, cache_key="gdpr")
+    settings = Settings(temperature=0.5, sampling_seed=7, max_tokens=200, cache_key="gdpr")
     with serving(monkeypatch) as server:
         ask(openai(), SECOND, settings=settings)
         asyncio.run(_plain_call(server.url))
@@ -103,7 +103,7 @@ def test_only_what_the_model_accepts_is_sent(monkeypatch: pytest.MonkeyPatch) ->
     """A setting that the model doesn't take is neither sent nor recorded as sent."""
     system = OpenAISystem(name="openai/gpt-5.6", model="gpt-5.6", accepts=frozenset({"max_tokens"}))
     with serving(monkeypatch) as server:
-        _, replies = ask(system, QUESTION, settings=Settings(temperature=0.0, seed=1, max_tokens=9))
+        _, replies = ask(system, QUESTION, settings=Settings(temperature=0.0, sampling_seed=1, max_tokens=9))
     assert replies[0].sent == {"max_tokens": 9}
     assert set(server.requests[0].body) == {"model", "messages", "max_completion_tokens"}
 

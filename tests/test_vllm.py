@@ -136,7 +136,9 @@ def gone(process: int) -> bool:
 def test_attach(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that runs is used as it is: context, tokens, cached prefix, no field that it might not know."""
     with serving(monkeypatch) as server:
-        readiness, replies = ask(vllm(), FIRST, SECOND, settings=Settings(max_tokens=9, seed=1, cache_key="gdpr"))
+        readiness, replies = ask(
+            vllm(), FIRST, SECOND, settings=Settings(max_tokens=9, sampling_seed=1, cache_key="gdpr")
+        )
         assert count(vllm(), "a" * 40) == 10
     assert (readiness.context, readiness.models) == (4096, ("org/tiny",))
     assert replies[1].usage == Usage(input=359, cached=354, cache_write=5, output=7)

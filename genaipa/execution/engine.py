@@ -320,13 +320,7 @@ class Runner:
 
     def _settings(self, conversation: Conversation) -> Settings:
         digest = self.material.digests.documents[conversation.document]
-        return Settings(
-            temperature=self.spec.temperature,
-            max_tokens=self.spec.max_tokens,
-            seed=self.spec.sampling_seed,
-            timeout=self.bounds.timeout,
-            cache_key=f"genaipa-{digest[:16]}",
-        )
+        return Settings.of(self.spec, timeout=self.bounds.timeout, cache_key=f"genaipa-{digest[:16]}")
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None) -> Record:
         reply = attempt.reply

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, get_args
 import msgspec
 
 from genaipa.questions.sets import Wording
-from genaipa.systems.base import Usage, Words
+from genaipa.systems.base import Sampling, Usage, Words
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -32,12 +32,11 @@ FORMAT = 1
 """Version of the run folder's format."""
 
 
-class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     """Everything that decides which messages are sent. Two runs of one spec ask the same things in the same order.
 
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
-    first question is 1) of each shuffled set. `temperature`, `max_tokens` and `sampling_seed` are None where the
-    choice is the system's.
+    first question is 1) of each shuffled set. The sampling options stand beside the others, at the end.
     """
 
     systems: tuple[str, ...]
@@ -53,9 +52,6 @@ class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
     limit: tuple[int, int] | None = None
     experiment: str = ""
-    temperature: float | None = None
-    max_tokens: int | None = None
-    sampling_seed: int | None = None
 
 
 class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import PermanentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 Role = Literal["user", "assistant"]
 Finish = Literal["stop", "length", "refusal"]
@@ -55,19 +55,48 @@ class Message:
         return json.dumps(self.content, ensure_ascii=False).encode()
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a reply is asked with. None leaves the choice to the system."""
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """Sampling options; None leaves the choice to the system.
+
+    A run's spec is one of these, and so are the settings of a call. A new option is a field here, a parameter of
+    `genaipa run` with the same name, and an entry in each adapter's table of the provider's names for options.
+    """
 
     temperature: float | None = None
     max_tokens: int | None = None
-    seed: int | None = None
+    """Longest reply in tokens."""
+    sampling_seed: int | None = None
+
+    # A spec has a seed for its shuffles too, so that this one's field has a prefix.
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not None, under the names of `OPTIONS`."""
+        values = {name: getattr(self, name) for name in Sampling.__struct_fields__}
+        return {name.removeprefix("sampling_"): value for name, value in values.items() if value is not None}
+
+
+OPTIONS = tuple(name.removeprefix("sampling_") for name in Sampling.__struct_fields__)
+"""The sampling options as the catalog's `settings` and the records' `sent` name them."""
+
+
+class Settings(Sampling, frozen=True, kw_only=True):
+    """What a reply is asked with."""
+
     timeout: float = 120.0
     """Seconds until a call without an answer counts as stalled."""
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
-    json_schema: Mapping[str, Any] | None = None
+    json_schema: dict[str, Any] | None = None
     """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema`."""
+
+    @classmethod
+    def of(cls, sampling: Sampling, **others: Any) -> Settings:
+        """These sampling options (those of a run's spec, say), with other settings beside them."""
+        return cls(**{name: getattr(sampling, name) for name in Sampling.__struct_fields__}, **others)
+
+    @property
+    def seed(self) -> int | None:
+        """The sampling seed."""
+        return self.sampling_seed
 
 
 UNSUPPORTED_SCHEMA = "unsupported-schema"

@@ -23,13 +23,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.systems import published
+from genaipa.systems.base import OPTIONS
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
 from genaipa.systems.redaction import redact
 
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
     from genaipa.systems.base import System
     from genaipa.workspace import Workspace
 
-Setting = Literal["temperature", "seed", "max_tokens"]
-ALL_SETTINGS: frozenset[str] = frozenset(get_args(Setting))
+    Setting = str
+else:
+    Setting = Literal[OPTIONS]
+
 ENTRY_POINTS = "genaipa.systems"
 
 # Provider → adapter. A vendor that speaks a known protocol is a line here and an overridden method there.
@@ -125,7 +128,9 @@ class Resolved:
         if self.provider in KEYLESS:
             keyless: System = _load(ADAPTERS[self.provider])(name=self.name)
             return keyless
-        arguments: dict[str, Any] = {"accepts": ALL_SETTINGS if self.entry.settings is None else self.entry.settings}
+        arguments: dict[str, Any] = {
+            "accepts": frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
+        }
         if self.provider == "openai":
             arguments["explicit_cache"] = self.entry.explicit_cache
         adapter: System = _load(ADAPTERS[self.provider])(name=self.name, model=self.model, **arguments)

@@ -288,8 +288,7 @@ def sent_settings(system: str, settings: Settings, accepts: frozenset[str]) -> d
     """What is sent of the settings, under the names of `Settings`: those that are set and that the model accepts."""
     if settings.json_schema is not None:
         raise unsupported_schema(system)
-    asked = {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": settings.max_tokens}
-    return {name: value for name, value in asked.items() if value is not None and name in accepts}
+    return {name: value for name, value in settings.chosen().items() if name in accepts}
 
 
 def words_of(body: object) -> str:
