@@ -12,10 +12,13 @@ import io
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
 from genaipa.datasets.genaipabench.files import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 COMMIT = "c0ffee" * 6 + "c0ff"
 POLICIES = ("Uber", "Spotify", "Airbnb", "Facebook", "Twitter")
@@ -69,7 +72,7 @@ def repository() -> dict[str, bytes]:
     return files
 
 
-def tree_of(files: dict[str, bytes]) -> Tree:
+def tree_of(files: Mapping[str, bytes]) -> Tree:
     """The tree whose right files these are."""
     return Tree(COMMIT, {path: git_hash(content) for path, content in files.items()})
 

@@ -10,7 +10,9 @@ A sheet of answers is a dict (row, column) → text, so that a test can move, ta
 from __future__ import annotations
 
 import csv
+import functools
 import io
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import openpyxl
@@ -156,15 +158,10 @@ def results(system: str, original: str = "original") -> dict[str, bytes]:
     return files
 
 
-def study() -> dict[str, bytes]:
-    """Path → content of the answers and scores of two systems, with nothing wrong in them."""
+@functools.cache
+def study() -> MappingProxyType[str, bytes]:
+    """Path → content of the answers and scores of two systems, with nothing wrong in them; made once."""
     faq = workbook({name: faq_sheet(name) for name in POLICIES})
     user = workbook({name: user_sheet(name) for name in POLICIES})
-    return {
-        FAQ: faq,
-        USER: user,
-        BARD_FAQ: faq,
-        BARD_USER: user,
-        **results("ChatGPT-4"),
-        **results("Bard", "orig"),
-    }
+    answers = {FAQ: faq, USER: user, BARD_FAQ: faq, BARD_USER: user}
+    return MappingProxyType({**answers, **results("ChatGPT-4"), **results("Bard", "orig")})

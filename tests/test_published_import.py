@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from genaipabench_tree import CATEGORIES, repository, table, tree_of
@@ -35,7 +36,9 @@ from genaipa.datasets.genaipabench.transcripts import Answer, read_answers
 from genaipa.questions.sets import WORDINGS, load_questions
 from genaipa.workspace import find_workspace
 
-STUDY = study()
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 ORIGINS = ("Original", "Robustness Analysis", "Adaptive Analysis", "Summary Analysis")
 
 
@@ -44,7 +47,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
 
 
-def pulled_tree(tmp_path: Path, files: dict[str, bytes]) -> Tree:
+def pulled_tree(tmp_path: Path, files: Mapping[str, bytes]) -> Tree:
     """A tree of these files and the small repository, pulled."""
     whole = repository() | files
     for path, content in whole.items():
@@ -244,7 +247,7 @@ def test_any_sheet_can_be_read(blank: tuple[int, int], column: int, filling: lis
 
 def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
     """Every answer of both systems is read, and the audit is empty."""
-    found = read_study(pulled_tree(tmp_path, STUDY))
+    found = read_study(pulled_tree(tmp_path, study()))
     assert found.findings == []
     assert Counter((a.system, a.origin) for a in found.answers) == {
         (f"published/{name}", origin): count
@@ -260,9 +263,9 @@ def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
 def test_files_and_sheets_under_other_names(tmp_path: Path) -> None:
     """Of two files with the same answers one is taken; a misspelt sheet is found; others are named."""
     sheets = {{"airbnb": "airbnd"}.get(name, name): user_sheet(name) for name in POLICIES}
-    files = STUDY | {
+    files = study() | {
         BARD_USER: workbook({**sheets, "uberr": user_sheet("uber"), "notes": [["a", "b"]]}),
-        "Generated Answers/ChatGPT-4/GPT4 FAQ.xlsx": STUDY[FAQ],
+        "Generated Answers/ChatGPT-4/GPT4 FAQ.xlsx": study()[FAQ],
         "Generated Answers/Bard/broken_FAQ.xlsx": b"no workbook",
         "Results/Results_Bard/strange.csv": b"a,b\r\n1,2\r\n",
         "Results/Results_Bard/Results_summary_new.csv": b"",
@@ -284,7 +287,7 @@ def test_missing_answers_are_findings(tmp_path: Path) -> None:
     """An empty cell is named with its key, a policy without a sheet with its name; neither leaves anything out."""
     sheet = user_sheet("uber")
     del sheet[5, 4]
-    files = STUDY | {USER: users(uber=sheet), FAQ: workbook({n: faq_sheet(n) for n in POLICIES if n != "twitter"})}
+    files = study() | {USER: users(uber=sheet), FAQ: workbook({n: faq_sheet(n) for n in POLICIES if n != "twitter"})}
     found = read_study(pulled_tree(tmp_path, files))
     missing = [f for f in found.findings if f.kind == "missing-answer"]
     assert [(f.sheet, f.cell, f.document, f.key) for f in missing] == [
@@ -300,7 +303,7 @@ def test_a_run_about_another_company(tmp_path: Path) -> None:
     sheet = user_sheet("facebook")
     for at, row in enumerate(range(77, 93, 2)):
         sheet[row, 4] = reply("uber", "x", str(row)) if at < 4 else f"The summary is silent on {row}."
-    found = read_study(pulled_tree(tmp_path, STUDY | {USER: users(facebook=sheet)}))
+    found = read_study(pulled_tree(tmp_path, study() | {USER: users(facebook=sheet)}))
     assert findings(found, "other-company") == [("facebook", f"D{row}") for row in range(77, 93, 2)]
     assert {f.excludes for f in found.findings} == {"answer"}
     assert "4 of the 8 answers of this run name Uber, and 0 Facebook" in found.findings[0].reason
@@ -311,7 +314,7 @@ def test_the_text_of_another_question(tmp_path: Path) -> None:
     sheet = faq_sheet("uber")
     sheet[5, 3] = sheet[6, 3] = "Parcels are delivered by couriers, who see what T_f2 says about their list. Uber."
     found = read_study(
-        pulled_tree(tmp_path, STUDY | {BARD_FAQ: workbook({n: faq_sheet(n) for n in POLICIES} | {"uber": sheet})})
+        pulled_tree(tmp_path, study() | {BARD_FAQ: workbook({n: faq_sheet(n) for n in POLICIES} | {"uber": sheet})})
     )
     assert findings(found, "other-question") == [("uber", "C5")]
     assert "the answer to T_f2" in found.findings[0].reason
@@ -321,7 +324,7 @@ def test_a_lost_first_letter(tmp_path: Path) -> None:
     """It is named and the text is kept as it is; nothing is left out for it."""
     sheet = user_sheet("uber")
     sheet[24, 3] = f" {str(sheet[24, 3])[1:]}"
-    found = read_study(pulled_tree(tmp_path, STUDY | {USER: users(uber=sheet)}))
+    found = read_study(pulled_tree(tmp_path, study() | {USER: users(uber=sheet)}))
     assert findings(found, "lost-first-letter") == [("uber", "C24")]
     assert found.findings[0].excludes == ""
     assert sum((a.text or "").startswith(" ber keeps") for a in found.answers) == 1
@@ -339,7 +342,7 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
     rows += [[f"{c}_{n}", "A", "What?", "It keeps it. Part 1"] for c in CATEGORIES for n in ("f1", "f2", "f3", "u1")]
     rows[1][3], rows[2][3], rows[3][3] = f"{text} Part 1", f"{text} Part 2", "It keeps it. Part 7"
     files["Annotated Answers/Privacy Policy Answers/annotated_answers_Uber.csv"] = table(rows)
-    found = read_study(pulled_tree(tmp_path, files | STUDY))
+    found = read_study(pulled_tree(tmp_path, files | study()))
     assert findings(found, "annotation-wrong-part") == [("", "D2"), ("", "D4")]
     assert [f.question for f in found.findings if f.kind == "annotation-wrong-part"] == ["T_f1", "T_f3"]
 
@@ -418,6 +421,6 @@ def test_published_findings_about_answers(real: Study) -> None:
 
 def test_reading_again_gives_the_same(tmp_path: Path) -> None:
     """Answers and findings come in one order."""
-    tree = pulled_tree(tmp_path, STUDY)
+    tree = pulled_tree(tmp_path, study())
     questions = load_questions(find_workspace(), "genaipabench")
     assert read_answers(tree, questions) == read_answers(tree, questions)

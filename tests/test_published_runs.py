@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import shutil
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import forget_personal_settings
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
@@ -22,7 +27,7 @@ from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from conftest import Finished
 
@@ -49,19 +54,20 @@ def here() -> Workspace:
     return find_workspace()
 
 
-def faulty() -> dict[str, bytes]:
+@functools.cache
+def faulty() -> MappingProxyType[str, bytes]:
     """The study with one answer missing, and one run about another company."""
     sheets = {name: user_sheet(name) for name in POLICIES}
     del sheets["uber"][5, 4]
     for row in range(77, 93, 2):
         for column in (3, 4, 5):
             sheets["facebook"][row, column] = reply("uber", "x", str(row), 1, column)
-    return study() | {USER: workbook(sheets)}
+    return MappingProxyType(study() | {USER: workbook(sheets)})
 
 
-def pulled_tree(files: dict[str, bytes]) -> Tree:
+def pulled_tree(files: Mapping[str, bytes]) -> Tree:
     """A tree of these files and the small repository, pulled from a folder."""
-    whole = repository() | files
+    whole = repository() | dict(files)
     for path, content in whole.items():
         (Path("origin") / path).parent.mkdir(parents=True, exist_ok=True)
         (Path("origin") / path).write_bytes(content)
@@ -70,16 +76,44 @@ def pulled_tree(files: dict[str, bytes]) -> Tree:
     return tree
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace into which the faulty study was imported, its cache in it; never changed by a test."""
+    folder = tmp_path_factory.mktemp("imported")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.setenv("GENAIPA_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        Path("genaipa.toml").touch()
+        tree = pulled_tree(faulty())
+        assert convert_study(tree) == []
+        done = import_study(tree, find_workspace())
+    assert done.answers == {"published/bard": 1200, "published/chatgpt-4": 1199}
+    assert done.scores == {"published/bard": 780, "published/chatgpt-4": 780}
+    assert len(done.changed) == len(NAMES) + 1
+    return folder
+
+
+@pytest.fixture
+def there(imported: Path) -> Workspace:
+    """The workspace into which the faulty study was imported; only to be read."""
+    return find_workspace(imported)
+
+
+@pytest.fixture
+def copied(imported: Path) -> Workspace:
+    """The same as the working folder and this test's own cache, to be changed."""
+    shutil.copytree(imported, Path(), dirs_exist_ok=True)
+    return find_workspace()
+
+
 # Import
 
 
-def test_runs_of_the_study(here: Workspace) -> None:
+def test_runs_of_the_study(there: Workspace) -> None:
     """Nine runs for each system, with fixed names, that read like any other run."""
-    done = import_study(pulled_tree(faulty()), here)
-    assert {folder.name for folder in list_runs(here)} == NAMES
-    assert done.answers == {"published/bard": 1200, "published/chatgpt-4": 1199}
-    assert done.scores == {"published/bard": 780, "published/chatgpt-4": 780}
-    folder = find_run(here, "published-chatgpt-4-robustness-user")
+    assert {folder.name for folder in list_runs(there)} == NAMES
+    folder = find_run(there, "published-chatgpt-4-robustness-user")
     manifest, tally = folder.state()
     assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)
     assert (manifest.spec.experiment, manifest.spec.repetitions) == ("robustness", 3)
@@ -94,36 +128,33 @@ def test_runs_of_the_study(here: Workspace) -> None:
     assert len(scores) == 8 * (len(COLUMNS) + 1)
 
 
-def test_a_missing_answer_is_a_failure(here: Workspace) -> None:
+def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
     """It is in the run as one that was not had, with the cell in which it should stand."""
-    import_study(pulled_tree(faulty()), here)
-    manifest, tally = find_run(here, "published-chatgpt-4-quality-user").state()
+    manifest, tally = find_run(there, "published-chatgpt-4-quality-user").state()
     assert (manifest.status, tally.totals().failed, tally.totals().answered) == ("partial", 1, 119)
-    failed = [r for r in find_run(here, "published-chatgpt-4-quality-user").records() if r.reply is None]
+    failed = [r for r in find_run(there, "published-chatgpt-4-quality-user").records() if r.reply is None]
     assert failed[0].error is not None
     assert failed[0].error.message.endswith("ChatGPT-4_user-generated.xlsx, sheet 'uber', D5).")
 
 
-def test_the_audit_lies_beside_what_it_is_about(here: Workspace) -> None:
+def test_the_audit_lies_beside_what_it_is_about(there: Workspace) -> None:
     """Each run has the findings that concern it, the workspace has all; keys are those of the records."""
-    import_study(pulled_tree(faulty()), here)
-    whole = read_audit(here.home / AUDIT_FILE)
+    whole = read_audit(there.home / AUDIT_FILE)
     assert {finding.kind for finding in whole} == {"missing-answer", "other-company"}
-    about = {name: audit_of(RunFolder(here.runs / name)) for name in NAMES}
+    about = {name: audit_of(RunFolder(there.runs / name)) for name in NAMES}
     assert sorted(name for name, found in about.items() if found) == [
         "published-chatgpt-4-quality-user",
         "published-chatgpt-4-summary-user",
     ]
     out = excluded_answers(about["published-chatgpt-4-summary-user"])
-    keys = {record.key for record in find_run(here, "published-chatgpt-4-summary-user").records()}
+    keys = {record.key for record in find_run(there, "published-chatgpt-4-summary-user").records()}
     assert len(out) == 24
     assert out.keys() <= keys
 
 
-def test_scores_without_a_right_answer_are_left_out(here: Workspace) -> None:
+def test_scores_without_a_right_answer_are_left_out(there: Workspace) -> None:
     """Where every answer behind a score is about another company, the score says so."""
-    import_study(pulled_tree(faulty()), here)
-    out = [s for s in published_scores(find_run(here, "published-chatgpt-4-summary-user")) if s.excluded]
+    out = [s for s in published_scores(find_run(there, "published-chatgpt-4-summary-user")) if s.excluded]
     assert {(score.document, score.excluded.partition(":")[0]) for score in out} == {
         ("facebook", "other-company"),
         ("", "other-company"),
@@ -131,43 +162,41 @@ def test_scores_without_a_right_answer_are_left_out(here: Workspace) -> None:
     assert len(out) == 8 * 2
 
 
-def test_importing_twice_changes_nothing(here: Workspace) -> None:
+def test_importing_twice_changes_nothing(copied: Workspace) -> None:
     """Every file stays as it is, byte for byte and to the minute; one that was lost comes back."""
-    tree = pulled_tree(study())
-    assert len(import_study(tree, here).changed) == len(NAMES) + 1
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in here.runs.rglob("*") if path.is_file()}
-    assert import_study(tree, here).changed == []
-    after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in here.runs.rglob("*") if path.is_file()}
+    tree = tree_of(repository() | faulty())
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in copied.runs.rglob("*") if path.is_file()}
+    assert import_study(tree, copied).changed == []
+    after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in copied.runs.rglob("*") if path.is_file()}
     assert after == before
-    (here.runs / "published-bard-regulation" / "published-scores.csv").unlink()
-    assert import_study(tree, here).changed == ["published-bard-regulation"]
+    (copied.runs / "published-bard-regulation" / "published-scores.csv").unlink()
+    assert import_study(tree, copied).changed == ["published-bard-regulation"]
 
 
-def test_the_parts_that_were_shown_are_known(here: Workspace) -> None:
+def test_the_parts_that_were_shown_are_known(there: Workspace) -> None:
     """Answers cite parts: the conversations begin with those that the study showed the system."""
-    import_study(pulled_tree(study()), here)
-    folder = find_run(here, "published-bard-quality-faq")
+    folder = find_run(there, "published-bard-quality-faq")
     begun = next(c for c in folder.conversations() if c.document == "uber")
     shown = folder.introduction(begun.introduction)
     assert [message.content[:7] for message in shown] == ["Part 1:", "Part 2:"]
-    assert list(find_run(here, "published-bard-recall-faq").conversations()) == []
+    assert list(find_run(there, "published-bard-recall-faq").conversations()) == []
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(here: Workspace) -> None:
+def test_a_place_that_cannot_be_written_is_one_sentence(copied: Workspace) -> None:
     """Where a run's folder can't be made, as on a read-only disk, the file and the reason are told."""
-    here.runs.mkdir()
-    (here.runs / "published-bard-quality-faq").write_text("")
+    shutil.rmtree(copied.runs)
+    copied.runs.mkdir()
+    (copied.runs / "published-bard-quality-faq").write_text("")
     with pytest.raises(RunError, match=r"published-bard-quality-faq can't be written \(File exists\)\.$"):
-        import_study(pulled_tree(study()), here)
+        import_study(tree_of(repository() | faulty()), copied)
 
 
-def test_an_imported_run_is_not_the_latest(here: Workspace) -> None:
+def test_an_imported_run_is_not_the_latest(copied: Workspace) -> None:
     """`latest` is the newest run that was asked, where there is one."""
-    import_study(pulled_tree(study()), here)
-    asked = here.runs / "20200101-000000-mine"
+    asked = copied.runs / "20200101-000000-mine"
     asked.mkdir()
-    (asked / "manifest.json").write_bytes((here.runs / "published-bard-regulation" / "manifest.json").read_bytes())
-    assert find_run(here, "latest").name == asked.name
+    (asked / "manifest.json").write_bytes((copied.runs / "published-bard-regulation" / "manifest.json").read_bytes())
+    assert find_run(copied, "latest").name == asked.name
 
 
 def test_what_was_not_pulled_can_not_be_imported(here: Workspace) -> None:
@@ -232,8 +261,9 @@ def asked_again(genaipa: Cli, *more: str) -> tuple[Finished, list[dict[str, obje
 
 
 @pytest.fixture
-def _recorded() -> None:
-    convert_study(pulled_tree(faulty()))
+def _recorded(imported: Path) -> None:
+    # Links are enough: what writes into the cache puts a new file in an old one's place.
+    shutil.copytree(imported / "cache", "cache", copy_function=os.link)
     Path("genaipa.toml").touch()
 
 
@@ -305,10 +335,10 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     assert "genaipa pull genaipabench" in unpulled.err
 
 
+@pytest.mark.usefixtures("_recorded")
 def test_recordings_are_made_once_and_again_when_lost() -> None:
     """The recording holds every answer that is there, and is written anew only where it is missing or the data new."""
-    tree = pulled_tree(faulty())
-    assert convert_study(tree) == []
+    tree = tree_of(repository() | faulty())
     made = read_recording("published/chatgpt-4")
     assert len(made.answers) == 1199
     path = Path(str(tree.folder.parent.parent)) / "data" / "published" / "chatgpt-4.json"
