@@ -7,12 +7,18 @@ document.
 
 from __future__ import annotations
 
+import functools
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import pandas as pd
 
 from genaipa.scoring.rubric import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_P = ParamSpec("_P")
 
 AVERAGED = (*METRICS, "m_all", "m_all_positive", "m_all_negative")
 """The columns of which averages are taken."""
@@ -32,24 +38,36 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
     return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=1)
 
 
+def kept(
+    make: Callable[Concatenate[pd.DataFrame, _P], pd.DataFrame],
+) -> Callable[Concatenate[pd.DataFrame, _P], pd.DataFrame]:
+    """Keep what is made of a frame for as long as it lives: the tables of a report ask for the same again and again.
+
+    The frame must not be changed in place; `make` takes further arguments by their places alone.
+    """
+    found: dict[tuple[object, ...], pd.DataFrame] = {}
+
+    @functools.wraps(make)
+    def of(frame: pd.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs) -> pd.DataFrame:
+        key = (id(frame), *args)
+        if key not in found:
+            found[key] = make(frame, *args, **kwargs)
+            weakref.finalize(frame, found.pop, key, None)
+        return found[key].copy(deep=False)
+
+    return of
+
+
+@kept
 def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, experiment, document and question with its averages over answers.
 
     Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `AVERAGED`,
-    `answers` and `scores` (how many it is a mean of). Sorted by the first four. The tables of a report ask for the
-    cells of one frame again and again: they are kept as long as it lives, and it must not be changed in place.
+    `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
-    kept = _kept.get(id(frame))
-    if kept is None:
-        each = answers(frame)
-        found = _averaged(each, _CELL, [], answers=1, scores=each["scores"])
-        found = found.sort_values(_CELL, kind="stable", ignore_index=True)
-        kept = _kept[id(frame)] = found
-        weakref.finalize(frame, _kept.pop, id(frame), None)
-    return kept.copy(deep=False)
-
-
-_kept: dict[int, pd.DataFrame] = {}
+    each = answers(frame)
+    found = _averaged(each, _CELL, [], answers=1, scores=each["scores"])
+    return found.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
 def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:

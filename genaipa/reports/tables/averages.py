@@ -30,6 +30,7 @@ def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
     return found.assign(m_all10=found["m_all"] * SCALE)
 
 
+@cells.kept
 def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
     """The means over documents (`cells.per_question`) of what is about policies, with `m_all10`."""
     found = cells.per_question(about_policies(cells.cells(frame)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from genaipa.reports.cells import kept
 from genaipa.reports.tables.averages import policy_cells
 
 _SAME = ["system", "question", "category", "source", "document"]
 
 
+@kept
 def pairs(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """One row per system, question and document that has an M_all in both experiments.
 
