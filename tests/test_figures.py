@@ -34,7 +34,7 @@ from genaipa.reports.tables import cost as effort
 from genaipa.reports.tables import metrics, regulation, robustness, scores
 from genaipa.scoring.m_all import Bounds
 from genaipa.scoring.rubric import METRICS
-from tests.framing import EXPERIMENTS, answer_rows, score_rows, study, tidy_of
+from tests.framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 HOSTILE = (
     "openai-api/foo/" + "very-long-" * 20 + "model",
@@ -351,12 +351,15 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
 @pytest.mark.parametrize(
     ("systems", "documents", "questions"),
     size(
-        small=[(1, 1, ("T_f1",)), (3, 6, ("T_f1", "CA_u1"))],
+        small=[(3, 6, ("T_f1", "CA_u1"))],
         full=[(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))],
     ),
 )
 def test_every_size_is_drawn(systems, documents, questions) -> None:
-    """From one point to many panels, every figure of a study is drawn, and without a warning."""
+    """From one point to many panels, every figure of a study is drawn, and without a warning.
+
+    In small one point is that of `test_values_that_are_all_equal_are_drawn`.
+    """
     frame = whole_study(
         systems=tuple(f"system/{number}" for number in range(systems)),
         documents=tuple(f"document-{number}" for number in range(documents)),
@@ -370,7 +373,8 @@ def test_every_size_is_drawn(systems, documents, questions) -> None:
 
 def test_values_that_are_all_equal_are_drawn() -> None:
     """Boxes without a width, differences of nothing and drops of nothing are no error."""
-    answers = answer_rows(experiments=tuple(EXPERIMENTS), systems=("a/one",))
+    questions = size(small=("T_f1",), full=QUESTIONS)
+    answers = answer_rows(experiments=tuple(EXPERIMENTS), systems=("a/one",), documents=("uber",), questions=questions)
     given = [{**row, **dict.fromkeys(METRICS, 1.0)} for row in score_rows(answers)]
     for one in everything(tidy_of(answers, given)):
         assert figure.as_png(one, dpi=40)
@@ -401,7 +405,7 @@ def test_shortened_names_stay_apart() -> None:
 
 def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     """PNG, SVG, PDF and CSV of a figure; no cell of the CSV is a formula."""
-    frame = study(systems=("=1+1",), documents=("uber",))
+    frame = study(systems=("=1+1",), documents=("uber",), questions=("T_f1", "T_u1"))
     drawn = heatmap.by_question(metrics.by_question(frame), "quality")
     assert drawn is not None
     paths = figure.save(drawn, tmp_path / "new" / "folder")
@@ -421,12 +425,12 @@ def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
     drawn = heatmap.by_question(table, "../../etc/x y")
     assert drawn is not None
     assert drawn.name == "etc-x-y-metrics"
-    assert {path.parent for path in figure.save(drawn, tmp_path)} == {tmp_path}
+    assert {path.parent for path in figure.save(drawn, tmp_path, ["svg"])} == {tmp_path}
 
 
 def test_figures_stand_on_one_page_without_disturbing_each_other() -> None:
     """The ids of two figures in one HTML page are all different, and every reference finds its own."""
-    frame = study(documents=("uber",))
+    frame = study(documents=("uber",), questions=("T_f1", "T_u1"))
     both = [
         heatmap.by_question(metrics.by_question(frame), "quality"),
         boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality"),
@@ -442,10 +446,12 @@ def test_figures_stand_on_one_page_without_disturbing_each_other() -> None:
 
 
 def draw_some(folder) -> None:
-    """A figure of each kind, or so, in all formats."""
-    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))
-    for one in [agreement_figures.alphas(alphas()), *found[: size(small=1, full=6)], found[-1]]:
-        figure.save(one, folder)
+    """A figure in all formats, and others: in small one, as SVG."""
+    frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
+    figure.save(agreement_figures.alphas(alphas()), folder)
+    found = size(small=lambda of: [heatmap.by_category(metrics.by_category(of), "quality")], full=everything)(frame)
+    for one in found[:7]:
+        figure.save(one, folder, size(small=("svg",), full=figure.FORMATS))
 
 
 def digests(folder):
@@ -467,7 +473,7 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     command = [sys.executable, "-c", probe, str(tmp_path / "there")]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     assert done.returncode == 0
-    assert len(digests(tmp_path / "here")) == size(small=3, full=8) * 4
+    assert len(digests(tmp_path / "here")) == size(small=4 + 2, full=8 * 4)
     assert digests(tmp_path / "here") == digests(tmp_path / "there")
     document = next((tmp_path / "there").glob("*.pdf")).read_bytes()
     assert not any(b"20" in line for line in document.split(b"\n") if b"Date" in line)
@@ -475,7 +481,7 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
 
 def test_threads_draw_without_disturbing_each_other() -> None:
     """Threads that draw at once draw what one alone does; matplotlib's settings are left as they were."""
-    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=4, full=6)]
+    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=3, full=6)]
     before = dict(mpl.rcParams)
     alone = [figure.as_bytes(one, "svg") for one in found]
     with ThreadPoolExecutor(4) as threads:

@@ -96,9 +96,10 @@ def test_every_part_has_its_files():
 def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     """A report of a third of the answers has no leaderboard, and says why."""
     folder = make_answers(*REPLIES)
-    absent = " ".join(report(*scored(folder, "ada")[:1]).contents.absent)
+    first, *others = scored(folder, "ada")
+    absent = " ".join(contents(gathered(first)).absent)
     assert "There is no leaderboard. Left blank and counted nowhere, because less than 50%" in absent
-    assert "no leaderboard" not in " ".join(report(*scored(folder, "ada")).contents.absent)
+    assert "no leaderboard" not in " ".join(contents(gathered(*others)).absent)
 
 
 def test_the_page_needs_nothing_but_itself():
@@ -222,14 +223,14 @@ def test_what_the_audit_left_out():
     without = written.contents.key.data["m_all10"].iloc[0]
     page = Page(Path("out/index.html")).text
     assert "a.xlsx S1 B2 It is about another company." in page
-    included = report(excluded=True)
-    assert any(sentence.startswith("Counted all the same, as asked") for sentence in told(included))
-    assert included.contents.key.data["m_all10"].iloc[0] < without
+    included = contents(gathered(excluded=True))
+    assert any(sentence.startswith("Counted all the same, as asked") for sentence in included.notable)
+    assert included.key.data["m_all10"].iloc[0] < without
 
 
 def test_a_new_report_replaces_the_old_one():
     """Files of the earlier report that the new one lacks go; what somebody else put there stays."""
-    folder = make_answers(*REPLIES)
+    folder = make_answers(*REPLIES[:2])
     report(*scored(folder, "ada"))
     assert Path("out/figures/quality-metrics.svg").is_file()
     write("out/notes.txt", "mine")
