@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from commandline import call
+from conftest import forget_personal_settings
 from running import carry_out, make_workspace, spec
 
 from genaipa.reports import tidy as frame
@@ -46,6 +48,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, finished.stdout
 
 
+@pytest.fixture(scope="module")
+def again(demo, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder with a report `out` on the demo's run and its `tidy.csv`, and the JSON that was printed."""
+    folder = tmp_path_factory.mktemp("again")
+    options = ("--formats", "svg", "-o", "out", "--frame", "tidy.csv", "--json", "--workspace", demo[0])
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        return folder, done(call("report", "demo", *options))
+
+
 @pytest.fixture
 def unscored() -> Path:
     """The working folder as a workspace with a run of two answers that nobody has scored."""
@@ -62,29 +75,26 @@ def test_the_demo_ends_with_a_picture(demo):
     assert (folder / "reports/demo/index.html").read_text().count("<img ") > 2
 
 
-def test_two_processes_write_the_same_bytes(genaipa: Cli, demo):
+def test_two_processes_write_the_same_bytes(demo, again):
     """The same runs and scores give the same files, figures and page included."""
     folder, _ = demo
-    done(genaipa("report", "demo", "--formats", "svg", "-o", "again", "--workspace", folder))
-    first, second = files(folder / "reports/demo"), files(Path("again"))
+    first, second = files(folder / "reports/demo"), files(again[0] / "out")
     assert {name for name in first if first[name] != second.get(name)} == set()
     assert first.keys() == second.keys()
     assert not [name for name, content in first.items() if str(folder).encode() in content]
 
 
-def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, demo):
+def test_tables_for_machines_and_the_tidy_table(again):
     """--json prints every table with null for what is absent; --frame writes the tidy table where it is wanted."""
-    folder, _ = demo
-    options = ("--formats", "png", "-o", "out", "--frame", "tidy.csv", "--json", "--workspace", folder)
-    printed = json.loads(done(genaipa("report", "demo", *options)))
+    folder, said = again
+    printed = json.loads(said)
     board = printed["tables"]["leaderboard"]["rows"]
     assert [row["system"] for row in board] == ["extractive"]
     assert board[0]["robustness"] is None
     assert printed["folder"] == "out"
-    assert set(printed["tables"]) == {path.stem for path in Path("out/tables").glob("*.csv")}
-    assert list(Path("out/figures").glob("*.png"))
-    assert not list(Path("out/figures").glob("*.pdf"))
-    with Path("tidy.csv").open(encoding="utf-8", newline="") as file:
+    assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
+    assert {path.suffix for path in (folder / "out/figures").iterdir()} == {".svg", ".csv"}
+    with (folder / "tidy.csv").open(encoding="utf-8", newline="") as file:
         assert next(csv.reader(file)) == list(frame.COLUMNS)
 
 

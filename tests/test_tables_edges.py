@@ -189,7 +189,8 @@ def test_a_metric_that_was_never_scored_is_blank() -> None:
 
 def test_the_same_frame_gives_the_same_table() -> None:
     """Nothing is left to chance: intervals, order and notes come out the same from an equal frame."""
+    equal = frames()["two systems"].copy()
     for name, make in TABLES.items():
-        again = make(frames()["two systems"].copy())
+        again = make(equal)
         pd.testing.assert_frame_equal(again.data, made(name, "two systems").data, obj=name)
         assert again.note == made(name, "two systems").note, name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from genaipa.reports.cells import kept
+from genaipa.reports.aggregate import kept
 from genaipa.reports.tables.averages import policy_cells
 
 _SAME = ["system", "question", "category", "source", "document"]
