@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 
+from genaipa.datasets.base import offering
 from genaipa.datasets.genaipabench.files import COMMIT as PINNED
 from genaipa.datasets.genaipabench.files import published
-from genaipa.datasets.genaipabench.pull import available, pull, would_provide
+from genaipa.datasets.genaipabench.pull import available, pull
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
 from genaipa.workspace import find_workspace
@@ -278,13 +279,15 @@ def test_two_threads_pull_at_once() -> None:
     assert kept() == set(FILES)
 
 
-def test_would_provide_what_is_not_here_yet(shared: Path) -> None:
+def test_a_data_set_offers_what_is_not_here_yet(shared: Path) -> None:
     """The seven documents are on offer until they are here; other names never are."""
-    assert would_provide("uber")
-    assert would_provide("ccpa")
-    assert not would_provide("brindlecart")
+    offered = {name: offering(name) for name in ("uber", "ccpa")}
+    assert {name: dataset.name for name, dataset in offered.items() if dataset} == dict.fromkeys(
+        offered, "genaipabench"
+    )
+    assert offering("brindlecart") is None
     pull(origin=str(shared / "data" / "genaipabench"))
-    assert not would_provide("uber")
+    assert offering("uber") is None
 
 
 # The study's own answers and scores

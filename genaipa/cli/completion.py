@@ -38,17 +38,17 @@ def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> 
 @_completing
 def systems(here: Workspace, _: dict[str, Any]) -> list[str]:
     """The short names of the catalog, and the systems that need no key."""
-    from genaipa.systems.catalog import NAMED_KEYLESS, load_catalog
+    from genaipa.systems.catalog import load_catalog, named_keyless
 
-    return [*NAMED_KEYLESS, *load_catalog(here)]
+    return [*named_keyless(), *load_catalog(here)]
 
 
 @_completing
 def documents(here: Workspace, _: dict[str, Any]) -> list[str]:
     """The documents that are here, and those that can be pulled."""
-    from genaipa.datasets.genaipabench.documents import DOCUMENTS
+    from genaipa.datasets.base import datasets
 
-    return sorted({*here.names("policies"), *DOCUMENTS})
+    return sorted({*here.names("policies"), *(name for known in datasets() for name in known.documents)})
 
 
 @_completing

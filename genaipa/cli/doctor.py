@@ -219,8 +219,8 @@ def _server(variable: str, address: str) -> Row:
 
 def _data(workspace: Workspace) -> Iterator[Row]:
     """Where names are looked up, and what was pulled."""
-    from genaipa.datasets.genaipabench.pull import available
-    from genaipa.systems.published import NAMES, PULL, is_recorded
+    from genaipa.datasets.base import datasets
+    from genaipa.systems.published import is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
     own = dict(workspace.layers).get("workspace")
@@ -234,16 +234,18 @@ def _data(workspace: Workspace) -> Iterator[Row]:
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
         yield f"  {layer}", "ok" if held else "off", held or "nothing", ""
     yield "cache", "ok", f"{cache()}, {_size(_bytes(cache()))}", ""
-    if available():
-        yield "GenAIPABench", "ok", "pulled", ""
-    else:
-        yield "GenAIPABench", "missing", "the published documents are not here", "genaipa pull genaipabench"
-    recorded = [name for name in NAMES if is_recorded(name)]
-    if len(recorded) == len(NAMES):
-        yield "  its systems", "ok", ", ".join(recorded), ""
-    else:
-        some = f"; {', '.join(recorded)} alone" if recorded else ""
-        yield "  its systems", "missing", f"not all of their answers are here{some}", PULL
+    for dataset in datasets():
+        remedy = f"genaipa pull {dataset.name}"
+        if dataset.available():
+            yield dataset.title, "ok", "pulled", ""
+        else:
+            yield dataset.title, "missing", "the published documents are not here", remedy
+        recorded = [name for name in dataset.systems if is_recorded(name)]
+        if len(recorded) < len(dataset.systems):
+            some = f"; {', '.join(recorded)} alone" if recorded else ""
+            yield "  its systems", "missing", f"not all of their answers are here{some}", remedy
+        elif recorded:
+            yield "  its systems", "ok", ", ".join(recorded), ""
 
 
 def _machine(workspace: Workspace) -> Iterator[Row]:

@@ -12,20 +12,22 @@ if TYPE_CHECKING:
 
 def pull_missing(workspace: Workspace, documents: tuple[str, ...], *, offline: bool) -> None:
     """Pull the published documents among these that are not here, saying so; a UsageError if `offline` forbids it."""
-    from genaipa.datasets.genaipabench.pull import would_provide
+    from genaipa.datasets.base import offering
     from genaipa.policies.document import document_names
 
     here = document_names(workspace)
-    missing = [name for name in documents if name not in here and would_provide(name)]
-    if not missing:
-        return
-    if offline:
-        raise UsageError(
-            f"'{missing[0]}' is not here, and --offline forbids fetching it; "
-            "run 'genaipa pull genaipabench' once, or 'genaipa pull genaipabench --from FOLDER'."
-        )
-    from genaipa.cli.console import say
-    from genaipa.cli.pull import pull_published
+    for name in documents:
+        dataset = None if name in here else offering(name)
+        if dataset is None:
+            continue
+        if offline:
+            raise UsageError(
+                f"'{name}' is not here, and --offline forbids fetching it; "
+                f"run 'genaipa pull {dataset.name}' once, or 'genaipa pull {dataset.name} --from FOLDER'."
+            )
+        from genaipa.cli.console import say
+        from genaipa.cli.pull import pull_shown
 
-    say(f"{', '.join(missing)}: not here yet, pulling the published GenAIPABench documents (once)")
-    pull_published(origin=None, offline=False)
+        missing = [other for other in documents if other in dataset.documents and other not in here]
+        say(f"{', '.join(missing)}: not here yet, pulling the published {dataset.title} documents (once)")
+        pull_shown(dataset)

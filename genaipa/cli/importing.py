@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.options import JsonOption, WorkspaceOption
+from genaipa.cli.pull import named_dataset
+from genaipa.datasets.base import DATASETS
 
 if TYPE_CHECKING:
-    from genaipa.datasets.genaipabench.study import Imported
-
-DATASET = "genaipabench"
+    from genaipa.datasets.base import Imported
 
 
 def import_(
-    dataset: Annotated[str | None, typer.Argument(help=f"Which study: {DATASET}.")] = None,
+    dataset: Annotated[str | None, typer.Argument(help=f"Which study: {', '.join(DATASETS)}.")] = None,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -25,16 +25,9 @@ def import_(
     Pull it first. What is imported already is left alone.
     """
     from genaipa.cli.console import print_json
-    from genaipa.datasets.genaipabench.files import published
-    from genaipa.datasets.genaipabench.study import import_study
-    from genaipa.errors import UnknownNameError, UsageError
     from genaipa.workspace import find_workspace
 
-    if dataset is None:
-        raise UsageError(f"say which study to import: genaipa import {DATASET} (there is no other yet).")
-    if dataset != DATASET:
-        raise UnknownNameError("study to import", dataset, [DATASET])
-    done = import_study(published(), find_workspace(workspace))
+    done = named_dataset(dataset, "import").import_study(find_workspace(workspace))
     if json:
         print_json(_facts(done))
     else:

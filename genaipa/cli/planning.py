@@ -106,7 +106,7 @@ def _say_notes(material: Material) -> None:
 
 def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     from genaipa.cli.fetching import pull_missing
-    from genaipa.datasets.genaipabench.documents import DOCUMENTS
+    from genaipa.datasets.base import datasets
     from genaipa.policies.document import document_names
     from genaipa.systems.catalog import resolve
 
@@ -120,7 +120,10 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
     _known("initialization", wanted.initializations, INITIALIZATIONS)
     _known("wording", wanted.wordings, (*WORDINGS, "all"))
     _known("kind of conversation", (wanted.conversation,), ("shared", "independent"))
-    _known("policy", wanted.documents, {**document_names(workspace), **DOCUMENTS}, _hint(wanted.documents))
+    here = document_names(workspace)
+    if not here.keys() >= set(wanted.documents):
+        offered = [name for known in datasets() for name in known.documents]
+        _known("policy", wanted.documents, {*here, *offered}, _hint(wanted.documents))
     pull_missing(workspace, wanted.documents, offline=offline)
     wanted = _as_recorded(wanted)
     experiment = EXPERIMENTS[wanted.experiment or DEFAULT_EXPERIMENT]
@@ -153,15 +156,16 @@ def _spec(workspace: Workspace, wanted: Wanted, *, offline: bool) -> RunSpec:
 def _as_recorded(wanted: Wanted) -> Wanted:
     """Where nothing else is named, a system of a published study is asked what it was asked then; says so."""
     from genaipa.cli.console import say
-    from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
+    from genaipa.datasets.base import replayed
     from genaipa.systems.published import PROVIDER, is_recorded, read_recording
 
     recorded = [name for name in wanted.systems if name.startswith(f"{PROVIDER}/") and is_recorded(name)]
     if not recorded:
         return wanted
     if not wanted.questions:
-        say(f"{recorded[0]}: asking the questions of the published study ({POLICY_SET})")
-        wanted = replace(wanted, questions=(POLICY_SET, REGULATION_SET))
+        sets = replayed()[recorded[0]].question_sets
+        say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
+        wanted = replace(wanted, questions=sets)
     if not wanted.initializations and wanted.experiment is None:
         ways = [set(read_recording(name).initializations) for name in recorded]
         known = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))

@@ -47,20 +47,19 @@ def list_policies(json: JsonOption = False, workspace: WorkspaceOption = None) -
 
 def _print_list(workspace: Workspace, *, json: bool) -> None:
     from genaipa.cli.console import print_json, say, show, table
-    from genaipa.datasets.genaipabench.documents import DOCUMENTS
-    from genaipa.datasets.genaipabench.pull import available
+    from genaipa.datasets.base import datasets
     from genaipa.errors import DataError
     from genaipa.policies.document import document_names, load_document
 
     rows = []
-    for name in document_names(workspace):
+    for name in (here := document_names(workspace)):
         try:
             rows.append(_facts(workspace, load_document(workspace, name)))
         except DataError as error:
             say(f"left out: {error}")
-    missing = [] if available() else sorted(set(DOCUMENTS) - set(document_names(workspace)))
+    missing = {known.name: sorted(set(known.documents) - set(here)) for known in datasets() if not known.available()}
     if json:
-        print_json({"documents": rows, "pullable": missing})
+        print_json({"documents": rows, "pullable": sorted({name for more in missing.values() for name in more})})
         return
     # As few columns as fit a terminal of 80; `show` has everything.
     cells = [
@@ -80,8 +79,9 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
     for row in rows:
         if row["unused"]:
             say(f"{row['name']}: {row['unused']}")
-    if missing:
-        show(f"More come with 'genaipa pull genaipabench': {', '.join(missing)}")
+    for dataset, more in missing.items():
+        if more:
+            show(f"More come with 'genaipa pull {dataset}': {', '.join(more)}")
     show("One of them: genaipa policies show brindlecart. Your own: genaipa policies add FILE-OR-URL")
 
 
@@ -118,12 +118,12 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
 
 def named_document(workspace: Workspace, name: str) -> Document:
     """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
-    from genaipa.datasets.genaipabench.pull import would_provide
+    from genaipa.datasets.base import offering
     from genaipa.errors import UsageError
     from genaipa.policies.document import document_names, load_document
 
-    if name not in document_names(workspace) and would_provide(name):
-        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa pull genaipabench")
+    if name not in document_names(workspace) and (dataset := offering(name)):
+        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa pull {dataset.name}")
     return load_document(workspace, name)
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option
+from genaipa.datasets.base import DATASETS
 
 if TYPE_CHECKING:
-    from genaipa.datasets.genaipabench.pull import PullResult
+    from genaipa.datasets.base import Dataset, Pulled
 
-DATASET = "genaipabench"
 _LINES = 5
 """Progress lines where there is no terminal."""
 
 
 def pull(
-    dataset: Annotated[str | None, typer.Argument(help=f"Which data: {DATASET}.")] = None,
+    dataset: Annotated[str | None, typer.Argument(help=f"Which data: {', '.join(DATASETS)}.")] = None,
     source: Annotated[
         str | None,
         option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
@@ -32,15 +31,11 @@ def pull(
     Each file is checked against its published hash, and fetched only once.
     """
     from genaipa.cli.console import print_json, say, show
-    from genaipa.errors import UnknownNameError, UsageError
     from genaipa.policies.document import document_names
     from genaipa.workspace import find_workspace
 
-    if dataset is None:
-        raise UsageError(f"say which data to pull: genaipa pull {DATASET} (there is no other yet).")
-    if dataset != DATASET:
-        raise UnknownNameError("data to pull", dataset, [DATASET])
-    result = pull_published(origin=source, offline=offline)
+    known = named_dataset(dataset, "pull")
+    result = pull_shown(known, origin=source, offline=offline)
     documents = [name for name, (layer, _) in document_names(find_workspace(workspace)).items() if layer == "pulled"]
     if json:
         print_json(
@@ -58,37 +53,40 @@ def pull(
         say(f"note: {note}")
     if source and not result.fetched:
         say(f"nothing was fetched from {source}: what it has was here already")
-    show(f"GenAIPABench: {result.fetched} files fetched, {result.kept} already here, all as published.")
-    show(f"They state no license that lets them be passed on: keep them to yourself ({result.folder}).")
+    show(f"{known.title}: {result.fetched} files fetched, {result.kept} already here, all as published.")
+    show(f"{known.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
-    show("Next: genaipa run --system extractive --policy uber")
-    show(f"The published study as runs and scores: genaipa import {DATASET}")
+    show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
+    if known.systems:
+        show(f"The published study as runs and scores: genaipa import {known.name}")
 
 
-def pull_published(*, origin: str | None, offline: bool) -> PullResult:
-    """Pull the published GenAIPABench data, and make its systems' recordings; says how far it is on stderr."""
-    from genaipa.datasets.genaipabench.files import published
-    from genaipa.datasets.genaipabench.replay import convert_study
+def named_dataset(name: str | None, verb: str) -> Dataset:
+    """The data set that a command names; a UsageError that lists them where none is named."""
+    from genaipa.datasets.base import find, names
+    from genaipa.errors import UsageError
 
-    result = _fetch(origin=origin, offline=offline)
-    return replace(result, notes=(*result.notes, *convert_study(published())))
+    if name is None:
+        commands = [f"genaipa {verb} {known}" for known in names()]
+        raise UsageError(f"which data set to {verb} is not said: {' or '.join(commands)}.")
+    return find(name)
 
 
-def _fetch(*, origin: str | None, offline: bool) -> PullResult:
+def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
+    """Pull a data set, with its progress on stderr."""
     from genaipa.cli.console import err, say
-    from genaipa.datasets.genaipabench.pull import pull as fetch
 
-    console = err()
+    said, console = f"pulling {dataset.title}", err()
     if console.is_terminal:
-        with console.status("pulling GenAIPABench") as status:
-            return fetch(
+        with console.status(said) as status:
+            return dataset.pull(
                 origin=origin,
                 offline=offline,
-                progress=lambda done, total: status.update(f"pulling GenAIPABench: {done} of {total} files"),
+                progress=lambda done, total: status.update(f"{said}: {done} of {total} files"),
             )
 
     def line(done: int, total: int) -> None:
         if done * _LINES // total > (done - 1) * _LINES // total:
-            say(f"pulling GenAIPABench: {done} of {total} files")
+            say(f"{said}: {done} of {total} files")
 
-    return fetch(origin=origin, offline=offline, progress=line)
+    return dataset.pull(origin=origin, offline=offline, progress=line)

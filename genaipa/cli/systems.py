@@ -23,7 +23,7 @@ _MILLION = 1_000_000
 _FORMS = (
     ("extractive", "a baseline that quotes the document; needs nothing"),
     ("scripted[/FILE]", "says what a file tells it to; needs nothing"),
-    ("published/NAME", "repeats what the published study recorded; needs: genaipa pull genaipabench"),
+    ("published/NAME", "repeats what a published study recorded; needs its data: genaipa pull"),
     ("manual/NAME", "a web chat that you drive by hand"),
     ("openai/MODEL", "any model of theirs; so do anthropic/MODEL and google/MODEL"),
     ("openai-api/NAME/MODEL", "any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY"),
@@ -44,7 +44,7 @@ def systems(
     """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
     from genaipa.cli.console import say
     from genaipa.errors import UsageError
-    from genaipa.systems.catalog import NAMED_KEYLESS, load_catalog, own_entries, resolve
+    from genaipa.systems.catalog import load_catalog, named_keyless, own_entries, resolve
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -53,7 +53,7 @@ def systems(
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
     for error in own_entries(here)[1] if not chosen else ():
         say(f"left out: {error}")
-    resolved = [resolve(name, here) for name in chosen or (*NAMED_KEYLESS, *load_catalog(here))]
+    resolved = [resolve(name, here) for name in chosen or (*named_keyless(), *load_catalog(here))]
     if check:
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]

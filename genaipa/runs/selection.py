@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.runs.audit import is_imported
 from genaipa.runs.folder import find_run, list_runs
+from genaipa.systems.published import recorded_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +41,8 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
             [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
         )
         if not of_system and name.startswith("published/") and not any(is_imported(folder) for folder, _ in runs):
-            raise UsageError(f"no run of {name} is here; import the published study with: genaipa import genaipabench")
+            study = recorded_in().get(name, "NAME")
+            raise UsageError(f"no run of {name} is here; import the published study with: genaipa import {study}")
         if not of_system:
             folder = _run(workspace, name, runs)
             manifest = folder.manifest()

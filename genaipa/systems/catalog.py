@@ -58,8 +58,6 @@ ADAPTERS: dict[str, str] = {
     published.PROVIDER: "genaipa.systems.published:PublishedSystem",
 }
 KEYLESS = ("extractive", "scripted", published.PROVIDER)
-NAMED_KEYLESS = ("extractive", "scripted", *published.NAMES)
-"""The keyless systems by the names under which they can be asked."""
 MANUAL = "manual"
 HOSTED = ("openai", "anthropic", "google")
 
@@ -150,6 +148,11 @@ def load_catalog(workspace: Workspace) -> dict[str, Entry]:
     return {name: entry for name, entry in entries.items() if name not in broken}
 
 
+def named_keyless() -> list[str]:
+    """The keyless systems by the names under which they can be asked."""
+    return ["extractive", "scripted", *published.recorded_in()]
+
+
 def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
     """What systems.yaml adds to the catalog, and everything that is wrong with it; None if it can't be used at all."""
     path = workspace.systems_file
@@ -201,12 +204,12 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     if ":" in full and "/" not in full.partition(":")[0]:
         return Resolved(name, full, full, full, entry)
     provider, _, model = full.partition("/")
-    if provider == published.PROVIDER and full not in published.NAMES and not published.is_recorded(full):
-        raise UnknownNameError("published system", name, published.NAMES)
+    if provider == published.PROVIDER and not published.is_recorded(full) and full not in published.recorded_in():
+        raise UnknownNameError("published system", name, published.recorded_in())
     if provider in KEYLESS:
         return Resolved(name, full, provider, full, entry)
-    known = [*catalog, *NAMED_KEYLESS, *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
     if provider not in (*ADAPTERS, MANUAL):
+        known = [*catalog, *named_keyless(), *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
         raise UnknownNameError("system", name, known, "See: genaipa systems")
     if provider == "openai-api":
         # NAME is ours for the server, which knows the model by what stands behind it.

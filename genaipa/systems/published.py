@@ -8,6 +8,7 @@ without the document. The study kept no summaries, so that a summary of the docu
 from __future__ import annotations
 
 import hashlib
+import importlib
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,10 +24,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message, Settings, Words
 
 PROVIDER = "published"
-NAMES = ("published/chatgpt-4", "published/bard", "published/bingai")
-"""The systems of the GenAIPABench study, in the order in which the paper names them."""
 NO_SUMMARY = "(the published study did not keep this summary)"
-PULL = "genaipa pull genaipabench"
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -51,6 +49,18 @@ class Recording(msgspec.Struct, frozen=True):
     answers: tuple[Recorded, ...]
 
 
+def recorded_in() -> dict[str, str]:
+    """System → name of the data set whose pull brings its recording."""
+    # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
+    known = importlib.import_module("genaipa.datasets.base").replayed()
+    return {system: dataset.name for system, dataset in known.items()}
+
+
+def pull_command(system: str) -> str:
+    """The command that brings the recording of a system."""
+    return f"genaipa pull {recorded_in().get(system, 'NAME')}"
+
+
 def recording_path(system: str) -> Path:
     """Where the recording of a system is kept."""
     return pulled() / f"{system}.json"
@@ -68,10 +78,13 @@ def read_recording(system: str) -> Recording:
         return msgspec.json.decode(path.read_bytes(), type=Recording)
     except OSError:
         raise NotReadyError(
-            f"the answers of {system} are not here; fetch the published study with: {PULL}", kind="not-pulled"
+            f"the answers of {system} are not here; fetch the published study with: {pull_command(system)}",
+            kind="not-pulled",
         ) from None
     except msgspec.DecodeError as error:
-        raise NotReadyError(f"{path} is damaged ({error}); delete it and run: {PULL}", kind="damaged") from None
+        raise NotReadyError(
+            f"{path} is damaged ({error}); delete it and run: {pull_command(system)}", kind="damaged"
+        ) from None
 
 
 def text_digest(text: str) -> str:

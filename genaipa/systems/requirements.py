@@ -63,7 +63,7 @@ def lacking(resolved: Resolved) -> list[str]:
         module = resolved.provider.partition(":")[0]
         return [] if importable(module) else [f"put the module '{module}' here or install it"]
     if resolved.provider == published.PROVIDER:
-        return [] if published.is_recorded(resolved.name) else [published.PULL]
+        return [] if published.is_recorded(resolved.name) else [published.pull_command(resolved.name)]
     needed = requirements(resolved.name)
     if needed is None:
         return []

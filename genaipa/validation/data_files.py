@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.datasets.genaipabench.pull import would_provide
+from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
@@ -183,7 +183,8 @@ def _check_answers(
     layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
-        pull = " yet; it comes with: genaipa pull genaipabench" if would_provide(name) else ""
+        dataset = offering(name)
+        pull = f" yet; it comes with: genaipa pull {dataset.name}" if dataset else ""
         yield Finding(file, "document", f"there is no usable document '{name}' here{pull}.", "warning")
     elif is_about(annotated, layer, document, workspace):
         yield from _check_sections(file, annotated, document)

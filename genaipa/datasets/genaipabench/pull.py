@@ -10,43 +10,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from genaipa.datasets.base import Pulled
 from genaipa.datasets.genaipabench.convert import convert, is_converted
-from genaipa.datasets.genaipabench.documents import DOCUMENTS
 from genaipa.datasets.genaipabench.files import Tree, blob_hash, published, write
 from genaipa.errors import DataError, GenaipaError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
+    from genaipa.datasets.base import Progress
     from genaipa.datasets.genaipabench.origins import Origin
 
-    Progress = Callable[[int, int], None]
-
 CONNECTIONS = 6
-
-
-@dataclass(frozen=True)
-class PullResult:
-    """What a pull did: files fetched, files that were here already, and sentences about the data's own defects."""
-
-    folder: Path
-    fetched: int
-    kept: int
-    notes: tuple[str, ...]
 
 
 def available(tree: Tree | None = None) -> bool:
     """Whether the seven documents, their annotated answers and the published questions can be used now."""
     return is_converted(tree or published())
-
-
-def would_provide(name: str) -> bool:
-    """Whether a pull would bring the document of that name, which isn't here yet."""
-    return name in DOCUMENTS and not available()
 
 
 def pull(
@@ -55,7 +35,7 @@ def pull(
     offline: bool = False,
     progress: Progress | None = None,
     tree: Tree | None = None,
-) -> PullResult:
+) -> Pulled:
     """Fetch what is missing, and convert it.
 
     `origin` is a folder with a checkout, or the URL of a mirror that serves the same tree; without it GENAIPA_MIRROR,
@@ -80,7 +60,7 @@ def pull(
         fetched = _fetch(tree, missing, lacking, open_origin(place), progress) if missing or lacking else 0
     absent = [path for path in lacking if not (tree.folder / path).is_file()]
     kept = len(wanted) + len(study) - len(absent) - fetched
-    return PullResult(tree.folder, fetched, kept, (*convert(tree), *_absence(absent, study)))
+    return Pulled(tree.folder, fetched, kept, (*convert(tree), *_absence(absent, study)))
 
 
 def _absence(absent: list[str], study: list[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa import workspace
+from genaipa.datasets.base import pulled_only
 from genaipa.datasets.genaipabench.files import REPOSITORY, Tree, write
 from genaipa.datasets.genaipabench.layout import ANSWERS, EXPERIMENTS, POLICIES, held
 from genaipa.datasets.genaipabench.questions import POLICY_SET
@@ -19,18 +20,12 @@ from genaipa.policies.document import Document, load_document
 from genaipa.questions.sets import QuestionSet, load_questions
 from genaipa.runs.records import INITIALIZATIONS
 from genaipa.systems.published import Recorded, Recording, is_recorded, recording_path, text_digest
-from genaipa.workspace import Workspace, pulled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 VERSION = 1
 """Raise it when the recordings change: those that were made before are then made again."""
-
-
-def pulled_only() -> Workspace:
-    """The pulled data alone, without what a user has put over it."""
-    return Workspace(home=pulled(), layers=(("pulled", pulled()),))
 
 
 def convert_study(tree: Tree) -> list[str]:

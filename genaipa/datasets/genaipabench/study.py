@@ -7,12 +7,13 @@ were made.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from genaipa import __version__
+from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.genaipabench.audit_answers import audit_annotations, audit_answers
 from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
 from genaipa.datasets.genaipabench.files import COMMIT, REPOSITORY
@@ -25,8 +26,8 @@ from genaipa.datasets.genaipabench.layout import (
     RESULTS,
     origin_of,
 )
+from genaipa.datasets.genaipabench.origins import COMMAND
 from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
-from genaipa.datasets.genaipabench.replay import pulled_only
 from genaipa.datasets.genaipabench.results import read_scores
 from genaipa.datasets.genaipabench.transcripts import read_answers
 from genaipa.errors import RunError, UsageError
@@ -52,7 +53,6 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
-from genaipa.systems.published import PULL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,23 +83,11 @@ class Study:
     questions: dict[str, QuestionSet]
 
 
-@dataclass
-class Imported:
-    """What an import did: the runs by system, how many answers and scores they hold, and which files it changed."""
-
-    audit: Path
-    runs: dict[str, list[str]] = field(default_factory=dict)
-    answers: dict[str, int] = field(default_factory=dict)
-    scores: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-
-
 def read_study(tree: Tree) -> Study:
     """The published study as far as its files are here; a UsageError with the command that fetches them."""
     here = pulled_only()
     if POLICY_SET not in here.names("questions") or not any(map(tree.holds, tree.study)):
-        raise UsageError(f"the published study is not here; fetch it with: {PULL} (or {PULL} --from FOLDER)")
+        raise UsageError(f"the published study is not here; fetch it with: {COMMAND} (or {COMMAND} --from FOLDER)")
     questions = {name: load_questions(here, name) for name in (POLICY_SET, REGULATION_SET)}
     documents = {name: load_document(here, name) for name in (*POLICIES, *REGULATIONS)}
     annotations = {name: load_annotations(here, name) for name in documents}

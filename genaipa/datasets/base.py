@@ -1,0 +1,131 @@
+"""The seam to other people's data: what a data set is, and the table of those that genaipa knows.
+
+A data set is a folder beside this file, with a class that fits `Dataset`, and a line in `DATASETS`; one of another
+package is an entry point in the group `genaipa.datasets`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from genaipa.errors import UnknownNameError, UsageError
+from genaipa.workspace import Workspace, pulled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from genaipa.runs.audit import Finding
+
+    Progress = Callable[[int, int], None]
+
+ENTRY_POINTS = "genaipa.datasets"
+DATASETS: dict[str, str] = {"genaipabench": "genaipa.datasets.genaipabench.dataset:GenAIPABench"}
+"""Name of a data set → its class. Facts are read wherever names are listed, so importing its module must be cheap."""
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """Outcome of a pull: files fetched, files already here, and sentences about defects of the data."""
+
+    folder: Path
+    fetched: int
+    kept: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Imported:
+    """Outcome of an import: runs by system, their numbers of answers and scores, and the names of changed files."""
+
+    audit: Path
+    runs: dict[str, list[str]] = field(default_factory=dict)
+    answers: dict[str, int] = field(default_factory=dict)
+    scores: dict[str, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+
+
+class Dataset(Protocol):
+    """Published documents, questions and annotated answers, and perhaps what systems once answered.
+
+    `name` is what `genaipa pull` and `genaipa import` call it, `title` what its authors do; `terms` is a sentence on
+    what its license permits. `documents`, `annotated` (those of them with annotated answers), `question_sets` and
+    `systems` (those whose recorded answers can be replayed, `published/NAME`) name what a pull provides.
+    """
+
+    name: str
+    title: str
+    terms: str
+    documents: tuple[str, ...]
+    annotated: tuple[str, ...]
+    question_sets: tuple[str, ...]
+    systems: tuple[str, ...]
+
+    def available(self) -> bool:
+        """Whether documents, questions and annotated answers were pulled."""
+        ...
+
+    def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
+        """Fetch missing files, check them, and write them as genaipa's own below `workspace.pulled()`.
+
+        `origin` is a folder or a URL (default: the published place); `progress` gets (files done, files to fetch).
+        A GenaipaError if a file can't be had or isn't the published one; what was fetched is kept.
+        """
+        ...
+
+    def import_study(self, workspace: Workspace) -> Imported:
+        """Write recorded answers and scores as runs, with an audit; a UsageError if they are not here."""
+        ...
+
+
+def names() -> list[str]:
+    """The data sets that can be pulled, shipped ones first."""
+    return list(_targets())
+
+
+def find(name: str) -> Dataset:
+    """The data set of that name; a UsageError if there is none, or if its class can't be loaded."""
+    targets = _targets()
+    if name not in targets:
+        raise UnknownNameError("data set", name, targets)
+    module, _, attribute = targets[name].partition(":")
+    try:
+        made: Dataset = getattr(importlib.import_module(module), attribute)()
+    except Exception as error:
+        raise UsageError(f"the data set {name} can't be loaded ({type(error).__name__}: {error}).") from error
+    return made
+
+
+def datasets() -> Iterator[Dataset]:
+    """Every data set that can be loaded."""
+    for name in _targets():
+        try:
+            yield find(name)
+        except UsageError:
+            continue  # told when it is named
+
+
+def offering(document: str) -> Dataset | None:
+    """The data set, not pulled yet, that provides a document of this name."""
+    return next((known for known in datasets() if document in known.documents and not known.available()), None)
+
+
+def replayed() -> dict[str, Dataset]:
+    """System (`published/NAME`) → the data set that recorded its answers."""
+    return {system: known for known in datasets() for system in known.systems}
+
+
+def pulled_only() -> Workspace:
+    """The pulled data alone, without what a user has put over it."""
+    return Workspace(home=pulled(), layers=(("pulled", pulled()),))
+
+
+def _targets() -> dict[str, str]:
+    """Name → module:Class, a shipped name before another package's."""
+    from importlib.metadata import entry_points
+
+    others = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
+    return DATASETS | {name: target for name, target in others.items() if name not in DATASETS}

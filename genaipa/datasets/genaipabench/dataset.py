@@ -1,0 +1,48 @@
+"""GenAIPABench as a data set: what it provides, and the way to its pull and its import."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from genaipa.datasets.genaipabench.documents import DOCUMENTS
+from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
+
+if TYPE_CHECKING:
+    from genaipa.datasets.base import Imported, Progress, Pulled
+    from genaipa.workspace import Workspace
+
+
+class GenAIPABench:
+    """Seven documents, 38 questions and their annotated answers, and what three chatbots answered and were scored."""
+
+    name = "genaipabench"
+    title = "GenAIPABench"
+    terms = "They state no license that lets them be passed on: keep them to yourself"
+    documents = tuple(DOCUMENTS)
+    annotated = documents
+    question_sets = (POLICY_SET, REGULATION_SET)
+    systems = ("published/chatgpt-4", "published/bard", "published/bingai")
+    """In the order in which the paper names them."""
+
+    def available(self) -> bool:
+        """Whether documents, questions and annotated answers were pulled."""
+        from genaipa.datasets.genaipabench.pull import available
+
+        return available()
+
+    def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
+        """Fetch and convert the published files, and write the recordings of the study's systems."""
+        from genaipa.datasets.genaipabench.files import published
+        from genaipa.datasets.genaipabench.pull import pull
+        from genaipa.datasets.genaipabench.replay import convert_study
+
+        done = pull(origin=origin, offline=offline, progress=progress)
+        return replace(done, notes=(*done.notes, *convert_study(published())))
+
+    def import_study(self, workspace: Workspace) -> Imported:
+        """Write the study's answers and scores as runs, with the audit of both."""
+        from genaipa.datasets.genaipabench.files import published
+        from genaipa.datasets.genaipabench.study import import_study
+
+        return import_study(published(), workspace)
