@@ -1,9 +1,9 @@
 """Which folders exist, nearest first.
 
-A name (a prompt, a question set, a policy, annotations) is looked up in the user's workspace, then in what was
-pulled, then in what ships; the first that has it wins, name by name. The workspace is `--workspace`, else
-`GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`; without one, runs are written to the
-folder that genaipa is called in.
+A name (a prompt, a question set, a policy, annotations, a rubric) is looked up in the user's workspace, then in what
+was pulled, then in what ships; the first that has it wins, name by name. The workspace is `--workspace`, else
+`GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`; without one, runs are written to the folder
+that genaipa is called in.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Literal
 
 from genaipa.errors import UsageError
 
-Kind = Literal["prompts", "questions", "policies", "annotations"]
+Kind = Literal["prompts", "questions", "policies", "annotations", "rubrics"]
 SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "prompts": (".jinja",),
     "questions": (".yaml",),
     "policies": (".md", ".txt"),
     "annotations": (".yaml",),
+    "rubrics": (".yaml",),
 }
 """Kind of data → how the names of its files end; a policy's YAML file stands beside its text."""
 MARKER = "genaipa.toml"

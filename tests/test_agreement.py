@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from genaipa.scoring.agreement import MetricAgreement, measure
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.rubric import METRICS, VALUES, Metric, Values
+from genaipa.scoring.rubric import METRICS, VALUES, Values
 
 SCALE = sorted(VALUES)
 Scores = dict[tuple[str, str], Values]
@@ -49,7 +49,7 @@ def typed(**columns: str) -> Scores:
     }
 
 
-def by_answer(scores: Scores, metric: Metric) -> dict[str, dict[str, float]]:
+def by_answer(scores: Scores, metric: str) -> dict[str, dict[str, float]]:
     """What was given to each answer that has two scores or more, analyst by analyst."""
     found: dict[str, dict[str, float]] = {}
     for (answer, analyst), values in scores.items():

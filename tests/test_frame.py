@@ -8,8 +8,7 @@ from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 from genaipa.errors import UsageError
 from genaipa.reports import tidy as tidy_table
-from genaipa.scoring.m_all import m_all
-from genaipa.scoring.rubric import METRICS, Values
+from genaipa.scoring.rubric import METRICS, Values, shipped_rubric
 
 ONE = {"systems": ("a/one",), "documents": ("uber",), "questions": ("T_f1",)}
 
@@ -43,7 +42,7 @@ def test_an_answer_has_a_row_for_each_analyst():
     assert len(set(frame["key"])) == 1
     assert frame.set_index("analyst")["m_all"].to_dict() == {
         "ada": 10.0,
-        "bo": pytest.approx(m_all(Values.typed("11233"))),
+        "bo": pytest.approx(shipped_rubric().m_all(Values.typed("11233"))),
     }
     assert frame.set_index("analyst").loc["bo", ["m_all_positive", "m_all_negative"]].tolist() == [2.5, -2.0]
     assert frame["counted"].all()

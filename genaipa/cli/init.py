@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 _MARKER = """\
-# This file makes the folder a genaipa workspace: what lies in prompts/, questions/, policies/, annotations/ and
-# systems.yaml is used before what ships with genaipa, name by name, and runs are written to runs/.
+# This file makes the folder a genaipa workspace: what lies in prompts/, questions/, policies/, annotations/,
+# rubrics/ and systems.yaml is used before what ships with genaipa, name by name, and runs are written to runs/.
 name = {name}
 """
 
@@ -34,6 +34,7 @@ A workspace of genaipa. What lies here is used before what ships with genaipa.
 - `policies/`: documents, `NAME.md` or `NAME.txt`, with what is known about them in `NAME.yaml` (`genaipa policies add`)
 - `questions/`: question sets, `NAME.yaml` (copy one that `genaipa questions` lists)
 - `annotations/`: the annotated answers of a document, `NAME.yaml`
+- `rubrics/`: metrics to score by instead of the paper's; genaipa.toml names the one in use (rubric = "NAME")
 - `prompts/`: templates that replace the shipped ones of the same name (`genaipa prompts`)
 - `systems.yaml`: short names for systems (`genaipa systems`)
 - `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)

@@ -212,13 +212,13 @@ class _Judged:
 
 def _in_words(event: Event) -> str:
     """A score as one line: who, the five values, M_all times 10, the note."""
-    from genaipa.scoring.m_all import m_all
-    from genaipa.scoring.rubric import METRICS
+    from genaipa.scoring.rubric import METRICS, shipped_rubric
 
     assert event.values is not None, "a score or an adjudication has values"
     values = ", ".join(f"{metric} {event.values[metric]:+g}" for metric in METRICS)
     who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
-    return f"{who}: {values}; M_all*10 {10 * m_all(event.values):.1f}{'; ' + event.note if event.note else ''}\n"
+    overall = 10 * shipped_rubric().m_all(event.values)
+    return f"{who}: {values}; M_all*10 {overall:.1f}{'; ' + event.note if event.note else ''}\n"
 
 
 def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:

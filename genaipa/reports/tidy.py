@@ -20,8 +20,7 @@ import pandas as pd
 
 from genaipa.errors import UsageError
 from genaipa.files.formulas import harmless, plain
-from genaipa.scoring.m_all import from_points
-from genaipa.scoring.rubric import METRICS
+from genaipa.scoring.rubric import METRICS, shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -129,12 +128,12 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 def _derive(frame: pd.DataFrame, *, excluded: bool) -> None:
     """Fill in what follows from the other columns."""
-    values = frame[list(METRICS)].astype("float64")
+    rubric, values = shipped_rubric(), frame[list(METRICS)].astype("float64")
     known = values.notna().all(axis=1)
-    frame.loc[known, "m_all_positive"] = values[known].clip(lower=0).sum(axis=1)
-    frame.loc[known, "m_all_negative"] = values[known].clip(upper=0).sum(axis=1)
+    frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
+    frame.loc[known, "m_all_negative"] = rubric.points(values[known].clip(upper=0))
     implied = known & frame["m_all"].isna()
-    frame.loc[implied, "m_all"] = from_points(values[implied].sum(axis=1))
+    frame.loc[implied, "m_all"] = rubric.m_all(values[implied])
     once = (frame["unit"] == "answer") | frame["averaged"].isna()
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
     adjudications = frame["role"] == "adjudication"

@@ -11,7 +11,7 @@ from itertools import chain, compress
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.rubric import METRICS, VALUES, Metric, shown
+from genaipa.scoring.rubric import METRICS, VALUES, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +65,7 @@ class Pair:
 
     analysts: tuple[str, str]
     answers: int
-    metrics: dict[Metric, MetricAgreement]
+    metrics: dict[str, MetricAgreement]
     difference: float
 
 
@@ -74,7 +74,7 @@ class Disagreement:
     """An answer whose scores differ: how far the highest and the lowest value of each metric are apart (0 to 2)."""
 
     answer: str
-    spread: dict[Metric, float]
+    spread: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class Leaning:
 
     analyst: str
     answers: int
-    lenient: dict[Metric, float]
+    lenient: dict[str, float]
     overall: float
-    drift: dict[Metric, float] | None
+    drift: dict[str, float] | None
     overall_drift: float | None
 
 
@@ -103,7 +103,7 @@ class Agreement:
     """
 
     answers: int
-    metrics: dict[Metric, MetricAgreement]
+    metrics: dict[str, MetricAgreement]
     pairs: list[Pair]
     disagreements: list[Disagreement]
     leanings: list[Leaning]
@@ -320,7 +320,7 @@ def _leaning(analyst: str, differences: Floats) -> Leaning:
     )
 
 
-def _by_metric(values: Floats) -> dict[Metric, float]:
+def _by_metric(values: Floats) -> dict[str, float]:
     return dict(zip(METRICS, values.tolist(), strict=True))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.current import Ledger
     from genaipa.scoring.events import Event
-    from genaipa.scoring.rubric import Metric, Values
+    from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
 
@@ -48,7 +48,7 @@ class Dispute:
 
     answer: str
     scores: dict[str, Event]
-    differences: dict[Metric, float]
+    differences: dict[str, float]
     adjudication: Event | None
 
     @property
@@ -187,7 +187,7 @@ def wanted_from(plan: Plan, digest: str) -> int:
     return int(everyone) + (int.from_bytes(drawn) < sample * 2**64)
 
 
-def _differences(given: list[Values]) -> dict[Metric, float] | None:
+def _differences(given: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None where all are the same."""
     if all(values == given[0] for values in given):
         return None

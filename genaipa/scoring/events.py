@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.scoring.rubric import METRICS, Metric, Values
+from genaipa.scoring.rubric import METRICS, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     seconds: float | None = None
     scorer: Scorer = "human"
     undoes: str = ""
-    suggested: dict[Metric, float] = {}
+    suggested: dict[str, float] = {}
     preselected: bool = False
     blind: bool = True
     independent: bool = True

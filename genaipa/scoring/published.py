@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.scoring.rubric import Metric
 
 PUBLISHED_SCORES = "published-scores.csv"
 
@@ -50,7 +49,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
     cell: str = ""
     excluded: str = ""
 
-    def __getitem__(self, metric: Metric) -> float | None:
+    def __getitem__(self, metric: str) -> float | None:
         value: float | None = getattr(self, metric)
         return value
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.assignment import Dispute, Past, Plan
     from genaipa.scoring.current import Ledger
     from genaipa.scoring.events import EventKind
-    from genaipa.scoring.rubric import Metric, Values
+    from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
 _FEW = 1000
@@ -244,7 +244,7 @@ class Queue:
         *,
         note: str,
         seconds: float | None,
-        suggested: Mapping[Metric, float],
+        suggested: Mapping[str, float],
         preselected: bool,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:

@@ -1,14 +1,192 @@
-"""The five metrics and what each of their values means (paper, section 5): the one place that defines them."""
+"""A rubric: the metrics that an answer is scored on, what their values mean, and M_all (paper, section 5).
+
+It is a data file, `rubrics/NAME.yaml`: `genaipabench` ships, and a workspace that names another one in its
+genaipa.toml (`rubric = "NAME"`) is scored by that.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Literal, get_args
+import tomllib
+from collections.abc import Iterable
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-Metric = Literal["relevance", "accuracy", "clarity", "completeness", "reference"]
-METRICS: tuple[Metric, ...] = get_args(Metric)
+from genaipa.errors import DataError, nearest
+from genaipa.files.strict_yaml import read_text, read_yaml
+from genaipa.scoring.m_all import Bounds
+from genaipa.workspace import MARKER, shipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from genaipa.workspace import Workspace
+
+SHIPPED = "genaipabench"
+"""The name of the rubric that ships, which a workspace has that names none."""
+Kind = Literal["citations", "quotations", "length"]
+"""A kind of evidence that the desk shows beside a metric."""
+_MOST_VALUES = 9
+"""Each value has a digit as its key."""
+_RESERVED = frozenset(
+    (
+        *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
+        *("suggested", "preselected", "rubric", "id", "run", "system", "document", "question", "wording"),
+        *("initialization", "repetition", "m_all", "asked", "answer", "annotated answer"),
+        *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
+        *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "counted", "averaged"),
+        *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
+        *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
+    )
+)
+"""Columns of tables in which metrics have columns of their own."""
+
+
+class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One metric: `words` say what each value of the rubric means, from best to worst.
+
+    `name` is shown in place of its id, `question` is the one that the analyst answers. `weight` is how often the
+    metric counts in M_all. `evidence` is what the desk shows beside it.
+    """
+
+    words: tuple[str, ...]
+    name: str = ""
+    question: str = ""
+    weight: float = 1.0
+    evidence: tuple[Kind, ...] = ()
+
+
+class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """A rubric as its file has it: `metrics` by id, and `values`, which each of them can be given, from best to worst.
+
+    `bands` are the bounds of the bands of an average. `silent_rule` is shown where a document does not answer.
+    """
+
+    title: str
+    values: tuple[float, ...]
+    metrics: dict[str, Metric]
+    bands: Bounds = Bounds()
+    silent_rule: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the metrics, values, meanings and weights. Every score has it; scores by two rubrics don't compare."""
+        words = {name: dict(zip(self.values, metric.words, strict=True)) for name, metric in self.metrics.items()}
+        weights = self.weights if set(self.weights.values()) != {1.0} else ""
+        return hashlib.sha256(f"{words!r}{weights or ''}".encode()).hexdigest()[:12]
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Metric → how often it counts in M_all."""
+        return {name: metric.weight for name, metric in self.metrics.items()}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Metric → how people call it."""
+        return {name: metric.name or name for name, metric in self.metrics.items()}
+
+    @cached_property
+    def keys(self) -> dict[str, float]:
+        """The key that gives each value at the desk → the value."""
+        return {str(place): value for place, value in enumerate(self.values, start=1)}
+
+    def key(self, value: float) -> str:
+        """The key that gives a value at the desk."""
+        return str(self.values.index(value) + 1)
+
+    def words(self, metric: str, value: float) -> str:
+        """What a value of a metric means."""
+        return self.metrics[metric].words[self.values.index(value)]
+
+    def with_evidence(self, kind: Kind) -> list[str]:
+        """The metrics beside which the desk shows this kind of evidence."""
+        return [name for name, metric in self.metrics.items() if kind in metric.evidence]
+
+    @property
+    def untyped(self) -> str:
+        """What is typed of a draft before the first digit."""
+        return "." * len(self.metrics)
+
+    def can_be_typed(self, typed: str) -> bool:
+        """Whether a draft can hold this: a digit or a dot for each metric."""
+        return len(typed) == len(self.metrics) and set(typed) <= {*self.keys, "."}
+
+    # -- M_all --
+
+    def points(self, values: Any) -> Any:
+        """The weighted sum of the values: of one score, or of columns of them."""
+        return sum(weight * values[metric] for metric, weight in self.weights.items())
+
+    def m_all(self, values: Any) -> Any:
+        """M_all, from 1 to 10: of one score, or of columns of them. It is linear in the values."""
+        most = sum(self.weights.values())
+        return (self.points(values) + most) / (2 * most) * 9 + 1
+
+
+def shown(value: float) -> str:
+    """A value as people write it: "+1", "+0.5", "-1"."""
+    return f"{value:+g}"
+
+
+def load_rubric(workspace: Workspace) -> Rubric:
+    """The rubric that a workspace scores by; a DataError if it can't be used."""
+    name = _chosen(workspace)
+    files = workspace.names("rubrics")
+    if name not in files:
+        raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{nearest(name, files)}", "rubric")
+    path = files[name][1]
+    rubric = read_yaml(path, Rubric)
+    for problem in problems(path, rubric):
+        raise problem
+    return rubric
+
+
+@cache
+def shipped_rubric() -> Rubric:
+    """The paper's rubric, which ships."""
+    return read_yaml(shipped() / "rubrics" / f"{SHIPPED}.yaml", Rubric)
+
+
+def _chosen(workspace: Workspace) -> str:
+    """The name of the rubric in a workspace's genaipa.toml."""
+    path = workspace.home / MARKER
+    if not path.is_file():
+        return SHIPPED
+    try:
+        name = tomllib.loads(read_text(path)).get("rubric", SHIPPED)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DataError(path, f"is no TOML: {error}.") from None
+    if not isinstance(name, str):
+        raise DataError(path, "wants the name of a rubric.", "rubric")
+    return name
+
+
+def problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
+    """What is wrong with a rubric, entry by entry."""
+    values = rubric.values
+    if not 1 < len(values) <= _MOST_VALUES or list(values) != sorted(set(values), reverse=True):
+        yield DataError(path, f"wants two to {_MOST_VALUES} different numbers, from best to worst.", "values")
+    elif (values[0], values[-1]) != (1.0, -1.0):
+        yield DataError(path, "the best value has to be 1 and the worst -1, as in M_all and its bands.", "values")
+    if not rubric.metrics:
+        yield DataError(path, "wants at least one metric.", "metrics")
+    for name, metric in rubric.metrics.items():
+        entry = f"metrics.{name}"
+        if not name.isidentifier() or not name.islower():
+            yield DataError(path, "wants small letters, digits and _ as a key; its `name` may have others.", entry)
+        elif name in _RESERVED:
+            yield DataError(path, "is the name of another column; choose another key, and give it this `name`.", entry)
+        if len(metric.words) != len(values) or not all(metric.words):
+            yield DataError(path, f"wants words for each of the {len(values)} values.", f"{entry}.words")
+        if not 0 < metric.weight < float("inf"):
+            yield DataError(path, "wants a number above 0.", f"{entry}.weight")
+
+
+# -- the shipped rubric's, until every room asks a `Rubric` --
+
+METRICS: tuple[str, ...] = ("relevance", "accuracy", "clarity", "completeness", "reference")
 
 VALUES = (1.0, 0.5, -1.0)
 """What a metric can be given, from best to worst."""
@@ -16,7 +194,7 @@ KEYS = dict(zip("123", VALUES, strict=True))
 """The key that gives each value at the desk."""
 _ALLOWED = frozenset(VALUES)
 
-RUBRIC: dict[Metric, dict[float, str]] = {
+RUBRIC: dict[str, dict[float, str]] = {
     "relevance": {1.0: "relevant", 0.5: "partially relevant", -1.0: "not relevant"},
     "accuracy": {1.0: "entirely correct", 0.5: "partially correct", -1.0: "incorrect"},
     "clarity": {
@@ -60,7 +238,7 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
             if self[metric] not in VALUES:
                 raise ValueError(f"{metric} is {self[metric]:g}, and can be {', '.join(map(shown, VALUES))} only")
 
-    def __getitem__(self, metric: Metric) -> float:
+    def __getitem__(self, metric: str) -> float:
         value: float = getattr(self, metric)
         return value
 
@@ -76,8 +254,3 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
         """The five digits that give these values at the desk."""
         digits = {value: key for key, value in KEYS.items()}
         return "".join(digits[self[metric]] for metric in METRICS)
-
-
-def shown(value: float) -> str:
-    """A value as people write it: "+1", "+0.5", "-1"."""
-    return f"{value:+g}"

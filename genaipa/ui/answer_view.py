@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.scoring.evidence.quotations import Quotation
     from genaipa.scoring.evidence.resolution import Reference
-    from genaipa.scoring.rubric import Metric
 
 Piece = list[str]
 Line = dict[str, str]
@@ -111,7 +110,7 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
     return Prepared(shown, evidence)
 
 
-def in_words(metric: Metric, value: float) -> dict[str, str]:
+def in_words(metric: str, value: float) -> dict[str, str]:
     """A value of a metric: the key that gives it, the value as people write it, and the rubric's words."""
     return {"key": _key(value), "value": shown(value), "words": RUBRIC[metric][value]}
 
@@ -137,7 +136,7 @@ def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, A
     }
 
 
-def _worded(metric: Metric, value: float) -> str:
+def _worded(metric: str, value: float) -> str:
     return f"{shown(value)} {RUBRIC[metric][value]}"
 
 

@@ -33,6 +33,8 @@ from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.people import FILE as PEOPLE
 from genaipa.scoring.people import People
 from genaipa.scoring.people import problems as people_problems
+from genaipa.scoring.rubric import Rubric, load_rubric
+from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import own_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, Prompts
@@ -83,6 +85,10 @@ def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding
     for name, (_, path) in workspace.names("questions").items():
         _, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
         findings += _errors(errors)
+    for _, path in workspace.names("rubrics").values():
+        _, errors = read_partly(path, Rubric, partial(rubric_problems, path))
+        findings += _errors(errors)
+    findings += _check_rubric_name(workspace)
     for name in workspace.names("policies"):
         findings += _check_document(workspace, name)
     for name in workspace.names("annotations"):
@@ -126,7 +132,7 @@ def _check_folders(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _check_marker(workspace: Workspace) -> Iterator[Finding]:
-    """The file that makes a folder a workspace: nothing but its name is in it."""
+    """The file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
         yield Finding(str(path), "", "is a folder; a workspace is marked by a file of that name.")
@@ -138,12 +144,25 @@ def _check_marker(workspace: Workspace) -> Iterator[Finding]:
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             yield Finding(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
         else:
-            for key in known.keys() - {"name"}:
+            for key in known.keys() - {"name", "rubric"}:
                 yield Finding(
-                    str(path), clipped(key), f"unknown key '{clipped(key)}'{nearest(key, ['name'])}", "warning"
+                    str(path),
+                    clipped(key),
+                    f"unknown key '{clipped(key)}'{nearest(key, ['name', 'rubric'])}",
+                    "warning",
                 )
-            if not isinstance(known.get("name", ""), str):
-                yield Finding(str(path), "name", "wants text.")
+            for key in ("name", "rubric"):
+                if not isinstance(known.get(key, ""), str):
+                    yield Finding(str(path), key, "wants text.")
+
+
+def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
+    """Whether the rubric that genaipa.toml names is there."""
+    try:
+        load_rubric(workspace)
+    except DataError as error:
+        if error.entry == "rubric":
+            yield from _errors([error])
 
 
 def _check_document(workspace: Workspace, name: str) -> list[Finding]:

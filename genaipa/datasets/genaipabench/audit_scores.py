@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from genaipa.datasets.genaipabench.layout import origin_of
 from genaipa.datasets.genaipabench.results import PARAPHRASES
 from genaipa.runs.audit import Finding
-from genaipa.scoring.m_all import m_all
-from genaipa.scoring.rubric import METRICS, VALUES, Values
+from genaipa.scoring.rubric import METRICS, VALUES, Values, shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,9 +60,8 @@ class _Tables:
 
 def implied_m_all(means: PublishedScore) -> float:
     """M_all of five averaged metrics: it is linear in them, so that it is the mean of M_all."""
-    points = sum(means[metric] or 0.0 for metric in METRICS)
-    most, least = len(METRICS) * max(VALUES), len(METRICS) * min(VALUES)
-    return (points - least) / (most - least) * 9 + 1
+    overall: float = shipped_rubric().m_all({metric: means[metric] or 0.0 for metric in METRICS})
+    return overall
 
 
 def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
@@ -183,7 +181,9 @@ def _unreachable(tables: _Tables) -> Iterator[Finding]:
 @cache
 def _single() -> tuple[float, ...]:
     """Every value of M_all that five metrics can come to."""
-    return tuple(sorted({round(m_all(Values(*five)), 6) for five in product(VALUES, repeat=len(METRICS))}))
+    return tuple(
+        sorted({round(shipped_rubric().m_all(Values(*five)), 6) for five in product(VALUES, repeat=len(METRICS))})
+    )
 
 
 @cache

@@ -25,9 +25,8 @@ from genaipa.errors import DataError
 from genaipa.files.formulas import number
 from genaipa.files.strict_yaml import read_text
 from genaipa.runs.audit import Finding
-from genaipa.scoring.m_all import m_all
 from genaipa.scoring.published import PublishedScore, StudyExperiment
-from genaipa.scoring.rubric import METRICS, VALUES, Values
+from genaipa.scoring.rubric import METRICS, VALUES, Values, shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,7 +196,7 @@ def _regulation_rows(path: str, title: str, grid: Grid) -> Iterator[PublishedSco
             experiment="regulation",
             document=document,
             question=question,
-            m_all=m_all(given),
+            m_all=shipped_rubric().m_all(given),
             relevance=given.relevance,
             accuracy=given.accuracy,
             clarity=given.clarity,

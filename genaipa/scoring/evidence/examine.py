@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer
-    from genaipa.scoring.rubric import Metric
 
 Span = tuple[int, int]
 
@@ -54,7 +53,7 @@ class Evidence:
     references: tuple[Reference, ...]
     quotations: tuple[Quotation, ...]
     silence: Silence
-    suggestion: dict[Metric, float]
+    suggestion: dict[str, float]
     reason: str
     targets: int = 0
     points: bool = False
@@ -94,7 +93,7 @@ def examine(
     elif annotated:
         # A summary has parts of its own.
         value, reason = (None, "") if "summary" in reply.casefold() else _on_sections(references)
-    suggestion: dict[Metric, float] = {} if value is None else {"reference": value}
+    suggestion: dict[str, float] = {} if value is None else {"reference": value}
     return Evidence(references, quotations, silence, suggestion, reason, len(targets), points, summarised)
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from genaipa.files.formulas import number
 from genaipa.scoring.events import Event, Scorer, new_id, now
-from genaipa.scoring.m_all import m_all
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES, Metric, Values, shown
+from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES, Values, shipped_rubric, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +48,7 @@ def row_of(event: Event, places: Sequence[Occurrence]) -> tuple[Cell, ...]:
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
         *(_word(event.calibration), suggested, _word(event.preselected), event.rubric, event.id),
         *_about(places),
-        round(m_all(values), 2),
+        round(shipped_rubric().m_all(values), 2),
     )
 
 
@@ -143,8 +142,8 @@ def _choice(*words: str) -> Callable[[str], str]:
     return read
 
 
-def _suggested(text: str) -> dict[Metric, float]:
-    found: dict[Metric, float] = {}
+def _suggested(text: str) -> dict[str, float]:
+    found: dict[str, float] = {}
     for part in text.split():
         metric, _, value = part.partition("=")
         if metric not in METRICS or number(value) not in VALUES:

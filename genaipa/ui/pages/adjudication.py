@@ -11,7 +11,7 @@ from msgspec import structs
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft, Event, new_id, now
 from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.rubric import KEYS, METRICS, SILENT_RULE, Metric, Values
+from genaipa.scoring.rubric import KEYS, METRICS, SILENT_RULE, Values
 from genaipa.ui.answer_view import in_words
 from genaipa.ui.components import component
 from genaipa.ui.widgets import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
@@ -236,7 +236,7 @@ def _about(event: Event) -> str:
     return f"{words}{moment(event.time)}\n{duration(event.seconds)}"
 
 
-def _metric(metric: Metric, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
+def _metric(metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
     return {
         "metric": metric,
         "lines": [in_words(metric, value) for value in KEYS.values()],

@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute
     from genaipa.scoring.current import Ledger
-    from genaipa.scoring.rubric import Metric
     from genaipa.ui.desk import Desk, Visitor
 
 FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
-_SHORT: dict[Metric, str] = {"completeness": "complete"}
+_SHORT: dict[str, str] = {"completeness": "complete"}
 
 
 def page(desk: Desk, visitor: Visitor) -> None:
@@ -79,7 +78,7 @@ def _metrics(found: Agreement) -> None:
     )
 
 
-def _metric(metric: Metric, on: MetricAgreement) -> Row:
+def _metric(metric: str, on: MetricAgreement) -> Row:
     return Row((metric, _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
 
 

@@ -14,8 +14,7 @@ from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.m_all import m_all
-from genaipa.scoring.rubric import METRICS, shown
+from genaipa.scoring.rubric import METRICS, shipped_rubric, shown
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -386,4 +385,4 @@ def _score(event: Event) -> Row:
     assert event.values is not None, "scores and adjudications have values"
     by = f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"
     values = (shown(event.values[metric]) for metric in METRICS)
-    return Row((by, *values, f"{m_all(event.values):.1f}", event.note))
+    return Row((by, *values, f"{shipped_rubric().m_all(event.values):.1f}", event.note))

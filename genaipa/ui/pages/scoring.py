@@ -19,7 +19,6 @@ from genaipa.ui.components import component
 if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.queue import Progress
-    from genaipa.scoring.rubric import Metric
     from genaipa.ui.desk import Desk, Visitor
 
 
@@ -330,7 +329,7 @@ def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict
         sitting.message = "You had scored that answer in another tab: what you saved last stands."
     untimed = turn.mode == "correction" and standing is not None and standing.seconds is None
     calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
-    suggested: dict[Metric, float] = {}
+    suggested: dict[str, float] = {}
     if desk.settings.suggestions:
         suggested = dict(_prepared(desk, turn.answer).evidence.suggestion)
     score = desk.queue.save(

@@ -1,0 +1,140 @@
+"""The rubric as data: the shipped one, others of a workspace, M_all and its bands."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genaipa.errors import DataError
+from genaipa.scoring.m_all import Bounds, band
+from genaipa.scoring.rubric import METRICS, RUBRIC, RUBRIC_DIGEST, VALUES, Values, load_rubric, problems, shipped_rubric
+from genaipa.validation.data_files import check_workspace
+from genaipa.workspace import Workspace, shipped
+
+PAPER = shipped_rubric()
+EVERY_SCORE = [Values(*values) for values in itertools.product(VALUES, repeat=5)]
+a_score = st.sampled_from(EVERY_SCORE)
+
+
+@pytest.mark.parametrize(
+    ("typed", "overall", "positive", "negative"),
+    [
+        ("11111", 10.0, 5.0, 0.0),
+        ("22222", 7.75, 2.5, 0.0),
+        ("33333", 1.0, 0.0, -5.0),
+        ("11123", 7.75, 3.5, -1.0),
+        ("12333", 4.15, 1.5, -3.0),
+        ("11113", 8.2, 4.0, -1.0),
+    ],
+)
+def test_m_all_of_a_score(typed: str, overall: float, positive: float, negative: float) -> None:
+    """M_all is the normalised sum of the five values."""
+    values = Values.typed(typed)
+    assert PAPER.m_all(values) == pytest.approx(overall, abs=1e-12)
+    assert PAPER.points({metric: max(values[metric], 0.0) for metric in PAPER.metrics}) == positive
+    assert PAPER.points({metric: min(values[metric], 0.0) for metric in PAPER.metrics}) == negative
+
+
+def test_m_all_is_the_papers_formula() -> None:
+    """For each of the 243 possible scores M_all is (sum + 5) / 10 * 9 + 1."""
+    for values in EVERY_SCORE:
+        points = sum(values[metric] for metric in METRICS)
+        assert PAPER.m_all(values) == pytest.approx((points + 5) / 10 * 9 + 1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1, "Green"), (0.5, "Green"), (0.4999, "Yellow"), (0.25, "Yellow"), (0, "Yellow"), (-0.0001, "Red"), (-1, "Red")],
+)
+def test_bands_of_an_average(value: float, expected: str) -> None:
+    """Green begins at +0.5 and Red just below 0; M_all has the same bands at 7.75 and 5.5."""
+    assert band(value, Bounds()) == expected
+    assert band(4.5 * value + 5.5, Bounds().overall) == expected
+
+
+def test_bounds_of_m_all() -> None:
+    """The bounds of M_all follow from those of a metric, and a reader is told both."""
+    assert Bounds().overall == Bounds(green=7.75, red=5.5)
+    stricter = Bounds(green=0.6, red=-0.2)
+    assert (stricter.overall.green, stricter.overall.red) == pytest.approx((8.2, 4.6))
+    assert stricter.in_words == "Green from 0.6 (M_all 8.2) up, Red below -0.2 (M_all 4.6), Yellow between"
+
+
+@given(st.lists(a_score, min_size=1, max_size=30))
+def test_bands_are_exact(scores: list[Values]) -> None:
+    """However many scores are averaged, rounding moves none over a bound."""
+    bounds = Bounds()
+    exact = {metric: Fraction(sum(values[metric] for values in scores)) / len(scores) for metric in METRICS}
+    for metric in METRICS:
+        assert band(sum(values[metric] for values in scores) / len(scores), bounds) == band(exact[metric], bounds)
+    assert band(sum(map(PAPER.m_all, scores)) / len(scores), bounds.overall) == band(sum(exact.values()) / 5, bounds)
+
+
+@pytest.mark.parametrize(("green", "red"), [(0.0, 0.5), (float("nan"), 0.0)])
+def test_bounds_that_cross_are_refused(green: float, red: float) -> None:
+    """Bounds by which an average would be Green and Red at once are refused."""
+    with pytest.raises(ValueError, match="where Green begins"):
+        Bounds(green, red)
+
+
+def test_the_shipped_rubric_is_the_papers() -> None:
+    """Its metrics, values and words, and the digest that the scores of all studies so far have, stay what they were."""
+    assert {
+        name: dict(zip(PAPER.values, metric.words, strict=True)) for name, metric in PAPER.metrics.items()
+    } == RUBRIC
+    assert PAPER.digest == RUBRIC_DIGEST == "7b32a71193c6"
+    assert PAPER.bands == Bounds()
+    assert not list(problems(Path(), PAPER))
+
+
+def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
+    """The one that genaipa.toml names is used; without a name the shipped one, or a workspace's file of that name."""
+    workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped())))
+    assert load_rubric(workspace) == PAPER
+    (tmp_path / "rubrics").mkdir()
+    text = (shipped() / "rubrics" / "genaipabench.yaml").read_text(encoding="utf-8")
+    own = text.replace("words: [relevant,", "weight: 2\n    words: [relevant,")
+    (tmp_path / "rubrics" / "own.yaml").write_text(own, encoding="utf-8")
+    assert load_rubric(workspace) == PAPER
+    (tmp_path / "genaipa.toml").write_text('rubric = "own"\n', encoding="utf-8")
+    rubric = load_rubric(workspace)
+    assert rubric.weights["relevance"] == 2
+    assert rubric.digest != PAPER.digest
+    assert rubric.m_all(Values.typed("13333")) == pytest.approx(1 + 9 * (2 - 4 + 6) / 12)
+    (tmp_path / "genaipa.toml").write_text('rubric = "owm"\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"genaipa.toml: rubric: there is no rubric 'owm': did you mean 'own'\?"):
+        load_rubric(workspace)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "entry", "problem"),
+    [
+        ("[1, 0.5, -1]", "[1, -1, 0.5]", "values", "from best to worst"),
+        ("[1, 0.5, -1]", "[5, 3, 1]", "values", "the best value has to be 1"),
+        ("[1, 0.5, -1]", "[1, -1]", "metrics.relevance.words", "words for each of the 2 values"),
+        ("  relevance:", "  Relevance:", "metrics.Relevance", "small letters"),
+        ("  relevance:", "  status:", "metrics.status", "name of another column"),
+        ("    evidence: [length]", "    weight: 0", "metrics.clarity.weight", "above 0"),
+        ("    evidence: [length]", "    weigth: 2", "metrics.clarity", "weigth"),
+        ("    evidence: [length]", "    evidence: [words]", "metrics.clarity.evidence[0]", "'words' is not possible"),
+        ("{green: 0.5, red: 0}", "{green: 0, red: 0.5}", "bands", "Green begins"),
+    ],
+)
+def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry: str, problem: str) -> None:
+    """What is wrong with a rubric is told with its file and entry."""
+    (tmp_path / "rubrics").mkdir()
+    text = (shipped() / "rubrics" / "genaipabench.yaml").read_text(encoding="utf-8")
+    assert before in text
+    (tmp_path / "rubrics" / "genaipabench.yaml").write_text(text.replace(before, after), encoding="utf-8")
+    workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped())))
+    with pytest.raises(DataError) as caught:
+        load_rubric(workspace)
+    assert caught.value.entry == entry
+    assert problem in str(caught.value)
+    found = [finding for finding in check_workspace(workspace) if finding.path == str(caught.value.path)]
+    assert (entry, "error") in [(finding.entry, finding.severity) for finding in found]
