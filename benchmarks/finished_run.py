@@ -15,9 +15,10 @@ from pathlib import Path
 
 from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
-from genaipa.execution import run as study
 from genaipa.execution.prepare import load_material
-from genaipa.runs.folder import RunFolder, now
+from genaipa.execution.request import PreparedRun
+from genaipa.execution.run import store_inputs
+from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Message, Usage
@@ -66,10 +67,10 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     """The name of the run folder, written now."""
     here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
     material = load_material(spec, here)
-    manifest = study.describe(spec, material, f"finished-{workload.requests}-{missing}")
-    folder = RunFolder.create(here.runs, manifest)
-    study.store_inputs(folder, material)
+    folder = PreparedRun(here, spec, material, f"finished-{workload.requests}-{missing}").open()
+    store_inputs(folder, material)
     tally.plan(spec, orders(spec, material.questions))
+    manifest = folder.manifest()
     with folder.writing():
         folder.open_journals()
         introduction = folder.keep_introduction([Message("user", "What follows is a policy.")])

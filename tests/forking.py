@@ -24,7 +24,13 @@ _FORKS.set_forkserver_preload(
     [
         *("pytest", "forking", "genaipa.cli.commands", "genaipa.cli.console", "rich.console", "rich.table"),
         # What a run needs,
-        *("genaipa.cli.run_summary", "genaipa.cli.planning", "genaipa.cli.progress", "genaipa.execution.run", "jinja2"),
+        *(
+            "genaipa.cli.run_summary",
+            "genaipa.execution.request",
+            "genaipa.cli.progress",
+            "genaipa.execution.run",
+            "jinja2",
+        ),
         *("genaipa.systems.openai", "openai.types.chat", "genai_prices.data", "langchain_text_splitters"),
         # and what the desk needs.
         *("genaipa.cli.score", "genaipa.ui.launch", "genaipa.ui.pages.scoring", "genaipa.ui.signin"),

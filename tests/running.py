@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.execution import run as study
-from genaipa.execution.engine import Bounds, Observer
 from genaipa.execution.prepare import load_material
-from genaipa.runs.folder import RunFolder
+from genaipa.execution.request import PreparedRun
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from servers import LoopbackServer, Request
 
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.observer import Observer
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
 
 KEY = "sk-proj-Recognise7this8key9anywhere"
@@ -88,26 +90,13 @@ def procedure(**changes: Any) -> RunSpec:
 
 
 def carry_out(
-    plan: RunSpec, folder: RunFolder | None = None, bounds: Bounds | None = None, observer: Observer | None = None
+    plan: RunSpec, folder: RunFolder | None = None, limits: RunLimits | None = None, observer: Observer | None = None
 ) -> tuple[RunFolder, study.Outcome]:
     """Ask what is missing in a run; in a new one if no folder is given."""
-
-    async def all_of_it() -> tuple[RunFolder, study.Outcome]:
-        workspace = find_workspace()
-        material = load_material(plan, workspace)
-        systems = await study.ready_systems(plan, material, workspace, offline=True, asking=True, say=lambda _: None)
-        try:
-            run = folder or RunFolder.create(workspace.runs, study.describe(plan, material, "test"))
-            study.store_inputs(run, material)
-            with run.writing():
-                outcome = await study.carry_out(
-                    run, run.manifest(), material, systems, bounds or Bounds(), observer or Observer()
-                )
-        finally:
-            await study.close_systems(systems)
-        return run, outcome
-
-    return asyncio.run(all_of_it())
+    workspace = find_workspace()
+    run = PreparedRun(workspace, plan, load_material(plan, workspace), "test", folder, offline=True)
+    outcome = asyncio.run(study.carry_out(run, limits, observer))
+    return run.open(), outcome
 
 
 def latest(folder: RunFolder) -> dict[str, Record]:

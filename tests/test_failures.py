@@ -37,7 +37,8 @@ from servers import (
 from size import size
 
 from genaipa.errors import NotReadyError
-from genaipa.execution.engine import Bounds, Observer
+from genaipa.execution.engine import RunLimits
+from genaipa.execution.observer import Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ def test_every_failure_is_a_record(server: OpenAIServer, behaviour: Behaviour, k
     make_workspace(questions=4)
     plan = spec(conversation="independent")
     patience = 1.0 if kind == "timeout" else 60.0
-    folder, outcome = carry_out(plan, bounds=Bounds(max_connections=1, max_retries=0, timeout=patience))
+    folder, outcome = carry_out(plan, limits=RunLimits(max_connections=1, max_retries=0, timeout=patience))
     failed = {key: record for key, record in latest(folder).items() if record.status == "failed"}
     assert list(failed) == [f"{SYSTEM}|acme|document|original|1|Q2"]
     (record,) = failed.values()
@@ -151,7 +152,7 @@ def test_the_same_failure_is_not_asked_a_third_time(server: OpenAIServer, behavi
     """However many retries are allowed, a question that fails twice with the same words is given up."""
     server.script = lambda _number, _body: behaviour
     make_workspace(questions=1)
-    folder, outcome = carry_out(spec(), bounds=Bounds(max_retries=9))
+    folder, outcome = carry_out(spec(), limits=RunLimits(max_retries=9))
     assert outcome.status == "partial"
     assert len(server.requests) == next(folder.records()).attempts <= 2
 
@@ -162,7 +163,7 @@ def test_retries_are_bounded(server: OpenAIServer, retries: int) -> None:
     server.script = lambda _number, _body: rate_limited(0.01)
     make_workspace(questions=1)
     heard = Heard()
-    folder, outcome = carry_out(spec(), bounds=Bounds(max_retries=retries), observer=heard)
+    folder, outcome = carry_out(spec(), limits=RunLimits(max_retries=retries), observer=heard)
     assert len(server.requests) == retries + 1
     assert next(folder.records()).attempts == retries + 1
     assert len(heard.reasons) == retries
@@ -175,7 +176,7 @@ def test_failures_that_pass(server: OpenAIServer) -> None:
     trouble = (drop(), malformed(), stall(), *(Behaviour(status=status, headers=soon) for status in (429, 500, 529)))
     server.script = [*trouble, reply("Yes.")]
     make_workspace(questions=1)
-    folder, outcome = carry_out(spec(), bounds=Bounds(max_retries=len(trouble), timeout=1.0))
+    folder, outcome = carry_out(spec(), limits=RunLimits(max_retries=len(trouble), timeout=1.0))
     assert outcome.status == "complete"
     (record,) = folder.records()
     assert (record.status, record.attempts, len(server.requests)) == ("answered", 7, 7)
@@ -208,7 +209,7 @@ def test_a_pause_holds_for_all_calls(server: OpenAIServer) -> None:
 
     server.script = behave
     make_workspace(questions=6)
-    carry_out(spec(conversation="independent"), bounds=Bounds(max_connections=1))
+    carry_out(spec(conversation="independent"), limits=RunLimits(max_connections=1))
     assert min(arrived[2:]) - arrived[1] >= 0.4
 
 
@@ -223,7 +224,7 @@ def test_calls_at_once_shrink_under_overload(server: OpenAIServer) -> None:
 
     server.script = behave
     make_workspace(questions=12)
-    _, outcome = carry_out(spec(conversation="independent"), bounds=Bounds(max_connections=8))
+    _, outcome = carry_out(spec(conversation="independent"), limits=RunLimits(max_connections=8))
     assert outcome.status == "complete"
     assert server.peak == 8
     assert max(under_way[9:13]) <= 4
@@ -291,8 +292,8 @@ def test_one_bad_question_stops_nothing(server: OpenAIServer) -> None:
         failure(400, "odd") if body["messages"][-1]["content"].startswith("Question 3") else Behaviour()
     )
     make_workspace(questions=6)
-    bounds = Bounds(max_connections=1)
-    folder, outcome = carry_out(spec(conversation="independent", repetitions=3), bounds=bounds)
+    limits = RunLimits(max_connections=1)
+    folder, outcome = carry_out(spec(conversation="independent", repetitions=3), limits=limits)
     assert outcome.stopped == {}
     assert Counter((r.question == "Q3", r.status) for r in folder.records()) == {
         (True, "failed"): 3,

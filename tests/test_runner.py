@@ -22,7 +22,7 @@ from running import (
 )
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
-from genaipa.execution.engine import Bounds
+from genaipa.execution.engine import RunLimits
 from genaipa.execution.prepare import load_material
 from genaipa.policies.parts import split_parts
 from genaipa.runs.conversation import NO_WORDS
@@ -200,7 +200,7 @@ def test_most_of_the_input_comes_from_the_cache(server: TimedServer) -> None:
 def test_no_more_calls_than_connections(server: TimedServer, most: int) -> None:
     """However much could go side by side, the server never sees more than --max-connections."""
     make_workspace(questions=6)
-    carry_out(spec(conversation="independent", repetitions=3), bounds=Bounds(max_connections=most))
+    carry_out(spec(conversation="independent", repetitions=3), limits=RunLimits(max_connections=most))
     assert server.peak == most
     assert len(server.requests) == 18
 
@@ -387,12 +387,12 @@ def test_cap_holds_without_counts(server: TimedServer) -> None:
     body = b'{"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}], "model": "m"}'
     server.script = lambda _number, _body: Behaviour(body=body)
     plan = spec(systems=("mine",), initializations=("company-name",))
-    folder, outcome = carry_out(plan, bounds=Bounds(max_cost=300))
+    folder, outcome = carry_out(plan, limits=RunLimits(max_cost=300))
     assert outcome.status == "capped"
     assert [bool(record.cost) for record in folder.records()] == [True] * len(server.requests)
     asked = len(server.requests)
     assert 0 < asked < 3
-    _, outcome = carry_out(plan, folder, Bounds(max_cost=300))
+    _, outcome = carry_out(plan, folder, RunLimits(max_cost=300))
     assert outcome.status == "capped"
     assert len(server.requests) == asked
 
@@ -426,7 +426,7 @@ def test_the_cap_stops_only_what_costs_money(server: TimedServer) -> None:
         f"systems:\n  paid: {{system: {SYSTEM}, price: {{input: 1000000, output: 1, as_of: '2026-01-01'}}}}\n",
     )
     plan = spec(systems=("paid", "scripted"), initializations=("company-name",))
-    folder, outcome = carry_out(plan, bounds=Bounds(max_cost=1))
+    folder, outcome = carry_out(plan, limits=RunLimits(max_cost=1))
     assert outcome.status == "capped"
     assert Counter(r.system for r in folder.records()) == {"scripted": 4}
     assert all(line["system"] == "scripted" for line in lines_of(folder.path / "conversations.jsonl")[1:])

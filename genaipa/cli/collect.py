@@ -39,29 +39,30 @@ def collect(
     """
     import asyncio
 
-    from genaipa.cli.planning import resumed
+    from genaipa.cli.progress import TerminalObserver
     from genaipa.cli.run_summary import print_closing
     from genaipa.execution import run as study
+    from genaipa.execution.request import resume
     from genaipa.workspace import find_workspace
 
     if terminal and (files or replace):
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --replace.")
     here = find_workspace(workspace)
-    job = resumed(here, run)
-    assert job.folder is not None, "a run that is found has a folder"
-    with job.folder.writing():
-        byhand = asyncio.run(study.by_hand(job.folder, job.spec, job.material, here))
+    prepared = resume(here, run, TerminalObserver())
+    folder = prepared.open()
+    with folder.writing():
+        byhand = asyncio.run(study.by_hand(prepared))
         if terminal:
             collected = _from_terminal(byhand)
         else:
-            paths = files or sorted((job.folder.path / "sheets").glob("*.replies.txt"))
+            paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
             replies = {key: text for path in paths for key, text in byhand.filled(path).items()}
             collected = asyncio.run(byhand.take(replies, replace=replace))
         written = byhand.write_sheets()
-        outcome = study.settle_by_hand(job.folder, byhand)
+        outcome = study.settle_by_hand(folder, byhand)
     if not json:
         _report(collected, written)
-    print_closing(job.folder, outcome, json=json)
+    print_closing(folder, outcome, json=json)
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 

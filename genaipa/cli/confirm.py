@@ -1,4 +1,4 @@
-"""Before money is spent: can the cap be kept, and does the person at the terminal agree."""
+"""The question before money is spent."""
 
 from __future__ import annotations
 
@@ -7,29 +7,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.errors import UsageError
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.execution.prepare import Ready
     from genaipa.runs.records import RunSpec
-    from genaipa.workspace import Workspace
 
 ASK_FROM = 1.0
 """Dollars from which a person at a terminal is asked first."""
-
-
-def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> None:
-    """Raise a UsageError, before anything is started, for a cap that could not be kept."""
-    from genaipa.systems.catalog import resolve
-
-    unpriced = [name for name in spec.systems if resolve(name, workspace).tariff is None]
-    if max_cost is not None and unpriced:
-        raise UsageError(
-            f"--max-cost can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
-            "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
-        )
 
 
 def confirm_cost(spec: RunSpec, systems: Sequence[Ready], *, yes: bool) -> None:

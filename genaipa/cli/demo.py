@@ -24,19 +24,21 @@ def demo(workspace: WorkspaceOption = None) -> None:
     A fictional company's policy, all four initializations, the extractive baseline; the reference analyst's scores of
     the answers from the document, so that the desk has something in it; and the report of these.
     """
-    from genaipa.cli import planning
     from genaipa.cli.console import say
+    from genaipa.cli.progress import TerminalObserver
     from genaipa.cli.run import carry_out
-    from genaipa.execution.engine import Bounds
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.request import RunRequest, prepare
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
     say(f"The same as: genaipa run --system {SYSTEM} --policy {POLICY}")
-    job = planning.begun(here, planning.Wanted((SYSTEM,), (POLICY,)), name=NAME, new=False, offline=True)
-    code = carry_out(job, here, Bounds(), offline=True, yes=True, json=False)
+    observer = TerminalObserver(yes=True)
+    run = prepare(here, RunRequest((SYSTEM,), (POLICY,), name=NAME, offline=True), observer)
+    code = carry_out(run, RunLimits(), observer, json=False)
     _bring_scores(here)
-    if job.folder is not None:
-        _report(here, job.folder.name)
+    if run.folder is not None:
+        _report(here, run.folder.name)
     raise typer.Exit(code)
 
 

@@ -11,38 +11,37 @@ from genaipa.cli.tally import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.cli.planning import Job
     from genaipa.execution.estimate import Estimate
     from genaipa.execution.prepare import Ready
+    from genaipa.execution.request import PreparedRun
     from genaipa.systems.base import Message
     from genaipa.tasks.procedure import Conversation
-    from genaipa.workspace import Workspace
 
 _CENT = 0.01
 SUMMARY_PLACEHOLDER = "[the system's own summary]"
 REPLY_PLACEHOLDER = "[the system's reply]"
 
 
-def print_preview(job: Job, workspace: Workspace, *, offline: bool, messages: bool, json: bool) -> None:
+def print_preview(run: PreparedRun, *, offline: bool, messages: bool, json: bool) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution import run as study
 
     systems = asyncio.run(
-        study.ready_systems(job.spec, job.material, workspace, offline=offline, asking=False, say=say)
+        study.ready_systems(run.spec, run.material, run.workspace, offline=offline, asking=False, say=say)
     )
     if messages:
-        _print_messages(job, systems, json=json)
+        _print_messages(run, systems, json=json)
     else:
-        _print_estimate(job, systems, json=json)
+        _print_estimate(run, systems, json=json)
 
 
-def _print_messages(job: Job, systems: list[Ready], *, json: bool) -> None:
+def _print_messages(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
     from genaipa.tasks.procedure import plan
 
     shown = []
-    independent = job.spec.conversation == "independent"
+    independent = run.spec.conversation == "independent"
     for ready in systems:
-        for conversation in plan(job.spec, job.material.questions, ready.resolved.asked):
+        for conversation in plan(run.spec, run.material.questions, ready.resolved.asked):
             for title, messages in _conversations(ready, conversation, independent=independent):
                 if json:
                     listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
@@ -78,11 +77,11 @@ def _conversations(
     yield conversation.id, [*begun, *turns[:-1]]
 
 
-def _print_estimate(job: Job, systems: list[Ready], *, json: bool) -> None:
+def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
     from genaipa.execution.estimate import estimate
     from genaipa.execution.prepare import REPLY_TOKENS
 
-    rows = [row for ready in systems for row in estimate(job.spec, ready)]
+    rows = [row for ready in systems for row in estimate(run.spec, ready)]
     labels = {ready.resolved.asked: _how(ready) for ready in systems}
     if json:
         print_json({"rows": [_as_dict(row) for row in rows], "systems": labels})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.cli.console import err, number, printable, say
 from genaipa.cli.tally import RUNNING, clock, fit, money
 from genaipa.errors import command
-from genaipa.execution.engine import Observer
+from genaipa.execution.observer import Observer
 from genaipa.runs.tally import Tally
 from genaipa.workspace import elsewhere
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, ConsoleRenderable
 
     from genaipa.execution.prepare import Ready
+    from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Record, RunSpec
+    from genaipa.runs.records import Record
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -203,26 +204,50 @@ def joined(words: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-@contextlib.contextmanager
-def watch(spec: RunSpec, systems: Sequence[Ready], folder: RunFolder, cap: float | None = None) -> Iterator[Observer]:
-    """An observer that suits where stderr goes."""
-    asked = [ready.resolved.asked for ready in systems if not ready.resolved.manual]
-    if not asked:
-        yield Observer()
-        return
-    capped = "" if cap is None else f", for {_cap(cap)} at most"
-    say(
-        f"run {folder.name}: {', '.join(asked)} on {', '.join(spec.documents)}, "
-        f"{spec.conversation} conversations{capped}"
-    )
-    if not err().is_terminal:
-        yield Lines(asked, cap)
-        return
-    from rich.live import Live
+class TerminalObserver(Observer):
+    """Says on stderr what happens, asks before money is spent, and shows the progress as suits where stderr goes."""
 
-    table = Table(asked, cap)
-    with Live(table, console=err(), refresh_per_second=4, transient=True):
-        yield table
+    def __init__(self, *, yes: bool = False) -> None:
+        self._yes = yes
+
+    def said(self, sentence: str) -> None:
+        """Say it."""
+        say(sentence)
+
+    @contextlib.contextmanager
+    def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """Show how many files are fetched."""
+        from genaipa.cli.pull import progress
+
+        with progress(title) as shown:
+            yield shown
+
+    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+        """Ask whoever sits at the terminal whether to spend the money."""
+        from genaipa.cli.confirm import confirm_cost
+
+        confirm_cost(run.spec, systems, yes=self._yes or cap is not None)
+
+    @contextlib.contextmanager
+    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
+        """Show the progress: a live table on a terminal, lines elsewhere."""
+        asked = [ready.resolved.asked for ready in systems if not ready.resolved.manual]
+        if not asked:
+            yield self
+            return
+        capped = "" if cap is None else f", for {_cap(cap)} at most"
+        say(
+            f"run {run.open().name}: {', '.join(asked)} on {', '.join(run.spec.documents)}, "
+            f"{run.spec.conversation} conversations{capped}"
+        )
+        if not err().is_terminal:
+            yield Lines(asked, cap)
+            return
+        from rich.live import Live
+
+        table = Table(asked, cap)
+        with Live(table, console=err(), refresh_per_second=4, transient=True):
+            yield table
 
 
 def on_run(folder: RunFolder, *words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,8 @@ from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, opti
 from genaipa.datasets.base import DATASETS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from genaipa.datasets.base import Dataset, Pulled
 
 _LINES = 5
@@ -74,19 +77,23 @@ def named_dataset(name: str | None, verb: str) -> Dataset:
 
 def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
     """Pull a data set, with its progress on stderr."""
+    with progress(dataset.title) as shown:
+        return dataset.pull(origin=origin, offline=offline, progress=shown)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many files of a pull are done."""
     from genaipa.cli.console import err, say
 
-    said, console = f"pulling {dataset.title}", err()
+    said, console = f"pulling {title}", err()
     if console.is_terminal:
         with console.status(said) as status:
-            return dataset.pull(
-                origin=origin,
-                offline=offline,
-                progress=lambda done, total: status.update(f"{said}: {done} of {total} files"),
-            )
+            yield lambda done, total: status.update(f"{said}: {done} of {total} files")
+        return
 
     def line(done: int, total: int) -> None:
         if done * _LINES // total > (done - 1) * _LINES // total:
             say(f"{said}: {done} of {total} files")
 
-    return dataset.pull(origin=origin, offline=offline, progress=line)
+    yield line

@@ -6,7 +6,7 @@ spending cap; 130 interrupted (resumable as well).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -43,10 +43,12 @@ from genaipa.cli.run_options import (
 from genaipa.errors import SpendingCapError, UsageError
 
 if TYPE_CHECKING:
-    from genaipa.cli.planning import Job
-    from genaipa.execution.engine import Bounds
+    from collections.abc import Mapping
+
+    from genaipa.cli.progress import TerminalObserver
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.request import PreparedRun, RunRequest
     from genaipa.execution.run import Outcome
-    from genaipa.workspace import Workspace
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
@@ -89,50 +91,46 @@ def run(
     offline: OfflineOption = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
-    config: ConfigOption = None,  # noqa: ARG001 - read by its callback
+    config: ConfigOption = None,
 ) -> None:
     """Question a system about documents and keep every answer.
 
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only what is missing.
     """
-    from genaipa.cli import planning
-    from genaipa.execution.engine import Bounds
+    from genaipa.cli.progress import TerminalObserver
+    from genaipa.execution import request
+    from genaipa.execution.engine import RunLimits
     from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
-    bounds = Bounds(max_connections, max_retries, timeout, max_cost)
+    here, observer = find_workspace(workspace), TerminalObserver(yes=yes)
     if resume is not None:
         _refuse_other_plan(context)
-        job = planning.resumed(here, resume)
+        prepared = request.resume(here, resume, observer, offline=offline)
     else:
-        wanted = planning.Wanted(
-            systems=several(system),
-            documents=several(policy),
-            experiment=experiment,
-            initializations=several(initialization),
-            wordings=several(wording),
-            questions=several(questions),
-            conversation=conversation,
-            limit=limit,
-            options={
-                "repetitions": repetitions,
-                "seed": seed,
-                "part_tokens": part_tokens,
-                "acknowledge": acknowledge,
-                "summary_words": summary_words,
-                "temperature": temperature,
-                "max_tokens": max_tokens,
-                "sampling_seed": sampling_seed,
-            },
-        )
-        job = planning.begun(here, wanted, name=name, new=new, offline=offline)
+        prepared = request.prepare(here, _request(context.params), observer)
     if dry_run or estimate:
         from genaipa.cli import preview
 
-        preview.print_preview(job, here, offline=offline, messages=dry_run, json=json)
+        preview.print_preview(prepared, offline=offline, messages=dry_run, json=json)
         return
-    raise typer.Exit(carry_out(job, here, bounds, offline=offline, yes=yes, json=json))
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json))
+
+
+def _request(options: Mapping[str, Any]) -> RunRequest:
+    """What the options ask for; those of several values have their singular's name."""
+    from genaipa.execution.request import RunRequest
+
+    lists: dict[str, Any] = {
+        plural: several(options[name])
+        for plural, name in (
+            *(("systems", "system"), ("documents", "policy"), ("initializations", "initialization")),
+            *(("wordings", "wording"), ("questions", "questions")),
+        )
+    }
+    others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
+    return RunRequest(**others | lists)
 
 
 def _refuse_other_plan(context: typer.Context) -> None:
@@ -143,58 +141,28 @@ def _refuse_other_plan(context: typer.Context) -> None:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
-def carry_out(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool, json: bool) -> int:
+def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
     """Ask what is missing and print what came of it; the exit code."""
     import asyncio
-    import dataclasses
 
-    from genaipa.cli import run_summary as closing
+    from genaipa.cli import run_summary
     from genaipa.cli.progress import interrupted
 
-    if job.complete:
-        return closing.already_complete(job, json=json)
-    bounds = dataclasses.replace(bounds, max_cost=job.cap(bounds.max_cost))
+    if prepared.complete:
+        return run_summary.already_complete(prepared, json=json)
     try:
-        outcome = asyncio.run(_promptly_ask(job, workspace, bounds, offline=offline, yes=yes))
+        outcome = asyncio.run(_promptly(prepared, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted(job.folder)
+        interrupted(prepared.folder)
         return INTERRUPTED
-    assert job.folder is not None, "carrying out opened it"
-    closing.print_closing(job.folder, outcome, json=json)
+    run_summary.print_closing(prepared.open(), outcome, json=json)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly_ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool) -> Outcome:
-    """The same as `_ask`, so that it can be stopped also while a document is cut into parts."""
+async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> Outcome:
+    """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.stopping import promptly
+    from genaipa.execution.run import carry_out as ask
 
     with promptly():
-        return await _ask(job, workspace, bounds, offline=offline, yes=yes)
-
-
-async def _ask(job: Job, workspace: Workspace, bounds: Bounds, *, offline: bool, yes: bool) -> Outcome:
-    """Make the systems ready, open the folder, ask."""
-    from genaipa.cli.confirm import check_cap, confirm_cost
-    from genaipa.cli.console import say
-    from genaipa.cli.progress import watch
-    from genaipa.execution import run as study
-    from genaipa.execution.manual import ByHand
-
-    check_cap(job.spec, workspace, bounds.max_cost)
-    systems = await study.ready_systems(job.spec, job.material, workspace, offline=offline, asking=True, say=say)
-    try:
-        confirm_cost(job.spec, systems, yes=yes or bounds.max_cost is not None)
-        folder = job.open(workspace)
-        with folder.writing() as healed:
-            # Read and written only now that no other process can be at it.
-            manifest = folder.manifest()
-            study.store_inputs(folder, job.material)
-            for sentence in healed:
-                say(sentence)
-            with watch(job.spec, systems, folder, bounds.max_cost) as observer:
-                outcome = await study.carry_out(folder, manifest, job.material, systems, bounds, observer)
-            if any(ready.resolved.manual for ready in systems):
-                ByHand(folder, job.spec, job.material, systems).write_sheets()
-    finally:
-        await study.close_systems(systems)
-    return outcome
+        return await ask(prepared, limits, observer)

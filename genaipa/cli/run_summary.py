@@ -11,7 +11,7 @@ from genaipa.cli.progress import on_run
 from genaipa.cli.tally import ENDED, clock, fit
 
 if TYPE_CHECKING:
-    from genaipa.cli.planning import Job
+    from genaipa.execution.request import PreparedRun
     from genaipa.execution.run import Outcome
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally
@@ -20,15 +20,15 @@ _WIDEST = 500
 _MINUTE = 60.0
 
 
-def already_complete(job: Job, *, json: bool) -> int:
+def already_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; the exit code."""
-    assert job.folder is not None, "only a run that exists is complete"
-    _, tally = job.folder.state()
+    assert run.folder is not None, "only a run that exists is complete"
+    _, tally = run.folder.state()
     if json:
-        print_json(_summary(job.folder, "complete", tally))
+        print_json(_summary(run.folder, "complete", tally))
     else:
         print_tally(tally)
-        show(f"{job.folder.name} is complete; nothing was asked. Look at it with: {on_run(job.folder, 'show')}")
+        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
     return 0
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, writable
+from genaipa.execution.observer import Observer
 from genaipa.runs.conversation import NO_WORDS
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import Material, Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Kind, RunSpec, Status
-    from genaipa.runs.tally import Tally
     from genaipa.systems.base import System
     from genaipa.tasks.procedure import Step
 
@@ -41,24 +41,8 @@ _CHARACTERS_PER_TOKEN = 3
 """Fewer than prose has, so that what is set aside is rather too much."""
 
 
-class Observer:
-    """Hears what happens during a run; does nothing by default."""
-
-    def begun(self, tally: Tally) -> None:
-        """The run starts with these counts."""
-
-    def recorded(self, record: Record, tally: Tally) -> None:
-        """A record was kept."""
-
-    def waiting(self, system: str, reason: str) -> None:
-        """A call will be tried again, for this reason."""
-
-    def stopped(self, system: str, reason: str) -> None:
-        """A system is asked no more in this run."""
-
-
 @dataclass(frozen=True)
-class Bounds:
+class RunLimits:
     """What a run may use, other than what it asks: nothing here changes a message."""
 
     max_connections: int = 10
@@ -97,16 +81,16 @@ class Runner:
         folder: RunFolder,
         spec: RunSpec,
         material: Material,
-        bounds: Bounds,
+        limits: RunLimits,
         observer: Observer | None = None,
     ) -> None:
         self.folder = folder
         self.spec = spec
         self.material = material
-        self.bounds = bounds
+        self.limits = limits
         self.observer = observer or Observer()
         self.tally, self._offsets = folder.seen()
-        self.budget = Budget(bounds.max_cost, spent=self.tally.cost)
+        self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
         # A server may repeat the key that it was sent, in any of its words: none of it is kept.
         self._keys = known_keys()
@@ -131,13 +115,13 @@ class Runner:
     async def _system(self, ready: Ready) -> None:
         name = ready.resolved.asked
         limits = Limits(
-            gate=Gate(self.bounds.max_connections),
-            retries=self.bounds.max_retries,
+            gate=Gate(self.limits.max_connections),
+            retries=self.limits.max_retries,
             waiting=lambda reason: self.observer.waiting(name, reason),
         )
-        asked = _Asked(ready, limits, asyncio.Semaphore(self.bounds.max_connections))
+        asked = _Asked(ready, limits, asyncio.Semaphore(self.limits.max_connections))
         # As many conversations at once as there are connections: enough to use them all, and no more in memory.
-        places = asyncio.Semaphore(self.bounds.max_connections)
+        places = asyncio.Semaphore(self.limits.max_connections)
         async with asyncio.TaskGroup() as group:
             for conversation in plan(self.spec, self.material.questions, name):
                 if all(self.tally.kept(conversation.key(question)) for question in conversation.order):
@@ -320,7 +304,7 @@ class Runner:
 
     def _settings(self, conversation: Conversation) -> Settings:
         digest = self.material.digests.documents[conversation.document]
-        return Settings.of(self.spec, timeout=self.bounds.timeout, cache_key=f"genaipa-{digest[:16]}")
+        return Settings.of(self.spec, timeout=self.limits.timeout, cache_key=f"genaipa-{digest[:16]}")
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None) -> Record:
         reply = attempt.reply

@@ -5,29 +5,27 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, RunError, command
-from genaipa.execution.engine import Bounds, Observer, Runner
+from genaipa.errors import RunError, UsageError, command
+from genaipa.execution.engine import RunLimits, Runner
 from genaipa.execution.manual import ByHand
+from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import Material, Ready, make_ready, uncounted
-from genaipa.runs import provenance
-from genaipa.runs.folder import RunFolder, list_runs, now
-from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, RunStatus, SystemFacts
+from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
 from genaipa.systems.base import Words
 from genaipa.systems.catalog import ADAPTERS, resolve
-from genaipa.tasks.procedure import orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from genaipa.execution.request import PreparedRun
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally
     from genaipa.workspace import Workspace
-
-_BEGUN_WITH = ("systems", "documents", "questions", "prompts")
-"""What the answers of a run depend on; annotations may change without touching them."""
 
 
 @dataclass
@@ -46,52 +44,6 @@ class Outcome:
     """Seconds that this process asked for; None where it asked nobody."""
 
 
-def describe(spec: RunSpec, material: Material, name: str) -> Manifest:
-    """The manifest of a new run, before anything is asked."""
-    commit, dirty = provenance.commit()
-    return Manifest(
-        format=FORMAT,
-        name=name,
-        status="running",
-        created=now(),
-        updated=now(),
-        spec=spec,
-        digests=material.digests,
-        documents={name: DocumentFacts.of(document) for name, document in material.documents.items()},
-        systems={},
-        orders=orders(spec, material.questions),
-        versions=provenance.versions(),
-        commit=commit,
-        dirty=dirty,
-    )
-
-
-def same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str | None) -> RunFolder | None:
-    """The newest run of this very plan and data (and name, if one is given); None if there is none."""
-    for folder in reversed(list_runs(workspace)):
-        try:
-            manifest = folder.manifest()
-        except DataError:
-            # A damaged run is named by `genaipa runs` and `validate`; it must not stand in the way of another.
-            continue
-        same_data = all(getattr(manifest.digests, kind) == getattr(digests, kind) for kind in _BEGUN_WITH)
-        if manifest.spec == spec and same_data and name in (None, manifest.name):
-            return folder
-    return None
-
-
-def check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -> None:
-    """A RunError naming what a run was begun with that has changed since: its answers would not be comparable."""
-    for kind in _BEGUN_WITH:
-        before, after = getattr(manifest.digests, kind), getattr(material.digests, kind)
-        changed = sorted(name for name in before if before[name] != after.get(name))
-        if changed:
-            raise RunError(
-                f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
-                f"Put it back, or start afresh with: genaipa run … --new"
-            )
-
-
 def store_inputs(folder: RunFolder, material: Material) -> None:
     """Keep in the run folder every text that its messages are made of, and the annotated answers beside them.
 
@@ -102,34 +54,72 @@ def store_inputs(folder: RunFolder, material: Material) -> None:
             folder.write_file(name, text.encode())
 
 
-async def carry_out(
-    folder: RunFolder,
-    manifest: Manifest,
-    material: Material,
-    systems: list[Ready],
-    bounds: Bounds,
-    observer: Observer,
+async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> Outcome:
+    """Ask what is missing of a run, keep what comes, and write into its manifest how far it came, however it ends.
+
+    Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
+    writes the files to paste from. Raises NotReadyError, UsageError (a cap that can't be kept), RunError and
+    RunBusyError; a call that fails is kept as a record.
+    """
+    observer = observer or Observer()
+    limits = limits or RunLimits()
+    limits = replace_fields(limits, max_cost=run.cap(limits.max_cost))
+    if run.complete:
+        folder = run.open()
+        return Outcome("complete", folder.state()[1])
+    check_cap(run.spec, run.workspace, limits.max_cost)
+    systems = await ready_systems(
+        run.spec, run.material, run.workspace, offline=run.offline, asking=True, say=observer.said
+    )
+    try:
+        observer.ready(run, systems, limits.max_cost)
+        folder = run.open()
+        with folder.writing() as healed:
+            store_inputs(folder, run.material)
+            for sentence in healed:
+                observer.said(sentence)
+            with observer.watching(run, systems, limits.max_cost) as watching:
+                outcome = await _ask(run, folder, systems, limits, watching)
+            if any(ready.resolved.manual for ready in systems):
+                ByHand(folder, run.spec, run.material, systems).write_sheets()
+    finally:
+        await close_systems(systems)
+    return outcome
+
+
+def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> None:
+    """Raise a UsageError, before anything is started, for a cap that could not be kept."""
+    unpriced = [name for name in spec.systems if resolve(name, workspace).tariff is None]
+    if max_cost is not None and unpriced:
+        raise UsageError(
+            f"--max-cost can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
+            "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
+        )
+
+
+async def _ask(
+    run: PreparedRun, folder: RunFolder, systems: list[Ready], limits: RunLimits, observer: Observer
 ) -> Outcome:
-    """Ask what is missing, and write into the manifest how far it came, however it ends. Hold `writing()` around it."""
-    begun = time.monotonic()
-    runner = Runner(folder, manifest.spec, material, bounds, observer)
+    # Read and written only now that no other process can be at it.
+    manifest, since = folder.manifest(), time.monotonic()
+    engine = Runner(folder, manifest.spec, run.material, limits, observer)
     _note_systems(manifest, systems)
-    manifest.status, manifest.max_cost = "running", bounds.max_cost
+    manifest.status, manifest.max_cost = "running", limits.max_cost
     folder.write_manifest(manifest)
     status: RunStatus = "interrupted"
     try:
-        await runner.run([ready for ready in systems if not ready.resolved.manual])
-        status = _status(runner.tally, systems, capped=bool(runner.capped))
+        await engine.run([ready for ready in systems if not ready.resolved.manual])
+        status = _status(engine.tally, systems, capped=bool(engine.capped))
     finally:
         for ready in systems:
             facts = manifest.systems[ready.resolved.asked]
-            facts.served = sorted({*facts.served, *runner.served.get(ready.resolved.asked, ())})
-            facts.sent = runner.sent.get(ready.resolved.asked, facts.sent)
+            facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.asked, ())})
+            facts.sent = engine.sent.get(ready.resolved.asked, facts.sent)
         manifest.status = status
-        manifest.totals = runner.tally.totals()
+        manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
-    elapsed = None if all(ready.resolved.manual for ready in systems) else round(time.monotonic() - begun, 3)
-    return Outcome(status, runner.tally, runner.stopped, runner.capped, runner.needed, elapsed)
+    elapsed = None if all(ready.resolved.manual for ready in systems) else round(time.monotonic() - since, 3)
+    return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, elapsed)
 
 
 def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:
@@ -142,16 +132,18 @@ def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> 
     return "waiting" if missing <= by_hand else "partial"
 
 
-async def by_hand(folder: RunFolder, spec: RunSpec, material: Material, workspace: Workspace) -> ByHand:
+async def by_hand(run: PreparedRun) -> ByHand:
     """The by-hand side of a run; a RunError if it has none."""
-    manual = tuple(name for name in spec.systems if resolve(name, workspace).manual)
+    folder, manual = run.open(), tuple(name for name in run.spec.systems if resolve(name, run.workspace).manual)
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; go on with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
-    alone = replace(spec, systems=manual)
-    systems = await ready_systems(alone, material, workspace, offline=True, asking=False, say=lambda _text: None)
-    return ByHand(folder, spec, material, systems)
+    alone = replace(run.spec, systems=manual)
+    systems = await ready_systems(
+        alone, run.material, run.workspace, offline=True, asking=False, say=lambda _text: None
+    )
+    return ByHand(folder, run.spec, run.material, systems)
 
 
 def settle_by_hand(folder: RunFolder, byhand: ByHand) -> Outcome:

@@ -11,7 +11,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.execution import run as study
 from genaipa.execution.manual import ByHand, Sheet, Turn
-from genaipa.execution.prepare import load_material
+from genaipa.execution.request import resume
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.systems.catalog import resolve
@@ -94,10 +94,7 @@ def _open(workspace: Workspace, folder: RunFolder) -> ByHand:
 
 
 def _as_it_is(workspace: Workspace, folder: RunFolder) -> ByHand:
-    manifest = folder.manifest()
-    material = load_material(manifest.spec, workspace)
-    study.check_unchanged(folder, manifest, material)
-    return asyncio.run(study.by_hand(folder, manifest.spec, material, workspace))
+    return asyncio.run(study.by_hand(resume(workspace, folder.name)))
 
 
 def _chats(byhand: ByHand) -> list[Chat]:

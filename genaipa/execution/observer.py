@@ -1,0 +1,46 @@
+"""The seam between a run and whoever watches it: a terminal, a notebook, nobody."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from genaipa.execution.prepare import Ready
+    from genaipa.execution.request import PreparedRun
+    from genaipa.runs.records import Record
+    from genaipa.runs.tally import Tally
+
+
+class Observer:
+    """Hears what happens before and during a run; does nothing by default. Whatever it raises ends the run in order."""
+
+    def said(self, sentence: str) -> None:
+        """Something worth knowing about the request, the data or a system."""
+
+    @contextlib.contextmanager
+    def pulling(self, title: str) -> Iterator[Callable[[int, int], None] | None]:  # noqa: ARG002 - for whoever overrides it
+        """The data set of that title is fetched meanwhile; the callable given is told (files done, files to fetch)."""
+        yield None
+
+    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+        """The systems are ready and nothing was asked yet; the spending cap in US dollars, None without one."""
+
+    @contextlib.contextmanager
+    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - for whoever overrides it
+        """Give the observer that hears the rest, while the systems are asked."""
+        yield self
+
+    def begun(self, tally: Tally) -> None:
+        """The run starts with these counts."""
+
+    def recorded(self, record: Record, tally: Tally) -> None:
+        """A record was kept."""
+
+    def waiting(self, system: str, reason: str) -> None:
+        """A call will be tried again, for this reason."""
+
+    def stopped(self, system: str, reason: str) -> None:
+        """A system is asked no more in this run."""

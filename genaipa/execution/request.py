@@ -1,0 +1,301 @@
+"""What a run is asked for, and what becomes of it: a spec and its data, for a new run or for one that goes on."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, command
+from genaipa.execution.observer import Observer
+from genaipa.execution.prepare import Material, load_material
+from genaipa.questions.sets import WORDINGS
+from genaipa.runs import provenance
+from genaipa.runs.folder import RunFolder, find_run, folder_words, list_runs, now
+from genaipa.runs.records import FORMAT, INITIALIZATIONS, Digests, DocumentFacts, Manifest, RunSpec
+from genaipa.systems.base import Sampling
+from genaipa.tasks.procedure import DEFAULT_EXPERIMENT, EXPERIMENTS, orders
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from genaipa.policies.document import DocumentKind
+    from genaipa.workspace import Workspace
+
+_BEGUN_WITH = ("systems", "documents", "questions", "prompts")
+"""What the answers of a run depend on; annotations may change without touching them."""
+
+
+class RunRequest(Sampling, frozen=True):
+    """What a user asks for, by the names of the options of `genaipa run`.
+
+    Without `new`, an unfinished run of the same plan goes on. `offline` forbids fetching what is not here.
+    """
+
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    experiment: str | None = None
+    initializations: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    conversation: str = "shared"
+    limit: str | None = None
+    repetitions: int = 1
+    seed: int = 0
+    part_tokens: int | None = None
+    acknowledge: bool = False
+    summary_words: int = 400
+    name: str | None = None
+    new: bool = False
+    offline: bool = False
+
+
+_AS_THEY_ARE = (
+    *("repetitions", "seed", "part_tokens", "acknowledge", "summary_words"),
+    *Sampling.__struct_fields__,
+)
+"""Fields of a request that are the spec's."""
+
+
+@dataclass
+class PreparedRun:
+    """A run that can be asked; `folder` is None until a new one is opened."""
+
+    workspace: Workspace
+    spec: RunSpec
+    material: Material
+    name: str
+    folder: RunFolder | None = None
+    offline: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was answered before."""
+        return self.folder is not None and self.folder.is_complete()
+
+    def cap(self, given: float | None) -> float | None:
+        """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
+        if given is None:
+            return self.folder.manifest().max_cost if self.folder else None
+        return None if math.isinf(given) else given
+
+    def open(self) -> RunFolder:
+        """The run folder, made now if the run is new."""
+        if self.folder is None:
+            self.folder = RunFolder.create(self.workspace.runs, self._manifest())
+        return self.folder
+
+    def _manifest(self) -> Manifest:
+        """The manifest of a new run."""
+        commit, dirty = provenance.commit()
+        return Manifest(
+            format=FORMAT,
+            name=self.name,
+            status="running",
+            created=now(),
+            updated=now(),
+            spec=self.spec,
+            digests=self.material.digests,
+            documents={name: DocumentFacts.of(document) for name, document in self.material.documents.items()},
+            systems={},
+            orders=orders(self.spec, self.material.questions),
+            versions=provenance.versions(),
+            commit=commit,
+            dirty=dirty,
+        )
+
+
+def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
+    """Prepare a run that was begun before, by its name; a RunError if what it was asked with has changed since."""
+    folder = find_run(workspace, name)
+    manifest = folder.manifest()
+    material = load_material(manifest.spec, workspace)
+    _check_unchanged(folder, manifest, material)
+    for note in material.notes:
+        (observer or Observer()).said(note)
+    return PreparedRun(workspace, manifest.spec, material, manifest.name, folder, offline)
+
+
+def _check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -> None:
+    for kind in _BEGUN_WITH:
+        before, after = getattr(manifest.digests, kind), getattr(material.digests, kind)
+        changed = sorted(name for name in before if before[name] != after.get(name))
+        if changed:
+            raise RunError(
+                f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
+                f"Put it back, or start afresh with: genaipa run … --new"
+            )
+
+
+def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None = None) -> PreparedRun:
+    """Prepare the unfinished run of this very plan, else a new one.
+
+    A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
+    """
+    observer = observer or Observer()
+    spec = _spec(workspace, request, observer)
+    material = load_material(spec, workspace)
+    for document, questions in material.questions.items():
+        if spec.limit is not None and spec.limit[0] > len(questions.questions):
+            most = len(questions.questions)
+            raise UsageError(f"--limit {request.limit}: there are only {most} questions about {document}.")
+    if request.name is not None and not folder_words(request.name):
+        raise UsageError(f"--name '{request.name}' leaves nothing that a folder can be called; use letters or digits.")
+    for note in material.notes:
+        observer.said(note)
+    title = request.name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
+    folder = None if request.new else _same_plan(workspace, spec, material.digests, request.name)
+    if folder is not None and not folder.is_complete():
+        observer.said(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
+    return PreparedRun(workspace, spec, material, title, folder, request.offline)
+
+
+def _same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str | None) -> RunFolder | None:
+    """The newest run of this very plan and data (and name, if one is given); None if there is none."""
+    for folder in reversed(list_runs(workspace)):
+        try:
+            manifest = folder.manifest()
+        except DataError:
+            # A damaged run is named by `genaipa runs` and `validate`; it must not stand in the way of another.
+            continue
+        same_data = all(getattr(manifest.digests, kind) == getattr(digests, kind) for kind in _BEGUN_WITH)
+        if manifest.spec == spec and same_data and name in (None, manifest.name):
+            return folder
+    return None
+
+
+def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
+    from genaipa.datasets.base import datasets
+    from genaipa.policies.document import document_names
+    from genaipa.systems.catalog import resolve
+
+    if not request.systems:
+        raise UsageError("no system is named: genaipa run --system NAME --policy NAME; see: genaipa systems")
+    if not request.documents:
+        raise UsageError("no document is named: genaipa run --system NAME --policy NAME; see: genaipa policies")
+    for system in request.systems:
+        resolve(system, workspace)
+    _known("experiment", (request.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
+    _known("initialization", request.initializations, INITIALIZATIONS)
+    _known("wording", request.wordings, (*WORDINGS, "all"))
+    _known("kind of conversation", (request.conversation,), ("shared", "independent"))
+    here = document_names(workspace)
+    if not here.keys() >= set(request.documents):
+        offered = [name for known in datasets() for name in known.documents]
+        _known("policy", request.documents, {*here, *offered}, _hint(request.documents))
+    _pull_missing(here, request, observer)
+    request = _as_recorded(request, observer)
+    experiment = EXPERIMENTS[request.experiment or DEFAULT_EXPERIMENT]
+    initializations = tuple(i for i in INITIALIZATIONS if i in (request.initializations or experiment.initializations))
+    chosen = WORDINGS if "all" in request.wordings else request.wordings or experiment.wordings
+    wordings = tuple(w for w in WORDINGS if w in chosen)
+    as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
+    if request.experiment is not None and not as_preset:
+        other_words = wordings != experiment.wordings
+        flag = "--wording" if other_words else "--initialization"
+        given = request.wordings if other_words else request.initializations
+        raise UsageError(
+            f"{flag} {','.join(given)} makes another experiment of '{request.experiment}'; leave out --experiment "
+            f"{request.experiment} to put together your own, or leave out {flag}."
+        )
+    return RunSpec(
+        systems=request.systems,
+        documents=request.documents,
+        questions=_question_sets(workspace, request, experiment.kind),
+        initializations=initializations,
+        wordings=wordings,
+        conversation="independent" if request.conversation == "independent" else "shared",
+        limit=_limit(request.limit),
+        # A preset that other flags changed is the user's own experiment.
+        experiment=(request.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
+        **{name: getattr(request, name) for name in _AS_THEY_ARE},
+    )
+
+
+def _pull_missing(here: Container[str], request: RunRequest, observer: Observer) -> None:
+    """Pull the published documents that are asked for and not here; a UsageError if that is forbidden."""
+    from genaipa.datasets.base import offering
+
+    for name in request.documents:
+        dataset = None if name in here else offering(name)
+        if dataset is None:
+            continue
+        if request.offline:
+            raise UsageError(
+                f"'{name}' is not here, and --offline forbids fetching it; "
+                f"run 'genaipa pull {dataset.name}' once, or 'genaipa pull {dataset.name} --from FOLDER'."
+            )
+        missing = [other for other in request.documents if other in dataset.documents and other not in here]
+        observer.said(f"{', '.join(missing)}: not here yet, pulling the published {dataset.title} documents (once)")
+        with observer.pulling(dataset.title) as progress:
+            dataset.pull(origin=None, offline=False, progress=progress)
+
+
+def _as_recorded(request: RunRequest, observer: Observer) -> RunRequest:
+    """Where nothing else is named, a system of a published study is asked what it was asked then; says so."""
+    from genaipa.datasets.base import replayed
+    from genaipa.systems.published import PROVIDER, is_recorded, read_recording
+
+    recorded = [name for name in request.systems if name.startswith(f"{PROVIDER}/") and is_recorded(name)]
+    if not recorded:
+        return request
+    if not request.questions:
+        sets = replayed()[recorded[0]].question_sets
+        observer.said(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
+        request = replace(request, questions=sets)
+    if not request.initializations and request.experiment is None:
+        ways = [set(read_recording(name).initializations) for name in recorded]
+        known = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
+        observer.said(f"{recorded[0]}: introduced as it was recorded, in {len(known)} ways ({', '.join(known)})")
+        request = replace(request, initializations=known)
+    return request
+
+
+def _known(kind: str, names: tuple[str, ...], known: Any, hint: str = "") -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known, hint)
+
+
+def _hint(documents: tuple[str, ...]) -> str:
+    """For whoever names a file or an address: it has to be added first."""
+    foreign = next((name for name in documents if "/" in name or "." in name), "")
+    add = command("genaipa", "policies", "add", foreign, "--name", "NAME", "--company", "COMPANY")
+    return f"Add it first: {add}" if foreign else ""
+
+
+def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind | None) -> dict[str, str]:
+    """Document → question set: the one named for its kind, else the one that is called like its kind."""
+    from genaipa.policies.document import load_document
+    from genaipa.questions.sets import load_questions
+
+    named: dict[str, str] = {}
+    for questions in (load_questions(workspace, name) for name in request.questions):
+        if questions.kind in named:
+            raise UsageError(
+                f"'{named[questions.kind]}' and '{questions.name}' are both asked about a {questions.kind}; "
+                "name one set for each kind of document, and ask the other in a run of its own."
+            )
+        named[questions.kind] = questions.name
+    sets = {}
+    for name in request.documents:
+        kind = load_document(workspace, name).kind
+        if only not in (None, kind):
+            raise UsageError(f"the experiment '{request.experiment}' is about a {only}, and {name} is a {kind}.")
+        if request.questions and kind not in named:
+            raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
+        sets[name] = named.get(kind, kind)
+    return sets
+
+
+def _limit(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
+    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError(f"--limit {text}: wants N (the first N questions) or A-B (from the A-th to the B-th).")
+    return first, last
