@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -22,37 +21,24 @@ def unpack(
     Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
     'genaipa runs', its report in report/, and what was made here in reports/again/.
     """
-    from genaipa.archive.pack import REPORT, bring_scores, differing
-    from genaipa.archive.pack import unpack as unpacked
     from genaipa.cli.console import number, say, show
     from genaipa.cli.findings import check_extra
-    from genaipa.workspace import find_workspace
 
     check_extra()
-    place = folder or Path(file.stem)
-    made = unpacked(file, place)
-    here = find_workspace(place)
-    from genaipa.reports.gather import gather
-    from genaipa.reports.writing import write_report
-    from genaipa.runs.selection import select
+    from genaipa.archive.unpack import unpack as unpacked
     from genaipa.scoring.rubric import RUBRIC_DIGEST
-    from genaipa.scoring.store import Store
 
-    with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}")) as store:
-        events = bring_scores(place, store)
-        found = gather(here, select(here, made.names), store, excluded=made.excluded)
-    show(
-        f"{place}: {number(len(made.runs), 'run')}, {number(events, 'event')} of scoring; every file as it was packed."
-    )
-    for absent in made.absent:
+    place = folder or Path(file.stem)
+    done = unpacked(file, place)
+    runs, tables = number(len(done.pack.runs), "run"), number(done.tables, "table file")
+    show(f"{place}: {runs}, {number(done.events, 'event')} of scoring; every file as it was packed.")
+    for absent in done.pack.absent:
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
-    if made.rubric != RUBRIC_DIGEST:
-        say(f"the scores were given by another rubric ({made.rubric}) than this genaipa's ({RUBRIC_DIGEST}).")
-    again = write_report(found, here.home / "reports" / "again", formats=("svg",))
-    different, compared = differing(again.folder, place / REPORT)
-    if different:
+    if done.pack.rubric != RUBRIC_DIGEST:
+        say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({RUBRIC_DIGEST}).")
+    if done.different:
         raise GenaipaError(
-            f"{len(different)} of {number(compared, 'table file')} came out differently than packed, "
-            f"such as {different[0]}; compare the versions in {place / 'pack.json'} with: genaipa doctor"
+            f"{len(done.different)} of {tables} came out differently than packed, such as {done.different[0]}; "
+            f"compare the versions in {place / 'pack.json'} with: genaipa doctor"
         )
-    show(f"Made again: {number(compared, 'table file')}, each the same as packed. The report: {again.page}")
+    show(f"Made again: {tables}, each the same as packed. The report: {done.page}")

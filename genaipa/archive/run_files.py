@@ -1,0 +1,155 @@
+"""Files of a run as they go into an archive, without texts that may not be passed on.
+
+Left out are documents whose license does not let them be passed on and what quotes them (introductions, sheets, replies
+that do or may quote), annotated answers and questions of such a license, and the replies of a published study, under
+whatever name its system was asked (`runs.permission`). A model's own words and analysts' notes go along, as do facts
+about the texts left out (`runs.redactions`), so that the tables come out the same.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+import yaml
+from msgspec.structs import replace
+
+from genaipa.errors import DataError
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.policies.statistics import measure
+from genaipa.questions.annotations import read_annotations
+from genaipa.questions.sets import QuestionSet
+from genaipa.runs.folder import ANSWERS, MANIFEST
+from genaipa.runs.integrity import damage
+from genaipa.runs.permission import Permission, free_questions, may_be_passed_on
+from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
+from genaipa.scoring.evidence.abstention import find_silence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.runs.records import Record
+    from genaipa.runs.selection import Source
+
+
+def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
+    """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
+
+    `whole` leaves nothing out: for a colleague who has the texts anyway. A DataError for a damaged run.
+    """
+    for found in damage(source.folder):
+        raise DataError(found.path, found.problem, found.where)
+    folder = source.folder.path
+    redacted = _Redacted(source, whole=whole)
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if not any(part.startswith(".") for part in PurePosixPath(name).parts) and redacted.includes(name):
+            yield name, redacted.content(name, path)
+    if redacted.withholds:
+        yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
+
+
+class _Redacted:
+    """One run, with the documents, questions and replies of it that may not be passed on."""
+
+    def __init__(self, source: Source, *, whole: bool) -> None:
+        self._source, self._whole = source, whole
+        permission = Permission(source.folder, source.manifest)
+        self._documents = set() if whole else permission.documents
+        self._unasked = set() if whole else permission.unasked
+        self._replies = set() if whole else set(permission.held_back())
+        self._left_out = {f"documents/{self._digest(name)}.txt" for name in self._documents} | {
+            f"introductions/{begun.introduction}.json"
+            for begun in source.folder.conversations()
+            if begun.document in self._documents or (begun.system, begun.document) in self._replies
+        }
+
+    def _digest(self, document: str) -> str:
+        return self._source.manifest.documents[document].digest
+
+    @property
+    def withholds(self) -> bool:
+        """Whether any text of the run is left out."""
+        return bool(self._documents or self._unasked or self._replies)
+
+    def includes(self, name: str) -> bool:
+        """Whether a file goes along at all: sheets hold both documents and questions."""
+        quotes = name.startswith("sheets/") and (self._documents or self._unasked)
+        return not quotes and name not in self._left_out
+
+    def content(self, name: str, path: Path) -> bytes:
+        """A file's content without withheld texts and without answers of systems that were not selected."""
+        if name == ANSWERS:
+            return self._answers
+        if name == MANIFEST:
+            return self._manifest()
+        if not self._whole and name.startswith("annotations/"):
+            return _annotations(path)
+        if not self._whole and name.startswith("questions/"):
+            return _questions(path)
+        return path.read_bytes()
+
+    @cached_property
+    def _answers(self) -> bytes:
+        selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
+        return b"".join(msgspec.json.encode(self._record(record)) + b"\n" for record in selected)
+
+    def _manifest(self) -> bytes:
+        """The manifest, with the length of the answers' file as it is in the pack."""
+        manifest = self._source.folder.manifest()
+        manifest.totals = replace(manifest.totals, bytes=len(self._answers))
+        return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+
+    def _record(self, record: Record) -> Record:
+        """A record without a question or introduction in others' words, and without a reply that quotes them."""
+        introduces = record.kind != "answer" and record.document in self._documents
+        if introduces or record.document in self._unasked:
+            record = replace(record, asked=LEFT_OUT)
+        return replace(record, reply=None) if self._quotes(record) else record
+
+    def _quotes(self, record: Record) -> bool:
+        """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
+        return record.reply is not None and (record.system, record.document) in self._replies
+
+    def facts(self) -> Withheld:
+        """The facts that the tables need about the texts left out."""
+        documents = self._source.folder.path / "documents"
+        return Withheld(
+            statistics={
+                name: measure((documents / f"{self._digest(name)}.txt").read_text(encoding="utf-8"))
+                for name in sorted(self._documents)
+            },
+            claims_silence=tuple(
+                record.key
+                for record in self._source.folder.records()
+                if self._quotes(record) and find_silence(record.reply or "", None).claimed
+            ),
+        )
+
+
+def _annotations(path: Path) -> bytes:
+    """Annotated answers; without their words, but with silence and sections, if these may not be passed on."""
+    annotations = read_annotations(path)
+    if may_be_passed_on(annotations.license):
+        return path.read_bytes()
+    answers = {name: replace(answer, answer=LEFT_OUT, note="") for name, answer in annotations.answers.items()}
+    return _yaml(replace(annotations, answers=answers))
+
+
+def _questions(path: Path) -> bytes:
+    """A question set; without its words, but with ids, categories and origins, if these may not be passed on."""
+    if free_questions(path):
+        return path.read_bytes()
+    questions = read_yaml(path, QuestionSet)
+    bare = (
+        replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))
+        for question in questions.questions
+    )
+    return _yaml(replace(questions, questions=tuple(bare)))
+
+
+def _yaml(record: msgspec.Struct) -> bytes:
+    return yaml.safe_dump(msgspec.to_builtins(record), allow_unicode=True, sort_keys=False, width=120).encode()

@@ -1,0 +1,130 @@
+"""A packed study checked, turned into a workspace again, and its tables compared with those it came with."""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import hashlib
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
+from genaipa.errors import DataError, UsageError
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.reports.gather import gather
+from genaipa.reports.writing import write_report
+from genaipa.runs.selection import select
+from genaipa.scoring.exchange.importing import import_scores
+from genaipa.scoring.people import People
+from genaipa.scoring.store import Store
+from genaipa.workspace import MARKER, find_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FOLDERS = ("runs", REPORT)
+_LARGEST = 4 * 2**30
+"""Bytes that a pack may come to: more is no study."""
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
+"""Names that Windows takes for devices."""
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """An unpacked study: its contents, the number of its events, and the report made again here.
+
+    Of `tables` files of tables that were compared byte for byte, `different` are not as packed.
+    """
+
+    pack: Pack
+    events: int
+    page: Path
+    tables: int
+    different: list[str]
+
+
+def unpack(file: Path, folder: Path) -> Unpacked:
+    """Make a workspace of a pack, its scores in a store, and make its report again in `reports/again/`.
+
+    The folder must be new or empty (a UsageError); nothing is written for a damaged pack (a DataError).
+    """
+    pack = extract(file, folder)
+    here = find_workspace(folder)
+    with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}")) as store:
+        events = _bring_scores(folder, store)
+        found = gather(here, select(here, pack.names), store, excluded=pack.excluded)
+    again = write_report(found, here.home / "reports" / "again", formats=("svg",))
+    made, packed = again.folder / "tables", folder / REPORT / "tables"
+    tables = sorted({path.name for tables in (made, packed) for path in tables.glob("*")})
+    _, mismatched, missing = filecmp.cmpfiles(made, packed, tables, shallow=False)
+    different = [f"tables/{name}" for name in sorted(mismatched + missing)]
+    return Unpacked(pack, events, again.page, len(tables), different)
+
+
+def extract(file: Path, folder: Path) -> Pack:
+    """Write the files of a pack into a new or empty folder, which then lacks only the store."""
+    pack, contents = read_pack(file)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
+    try:
+        for name, content in contents.items():
+            put(folder / name, content)
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
+    return pack
+
+
+def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
+    """`pack.json` and the other files of a pack, each checked against its digest; a DataError for anything else."""
+    if file.exists() and not file.is_file():  # a device may have no end, from which an archive is read
+        raise DataError(file, "is not a file.")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > _LARGEST:
+                raise DataError(file, f"comes to more than {_LARGEST // 2**30} GiB, which no study does.")
+            contents = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+        pack = msgspec.json.decode(contents.pop(PACK), type=Pack)
+    except OSError as error:
+        raise DataError(file, f"can't be read ({error.strerror or error}).") from None
+    except KeyError:
+        raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.") from None
+    except (zipfile.BadZipFile, zlib.error, *DAMAGE, EOFError, RuntimeError, ValueError) as error:
+        raise DataError(file, f"is not a pack, or damaged ({why(error)}).") from None
+    _check(file, pack, contents)
+    return pack, contents
+
+
+def _check(file: Path, pack: Pack, contents: dict[str, bytes]) -> None:
+    """A DataError unless the files are those that the pack lists, and their names safe."""
+    if pack.format > FORMAT:
+        raise DataError(file, f"was written by a newer genaipa (format {pack.format}); upgrade genaipa.")
+    for name in sorted({*contents, *pack.files}):
+        if not _is_ours(name):
+            raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)
+        if name not in pack.files or name not in contents:
+            raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
+        if hashlib.sha256(contents[name]).hexdigest() != pack.files[name]:
+            raise DataError(file, "is not as it was packed; ask for the pack again.", name)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a pack may hold a file of that name: in its own folders, nothing hidden, nor of a device's name."""
+    parts = name.split("/")
+    placed = name in (MARKER, SCORES) or (len(parts) > 1 and parts[0] in _FOLDERS)
+    plain = all(part and part[-1] not in " ." and part[0] != "." for part in parts)
+    device = any(part.partition(".")[0].casefold() in _RESERVED for part in parts)
+    return placed and plain and not device and all(c.isprintable() and c not in '\\:*?"<>|' for c in name)
+
+
+def _bring_scores(folder: Path, store: Store) -> int:
+    """Put the scores of an unpacked folder into its store; the number of events."""
+    if not (folder / SCORES).stat().st_size:
+        return 0  # of a study that nobody has scored yet
+    brought = import_scores(store, [folder / SCORES], (), People(), unknown_answers=True)
+    if brought.problems:
+        raise DataError(folder / SCORES, brought.problems[0])
+    return brought.added + brought.known
