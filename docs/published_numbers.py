@@ -20,7 +20,7 @@ import msgspec
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.gather import gather
 from genaipa.reports.tables import documents, metrics, regulation, scores
-from genaipa.runs.selection import everything
+from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def published_study(origin: str | None, workspace: Path) -> Gathered:
     _genaipa("pull", "genaipabench", *(["--from", origin] if origin else []))
     _genaipa("import", "genaipabench", "--workspace", str(workspace))
     place = find_workspace(workspace)
-    return gather(place, everything(place), None, excluded=True)
+    return gather(place, select(place, ()), None, excluded=True)
 
 
 def _genaipa(*arguments: str) -> None:

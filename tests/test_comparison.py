@@ -14,8 +14,9 @@ from size import size
 
 from genaipa.errors import UsageError
 from genaipa.reports import bootstrap as certainty
-from genaipa.reports.comparison import MEASURES, OVERALL, Side, compare
+from genaipa.reports.comparison import MEASURES, OVERALL, compare_sides
 from genaipa.reports.figures import differences
+from genaipa.reports.sides import Side
 from genaipa.reports.significance import holm, paired, unpaired
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
 
@@ -72,7 +73,7 @@ def published(system, experiment, question, document="", **values):
 def test_a_comparison_by_hand():
     """Averages, differences, pairs, interval and test are those of the questions' averages."""
     frame = study(experiments=("quality", "recall"))
-    found = compare(*both(frame))
+    found = compare_sides(*both(frame))
     expected = by_hand(frame) * 10
     apart = expected["a/one"] - expected["b/two"]
     first = row(found)
@@ -93,7 +94,7 @@ def test_a_comparison_by_hand():
 
 def test_every_measure_and_group_has_a_row():
     """M_all and each metric, for all questions, by source and by category; p is adjusted over the whole table."""
-    data = compare(*both(study())).table.data
+    data = compare_sides(*both(study())).table.data
     groups = ["all", "faq", "user", *CATEGORIES]
     assert list(zip(data["measure"], data["questions"], strict=True)) == [(m, g) for m in MEASURES for g in groups]
     assert data["p_holm"].tolist() == pytest.approx(holm(data["p"].tolist()), nan_ok=True)
@@ -110,7 +111,7 @@ def test_the_other_way_round_is_the_same_finding(seed, many, apart):
         ours, theirs = set(QUESTIONS[: many // 2]), set(QUESTIONS[many // 2 :])
         scores = [s for s in scores if s["answer"].rpartition("|")[2] in (ours if "a/one" in s["answer"] else theirs)]
     first, second = both(tidy_of(rows, scores))
-    found, turned = compare(first, second).table.data, compare(second, first).table.data
+    found, turned = compare_sides(first, second).table.data, compare_sides(second, first).table.data
     for name, other, sign in (
         ("difference", "difference", -1),
         ("low", "high", -1),
@@ -132,7 +133,7 @@ def test_a_mean_over_documents_is_paired_by_question():
         published("b/two", "quality", question, m_all=4.0, **dict.fromkeys(METRICS, 0.25)) for question in QUESTIONS
     ]
     frame = tidy_of([*rows, *means], score_rows(rows))
-    found = compare(*both(frame))
+    found = compare_sides(*both(frame))
     first = row(found)
     assert (first["n"], first["pairs"], first["mean_b"]) == (32, 32, 40)
     assert first["mean_a"] == pytest.approx(10 * by_hand(frame)["a/one"].mean())
@@ -147,7 +148,7 @@ def test_cells_are_paired_where_both_have_them():
     scores = [s for s in score_rows(rows) if "b/two|spotify" not in s["answer"]]
     frame = tidy_of(rows, scores)
     shared = by_hand(frame[frame["document"] == "uber"]) * 10
-    first = row(compare(*both(frame)))
+    first = row(compare_sides(*both(frame)))
     assert first["pairs"] == 32
     assert first["difference"] == pytest.approx((shared["a/one"] - shared["b/two"]).mean())
 
@@ -158,7 +159,7 @@ def test_without_a_pair_two_sets_are_compared():
     ours = set(QUESTIONS[::2])
     scores = [s for s in score_rows(rows) if (s["answer"].rpartition("|")[2] in ours) == ("a/one" in s["answer"])]
     frame = tidy_of(rows, scores)
-    found = compare(*both(frame))
+    found = compare_sides(*both(frame))
     first, means = row(found), by_hand(frame)
     sets = means["a/one"].dropna().to_numpy(), means["b/two"].dropna().to_numpy()
     assert (first["test"], first["n"], first["pairs"]) == ("Mann-Whitney", 16, 0)
@@ -171,7 +172,7 @@ def test_no_difference_is_a_finding():
     """Where both always score the same, p is 1, the interval 0 to 0, and the words say so."""
     rows = answer_rows()
     scores = [{**s, **dict.fromkeys(METRICS, 1.0)} for s in score_rows(rows)]
-    found = compare(*both(tidy_of(rows, scores)))
+    found = compare_sides(*both(tidy_of(rows, scores)))
     first = row(found)
     assert (first["p"], first["effect"], first["low"], first["high"]) == (1, 0, 0, 0)
     assert first["meaning"] == "no difference"
@@ -186,7 +187,7 @@ def test_ranks_that_disagree_with_the_means_are_told():
         for question, pair in zip(QUESTIONS, values, strict=True)
         for side_, system in enumerate(("a/one", "b/two"))
     ]
-    found = compare(*both(tidy_of(rows)))
+    found = compare_sides(*both(tidy_of(rows)))
     first = row(found)
     assert first["p_holm"] < 0.05
     assert first["effect"] > 0 > first["difference"]
@@ -198,7 +199,7 @@ def test_ranks_that_disagree_with_the_means_are_told():
 def test_one_question_is_told_to_be_too_few():
     """A single scored question gives its difference, without an interval or a test, and says why."""
     frame = study(questions=QUESTIONS[:1])
-    found = compare(side(frame, "a/one"), side(frame, "b/two"))
+    found = compare_sides(side(frame, "a/one"), side(frame, "b/two"))
     first = row(found)
     assert len(found.table.data) == len(MEASURES)
     assert (first["n"], first["test"], first["meaning"]) == (1, "none", "too few questions to test")
@@ -211,7 +212,7 @@ def test_one_question_is_told_to_be_too_few():
 def test_a_group_that_repeats_another_is_left_out():
     """If all questions are from FAQs and of one category, they are compared once, and Holm counts them once."""
     faq = tuple(question for question in QUESTIONS[:3])
-    assert set(compare(*both(study(questions=faq))).table.data["questions"]) == {"all"}
+    assert set(compare_sides(*both(study(questions=faq))).table.data["questions"]) == {"all"}
 
 
 def test_a_metric_that_nobody_scored_has_no_row():
@@ -221,7 +222,7 @@ def test_a_metric_that_nobody_scored_has_no_row():
         for system, value in (("a/one", 9.0), ("b/two", 7.0))
         for question in QUESTIONS
     ]
-    data = compare(*both(tidy_of(scores))).table.data
+    data = compare_sides(*both(tidy_of(scores))).table.data
     assert set(data["measure"]) == {OVERALL}
     assert set(data["difference"]) == {20}
 
@@ -244,9 +245,9 @@ def test_what_differs_is_named(change, named):
     first, second = both(study())
     second = change(second)
     with pytest.raises(UsageError, match=named) as refused:
-        compare(first, second)
+        compare_sides(first, second)
     assert "--anyway" in str(refused.value)
-    found = compare(first, second, anyway=True)
+    found = compare_sides(first, second, anyway=True)
     assert any(named in said for said in found.differing)
     assert named in found.table.note
 
@@ -257,11 +258,11 @@ def test_only_what_is_common_is_compared_anyway():
     first, second = both(frame)
     changed = replace(second, texts={**second.texts, "uber": {"another"}})
     common = by_hand(frame[frame["document"] == "spotify"]) * 10
-    found = row(compare(first, changed, anyway=True))
+    found = row(compare_sides(first, changed, anyway=True))
     assert (found["n"], found["pairs"]) == (32, 32)
     assert found["mean_b"] == pytest.approx(common["b/two"].mean())
     fewer = side(frame, "b/two", questions=QUESTIONS[8:])
-    assert row(compare(first, fewer, anyway=True))["n"] == 24
+    assert row(compare_sides(first, fewer, anyway=True))["n"] == 24
 
 
 def test_a_mean_over_other_documents_is_not_compared():
@@ -270,21 +271,21 @@ def test_a_mean_over_other_documents_is_not_compared():
     means = [published("b/two", "quality", question, m_all=4.0) for question in QUESTIONS]
     frame = tidy_of([*rows, *means], score_rows(rows))
     ours = side(frame, "a/one", ("uber",))
-    assert row(compare(ours, side(frame, "b/two", ("uber",))))["n"] == 32
+    assert row(compare_sides(ours, side(frame, "b/two", ("uber",))))["n"] == 32
     with pytest.raises(UsageError, match="no scored question in common"):
-        compare(ours, side(frame, "b/two"), anyway=True)
+        compare_sides(ours, side(frame, "b/two"), anyway=True)
 
 
 def test_other_paraphrases_matter_only_to_who_was_asked_them():
     """A wording that only one was asked makes no difference between them."""
     first, second = both(study())
     more = {**second.asked, **{(d, q, "paraphrase-1"): {"Else?"} for d, q, _ in second.asked}}
-    assert not compare(first, replace(second, asked=more)).differing
+    assert not compare_sides(first, replace(second, asked=more)).differing
 
 
 def test_the_forest_plot_shows_every_row():
     """The figure has a panel per measure with a mark per group, and the table's numbers beside it."""
-    found = compare(*both(study()))
+    found = compare_sides(*both(study()))
     figure = differences.forest(found.table, "a/one", "b/two")
     drawn = figure.drawn()
     assert [axes.get_title() for axes in drawn.axes] == list(MEASURES)

@@ -7,11 +7,11 @@ import itertools
 from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
 from size import size
 
-from genaipa.reports.contents import contents
 from genaipa.reports.figures import cost as effort
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import Gathered
+from genaipa.reports.report import Report
 from genaipa.reports.table import Table
 from genaipa.reports.tables import metrics
 
@@ -50,10 +50,10 @@ def test_what_a_figure_leaves_out_is_said() -> None:
         for row in answer_rows(systems=("b/two",), questions=("T_f1", "T_u1"))
     ]
     frame = tidy_of([*answers, *published], score_rows(answers))
-    (figure,) = [f for f in contents(Gathered(frame, [])).figures if f.name == "quality-metrics"]
+    figure = Report.of(Gathered(frame, [])).figures["quality-metrics"]
     assert "so not here: b/two." in figure.note
     assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
-    (overall,) = [f for f in contents(Gathered(frame, [])).figures if f.name == "quality-overall"]
+    overall = Report.of(Gathered(frame, [])).figures["quality-overall"]
     assert rows_of(overall.drawn().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note
 
@@ -62,7 +62,7 @@ def test_nine_systems_fit_pages() -> None:
     """Figures of nine systems are split so that each fits a page, and none of the systems is lost or said to be."""
     frame = study(systems=NINE, documents=("uber",), experiments=("quality", "robustness", "recall"))
     names = dict.fromkeys(CATEGORIES, "Name")
-    found = contents(Gathered(frame, [], categories=names)).figures
+    found = list(Report.of(Gathered(frame, [], categories=names)).figures.values())
     assert [f.name for f in found if f.name.startswith("quality-metrics")] == [
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]

@@ -13,7 +13,7 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.contents import notable
 from genaipa.reports.gather import gather
 from genaipa.runs.audit import AUDIT, Finding, write_audit
-from genaipa.runs.selection import everything, select
+from genaipa.runs.selection import select
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.workspace import find_workspace
 
@@ -104,7 +104,7 @@ def test_a_system_stands_for_all_of_its_runs():
     frame = gathered("scripted/say.yaml").frame
     assert set(frame["system"]) == {"scripted/say.yaml"}
     assert len(set(frame["run"])) == 2
-    assert len(everything(find_workspace())) == 2
+    assert len(select(find_workspace(), ())) == 2
 
 
 def test_one_id_with_different_words_is_noticed():
@@ -167,7 +167,7 @@ def test_a_published_system_stands_for_the_study_itself():
     assert len(select(here, ["scripted/say.yaml"])) == 2
     study.write_file(AUDIT, write_audit([]))
     assert [source.folder.name for source in select(here, ["scripted/say.yaml"])] == [study.name]
-    assert [source.folder.name for source in everything(here)] == [study.name]
+    assert [source.folder.name for source in select(here, ())] == [study.name]
     assert [source.folder.name for source in select(here, [again.name])] == [again.name]
 
 

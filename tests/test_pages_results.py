@@ -14,7 +14,7 @@ from running import carry_out, make_workspace, spec, write
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.tables import leaderboard, metrics
 from genaipa.runs.audit import AUDIT, Finding, write_audit
-from genaipa.runs.selection import everything
+from genaipa.runs.selection import select
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.ui.desk import Desk, Visitor
 from genaipa.ui.launch import FOR_RESULTS, why_no_results
@@ -100,7 +100,7 @@ def test_systems_of_which_too_little_is_scored_are_told_so(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, everything(scored.workspace), scored.store).frame
+    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).frame
     for line in metrics.by_question(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -117,7 +117,7 @@ def test_the_numbers_are_those_of_the_report(scored):
 
 def test_new_scores_change_the_same_table(scored):
     """Scores that are put to answers gathered before give the very table that gathering everything anew gives."""
-    sources = everything(scored.workspace)
+    sources = select(scored.workspace, ())
     before = gather(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
     scored.queue.undo("ada")

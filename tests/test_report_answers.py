@@ -11,8 +11,8 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.reports import behind
 from genaipa.reports.gather import gather
-from genaipa.reports.writing import write_report
-from genaipa.runs.selection import everything
+from genaipa.reports.report import Report
+from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
 SENTENCE = "We collect nothing else from you."
@@ -38,8 +38,8 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
         store.append(
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
-        found = gather(find_workspace(), everything(find_workspace()), store)
-    return write_report(found, Path("out"), formats=(), whole=whole).page.read_text(encoding="utf-8")
+        found = gather(find_workspace(), select(find_workspace(), ()), store)
+    return Report.of(found).write(Path("out"), formats=(), whole=whole).read_text(encoding="utf-8")
 
 
 def test_a_cell_leads_to_its_answers() -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from running import carry_out, make_workspace, spec, write
 
-from genaipa.cli.report import default_folder
 from genaipa.errors import UsageError
 from genaipa.reports.gather import Gathered, gather
-from genaipa.reports.writing import selection_of, write_report
-from genaipa.runs.selection import everything
+from genaipa.reports.report import Report
+from genaipa.reports.writing import default_folder, selection_of
+from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def some_report() -> Gathered:
     """What a report on a small run is made of."""
     make_workspace(questions=1)
     carry_out(spec(systems=("extractive",)))
-    return gather(find_workspace(), everything(find_workspace()), None)
+    return gather(find_workspace(), select(find_workspace(), ()), None)
 
 
 def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:
@@ -40,7 +40,7 @@ def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:
     assert default_folder(workspace, ("a/one",)).name == "a-one"
     assert default_folder(workspace, ()).name == "all"
     assert len(default_folder(workspace, tuple(f"host/{'long' * 20}-{n}" for n in range(9))).name) <= 100
-    write_report(nothing, both, formats=(), selection=("a/one", "b/two"))
+    Report.of(nothing, selection=("a/one", "b/two")).write(both, formats=())
     assert default_folder(workspace, ("b/two", "a/one")).name == "b-two+a-one"
     assert default_folder(workspace, ("a/one", "b/two")) == both
     # Another name that is written the same.
@@ -53,12 +53,12 @@ def test_a_folder_of_somebody_else_is_refused() -> None:
     write("docs/guide.md", "mine")
     nothing = some_report()
     with pytest.raises(UsageError, match=r"guide\.md is there already and not of an earlier report; name another"):
-        write_report(nothing, Path("docs"), formats=())
+        Report.of(nothing).write(Path("docs"), formats=())
     assert [path.name for path in Path("docs").iterdir()] == ["guide.md"]
     write("hidden/.gitignore", "*")
     said: list[str] = []
-    assert write_report(nothing, Path("hidden"), formats=(), tell=said.append).page.is_file()
-    assert said[0] == "working out tables"
+    assert Report.of(nothing).write(Path("hidden"), formats=(), tell=said.append).is_file()
+    assert said[-1].endswith("tables and the page")
 
 
 def test_the_page_is_opened_and_a_replaced_report_is_named(

@@ -17,9 +17,8 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
-from genaipa.reports.contents import contents
 from genaipa.reports.gather import Gathered, gather
-from genaipa.reports.writing import write_report
+from genaipa.reports.report import Report
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
@@ -37,9 +36,11 @@ def gathered(*events, excluded=False):
         return gather(here, select(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded)
 
 
-def report(*events, excluded=False, **options):
-    """The folder of a report of these, with figures in SVG."""
-    return write_report(gathered(*events, excluded=excluded), Path("out"), formats=("svg",), **options)
+def report(*events, excluded=False, bounds=None, **options):
+    """A report of these, written into the folder `out` with figures in SVG."""
+    made = Report.of(gathered(*events, excluded=excluded), bounds)
+    assert made.write(Path("out"), formats=("svg",), **options) == Path("out/index.html")
+    return made
 
 
 class Page(HTMLParser):
@@ -65,7 +66,7 @@ class Page(HTMLParser):
 
 def told(written):
     """What the report says is missing, at the top and where it would stand."""
-    return [*written.contents.notable, *written.contents.absent]
+    return [*written.notable, *written.absent]
 
 
 def scored(folder, *names, values=GOOD):
@@ -78,9 +79,9 @@ def test_every_part_has_its_files():
     folder = make_answers(*REPLIES)
     written = report(*scored(folder, "ada"))
     found = {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()}
-    assert written.contents.figures
-    wanted = {f"figures/{figure.name}.{form}" for figure in written.contents.figures for form in ("svg", "csv")}
-    wanted |= {f"tables/{t.name}.{form}" for t in written.contents.tables for form in ("csv", "tex", "html", "txt")}
+    assert written.figures
+    wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
+    wanted |= {f"tables/{t.name}.{form}" for t in written.tables.values() for form in ("csv", "tex", "html", "txt")}
     assert found == {*wanted, "index.html", "manifest.json", "frame.parquet", "frame.csv"}
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["files"] == {
@@ -97,9 +98,9 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     """A report of a third of the answers has no leaderboard, and says why."""
     folder = make_answers(*REPLIES)
     first, *others = scored(folder, "ada")
-    absent = " ".join(contents(gathered(first)).absent)
+    absent = " ".join(Report.of(gathered(first)).absent)
     assert "There is no leaderboard. Left blank and counted nowhere, because less than 50%" in absent
-    assert "no leaderboard" not in " ".join(contents(gathered(*others)).absent)
+    assert "no leaderboard" not in " ".join(Report.of(gathered(*others)).absent)
 
 
 def test_the_page_needs_nothing_but_itself():
@@ -126,8 +127,8 @@ def test_the_page_holds_every_part():
     written = report(*scored(folder, "ada", "bo"), bounds=Bounds(0.6, -0.2))
     page = Page(Path("out/index.html"))
     images = [attributes for tag, attributes in page.elements if tag == "img"]
-    assert [image["alt"].partition(". ")[0] for image in images] == [f.title for f in written.contents.figures]
-    for part in (*written.contents.figures, *written.contents.tables):
+    assert [image["alt"].partition(". ")[0] for image in images] == [f.title for f in written.figures.values()]
+    for part in (*written.figures.values(), *written.tables.values()):
         assert " ".join(part.title.split()) in page.text
     assert page.text.count("The numbers of this figure") == len(images)
     assert Bounds(0.6, -0.2).in_words in page.text
@@ -148,8 +149,8 @@ def test_nothing_scored():
     """A run that nobody has scored gives a report that says so, with what is known: what was answered."""
     make_answers(*REPLIES)
     written = report()
-    assert [table.name for table in written.contents.tables][:2] == ["answers", "questions"]
-    assert not [figure for figure in written.contents.figures if not figure.name.startswith("effort")]
+    assert [table.name for table in written.tables.values()][:2] == ["answers", "questions"]
+    assert not [figure for figure in written.figures.values() if not figure.name.startswith("effort")]
     assert told(written)[:2] == [
         "Answers that nobody has scored: 4 of 4.",
         "No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score",
@@ -161,9 +162,9 @@ def test_one_answer_one_analyst():
     """The smallest study there is gives a whole report; an interval that one question can't give is left blank."""
     folder = make_answers("See section 1.")
     written = report(*scored(folder, "ada"))
-    assert written.contents.key.name == "leaderboard"
-    row = written.contents.key.data.iloc[0]
-    assert row["m_all10"] == pytest.approx(written.contents.key.data["quality"].iloc[0])
+    assert written.key.name == "leaderboard"
+    row = written.key.data.iloc[0]
+    assert row["m_all10"] == pytest.approx(written.key.data["quality"].iloc[0])
     assert row[["low", "high"]].isna().all()
     assert Path("out/index.html").is_file()
 
@@ -172,8 +173,8 @@ def test_all_values_equal():
     """Scores that are all the same are drawn and averaged like any others."""
     folder = make_answers(*REPLIES)
     written = report(*scored(folder, "ada", "bo", values=POOR))
-    assert written.contents.figures
-    assert written.contents.key.data[["m_all10", "low", "high"]].iloc[0].tolist() == pytest.approx([23.5] * 3)
+    assert written.figures
+    assert written.key.data[["m_all10", "low", "high"]].iloc[0].tolist() == pytest.approx([23.5] * 3)
 
 
 def test_half_scored_with_failures():
@@ -188,7 +189,7 @@ def test_half_scored_with_failures():
         "Questions to which no reply came: 1 of 4.",
         "Answers that nobody has scored: 2 of 4.",
     ]
-    assert written.contents.figures
+    assert written.figures
 
 
 def test_names_are_text():
@@ -220,10 +221,10 @@ def test_what_the_audit_left_out():
     events = [score("ada", first.digest, POOR), *(score("ada", record.digest, GOOD) for record in others)]
     written = report(*events)
     assert "Left out by the audit: 1 answer and 0 published scores (findings: other-company 1)." in told(written)
-    without = written.contents.key.data["m_all10"].iloc[0]
+    without = written.key.data["m_all10"].iloc[0]
     page = Page(Path("out/index.html")).text
     assert "a.xlsx S1 B2 It is about another company." in page
-    included = contents(gathered(excluded=True))
+    included = Report.of(gathered(excluded=True))
     assert any(sentence.startswith("Counted all the same, as asked") for sentence in included.notable)
     assert included.key.data["m_all10"].iloc[0] < without
 
@@ -234,7 +235,7 @@ def test_a_new_report_replaces_the_old_one():
     report(*scored(folder, "ada"))
     assert Path("out/figures/quality-metrics.svg").is_file()
     write("out/notes.txt", "mine")
-    write_report(gathered(), Path("out"), formats=("png",))
+    Report.of(gathered()).write(Path("out"), formats=("png",))
     assert not Path("out/figures/quality-metrics.svg").exists()
     assert Path("out/figures/quality-metrics.png").is_file()
     assert Path("out/notes.txt").read_text() == "mine"
@@ -286,6 +287,6 @@ def test_experiments_stand_in_the_papers_order():
         *answer_rows(systems=("a/one",), experiments=("recall", "robustness")),
         *answer_rows(systems=("b/two",), experiments=("quality", "robustness", "recall")),
     ]
-    names = [figure.name for figure in contents(Gathered(tidy_of(rows, score_rows(rows)), [])).figures]
+    names = [figure.name for figure in Report.of(Gathered(tidy_of(rows, score_rows(rows)), [])).figures.values()]
     boxes = [name for name in names if name.endswith("-by-document")]
     assert boxes == ["quality-by-document", "robustness-by-document", "recall-by-document"]

@@ -26,7 +26,7 @@ from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.reports.gather import gather
 from genaipa.reports.provenance import versions
-from genaipa.reports.writing import write_report
+from genaipa.reports.report import Report
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.selection import select
 from genaipa.scoring.rubric import RUBRIC_DIGEST
@@ -100,7 +100,7 @@ def pack(
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
         found = gather(staged, select(staged, names), store, excluded=excluded)
-        write_report(found, folder / REPORT, whole=whole)
+        Report.of(found).write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
             genaipa=__version__,

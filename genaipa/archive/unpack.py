@@ -16,7 +16,7 @@ from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
 from genaipa.errors import DataError, UsageError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.reports.gather import gather
-from genaipa.reports.writing import write_report
+from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_scores
 from genaipa.scoring.people import People
@@ -57,12 +57,12 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}")) as store:
         events = _bring_scores(folder, store)
         found = gather(here, select(here, pack.names), store, excluded=pack.excluded)
-    again = write_report(found, here.home / "reports" / "again", formats=("svg",))
-    made, packed = again.folder / "tables", folder / REPORT / "tables"
+    page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
+    made, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (made, packed) for path in tables.glob("*")})
     _, mismatched, missing = filecmp.cmpfiles(made, packed, tables, shallow=False)
     different = [f"tables/{name}" for name in sorted(mismatched + missing)]
-    return Unpacked(pack, events, again.page, len(tables), different)
+    return Unpacked(pack, events, page, len(tables), different)
 
 
 def extract(file: Path, folder: Path) -> Pack:

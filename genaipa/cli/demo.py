@@ -69,15 +69,15 @@ def _bring_scores(workspace: Workspace) -> None:
 def _report(workspace: Workspace, run: str) -> None:
     """Write the demo's report, and print where it lies."""
     from genaipa.cli.console import say
-    from genaipa.cli.findings import NEEDED, gathered
+    from genaipa.reports import PACKAGES
 
-    if any(importlib.util.find_spec(name) is None for name in NEEDED):
+    if any(importlib.util.find_spec(name) is None for name in PACKAGES):
         say("For the figures and tables: pip install 'genaipa[reports]', then genaipa demo once more.")
         return
-    from genaipa.cli.report import print_closing
-    from genaipa.reports.writing import write_report
+    from genaipa.cli.report import print_summary
+    from genaipa.reports.report import report
 
     say(f"The same as: genaipa report {run} --formats svg -o {REPORT}")
-    found = gathered(workspace, (run,))
+    made = report(workspace, (run,))
     # A picture in each of the three formats takes three times as long.
-    print_closing(found, write_report(found, workspace.home / REPORT, formats=("svg",), selection=(run,)))
+    print_summary(made, made.write(workspace.home / REPORT, formats=("svg",)))

@@ -94,12 +94,13 @@ def leaderboard(
 
 def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection, *, excluded: bool) -> Gathered:
     """Everything about the runs and systems that are meant, as far as it is about those documents and experiments."""
-    from genaipa.cli.findings import check_extra, gathered_from
+    from genaipa.reports import check_packages
 
-    check_extra()
-    from genaipa.runs.selection import everything, select
+    check_packages()
+    from genaipa.reports.gather import gather_scored
+    from genaipa.runs.selection import select
 
-    sources = select(workspace, names) if names else everything(workspace)
+    sources = select(workspace, names)
     selection = selection.checked(
         {name for source in sources for name in source.systems},
         {name for source in sources for name in source.manifest.spec.documents},
@@ -118,7 +119,7 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
     ]
     if sources and not kept:
         raise UsageError(f"none of the {len(sources)} runs is like that; see: genaipa runs")
-    found = gathered_from(workspace, kept, excluded=excluded)
+    found = gather_scored(workspace, kept, excluded=excluded)
     if selection.documents:
         # What was published as a mean over documents is about no single one.
         found.frame = found.frame[found.frame["document"].isin(selection.documents)]

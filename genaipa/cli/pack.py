@@ -42,19 +42,19 @@ def pack(
     tables can be made again without them. What models said, and the names and notes of the analysts, go along.
     """
     from genaipa.cli.console import number, say, show
-    from genaipa.cli.findings import check_extra
+    from genaipa.reports import check_packages
     from genaipa.workspace import find_workspace
 
-    check_extra()
+    check_packages()
     from genaipa.archive.pack import pack as write_pack
-    from genaipa.runs.selection import everything, select
+    from genaipa.runs.selection import select
 
     here, names = find_workspace(workspace), several(run)
     file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")
     if file.suffix != ".zip":
         raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
     check_new(file, force=force)
-    sources = select(here, names) if names else everything(here)
+    sources = select(here, names)
     packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
     show(f"{file}: {number(len(packed.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
     for text in packed.absent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,16 +13,10 @@ from genaipa.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Format
-    from genaipa.reports.gather import Gathered
-    from genaipa.reports.writing import Written
+    from genaipa.reports.report import Report
     from genaipa.scoring.m_all import Bounds
-    from genaipa.workspace import Workspace
 
 _GREEN, _RED = 0.5, 0.0
-_NAMED = 3
-"""Systems and runs that a folder's name has at most."""
-_LONGEST = 100
-"""Characters of a folder's name."""
 
 
 def report(
@@ -63,63 +56,35 @@ def report(
     An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
     """
     from genaipa.cli.console import err, print_json, printable, say
-    from genaipa.cli.findings import gathered
+    from genaipa.reports import check_packages
     from genaipa.workspace import find_workspace
 
-    here, names = find_workspace(workspace), several(run)
     bounds, wanted = _bounds(green, red), _formats(several(formats))
     if frame is not None and frame.suffix not in (".csv", ".parquet"):
         raise UsageError(f"'{frame.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+    check_packages()
     with err().status("reading the runs") as status:
-        found = gathered(here, names, excluded=include_excluded)
-        from genaipa.reports.writing import as_json, selection_of, write_report
+        from genaipa.reports import report as reports
+        from genaipa.reports.writing import default_folder, selection_of
 
-        asked = selected(here, names, found)
-        folder = output or default_folder(here, asked)
+        def tell(now: str) -> None:
+            status.update(printable(now))
+
+        here = find_workspace(workspace)
+        made = reports.report(here, several(run), excluded=include_excluded, bounds=bounds, tell=tell)
+        folder = output or default_folder(here, made.selection)
         before = selection_of(folder)
-        written = write_report(
-            found,
-            folder,
-            bounds=bounds,
-            formats=wanted,
-            selection=asked,
-            tell=lambda now: status.update(printable(now)),
-            whole=with_texts,
-        )
-    if before is not None and before != sorted(asked):
+        page = made.write(folder, formats=wanted, whole=with_texts, tell=tell)
+    if before is not None and before != sorted(made.selection):
         say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
     if frame is not None:
-        _write_frame(found, frame)
+        _write_frame(made, frame)
     if json:
-        print_json({"folder": str(written.folder), **as_json(written.contents)})
+        print_json({"folder": str(folder), **made.as_json()})
     else:
-        print_closing(found, written)
+        print_summary(made, page)
     if open_page:
-        _open(written.page)
-
-
-def selected(workspace: Workspace, names: tuple[str, ...], found: Gathered) -> tuple[str, ...]:
-    """What a report is about: the systems that were named, and the full names of the runs, each once."""
-    from genaipa.runs.folder import find_run
-
-    systems = {system for source in found.sources for system in source.systems}
-    return tuple(dict.fromkeys(name if name in systems else find_run(workspace, name).name for name in names))
-
-
-def default_folder(workspace: Workspace, asked: tuple[str, ...]) -> Path:
-    """`reports/NAME` in the workspace, named after all that it is about, else `all`.
-
-    Where a report on something else has that name already, a number is added.
-    """
-    from genaipa.reports.writing import MANIFEST, selection_of
-
-    parts = [re.sub(r"[^\w.-]+", "-", name).strip(".-") or "report" for name in asked]
-    named = "+".join(parts[:_NAMED]) + (f"+{len(parts) - _NAMED}-more" if len(parts) > _NAMED else "")
-    wanted = workspace.home / "reports" / (named[:_LONGEST].rstrip(".-+") or "all")
-    folder, number = wanted, 2
-    while (folder / MANIFEST).is_file() and selection_of(folder) != sorted(asked):
-        folder, number = wanted.with_name(f"{wanted.name}-{number}"), number + 1
-    return folder
+        _open(page)
 
 
 def _open(page: Path) -> None:
@@ -132,16 +97,16 @@ def _open(page: Path) -> None:
         say(f"No browser could be opened; the page is {page}")
 
 
-def print_closing(found: Gathered, written: Written) -> None:
-    """The table that says the most, what a reader must not miss, and where the page lies."""
+def print_summary(made: Report, page: Path) -> None:
+    """Print the table that says the most, what a reader must not miss, and where the page is."""
     from genaipa.cli.console import printable, show
     from genaipa.cli.tables import show_table
 
-    if written.contents.key:
-        show_table(written.contents.key)
-    for sentence in (*written.contents.notable, *written.contents.absent, *sorted(set(found.problems))):
+    if made.key:
+        show_table(made.key)
+    for sentence in (*made.notable, *made.absent, *made.problems):
         show(f"- {printable(sentence)}")
-    show(f"The report: {written.page}")
+    show(f"The report: {page}")
 
 
 def _bounds(green: float, red: float) -> Bounds:
@@ -162,11 +127,11 @@ def _formats(names: tuple[str, ...]) -> tuple[Format, ...]:
     return tuple(form for form in known if form in names) or known
 
 
-def _write_frame(found: Gathered, path: Path) -> None:
-    from genaipa.reports import tidy as frame
+def _write_frame(made: Report, path: Path) -> None:
+    from genaipa.reports import tidy
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        frame.write(found.frame, path)
+        tidy.write(made.frame, path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

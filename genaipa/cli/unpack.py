@@ -22,9 +22,9 @@ def unpack(
     'genaipa runs', its report in report/, and what was made here in reports/again/.
     """
     from genaipa.cli.console import number, say, show
-    from genaipa.cli.findings import check_extra
+    from genaipa.reports import check_packages
 
-    check_extra()
+    check_packages()
     from genaipa.archive.unpack import unpack as unpacked
     from genaipa.scoring.rubric import RUBRIC_DIGEST
 

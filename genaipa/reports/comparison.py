@@ -8,40 +8,36 @@ two have no pair, their questions are compared as two independent sets.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pandas as pd
 
-from genaipa.errors import UnknownNameError, UsageError
-from genaipa.questions.sets import WORDINGS
+from genaipa.errors import UsageError
 from genaipa.reports import aggregate as cells
+from genaipa.reports import render
 from genaipa.reports.bootstrap import LEVEL, RESAMPLES, interval, interval_of_difference
-from genaipa.reports.significance import holm, paired, unpaired
+from genaipa.reports.figures import differences
+from genaipa.reports.gather import gather_scored
+from genaipa.reports.sides import Side, differing, merged, restricted, side, sources_of
+from genaipa.reports.significance import OVERALL, SIGNIFICANT, holm, paired, unpaired
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import ORDERED
-from genaipa.runs.inputs import Inputs
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from genaipa.questions.sets import Wording
-    from genaipa.runs.selection import Source
+    from genaipa.reports.figures.figure import Figure
     from genaipa.workspace import Workspace
 
-OVERALL = "M_all*10"
 MEASURES = (OVERALL, *METRICS)
 """What is compared: M_all from 10 to 100, and the metrics from -1 to 1."""
-REGULATION = "regulation"
+FORMS = (".csv", ".html", ".json", ".tex")
+"""Suffixes of the files of a comparison."""
 FEW = 10
 """Below so many questions, what is found is said to rest on few."""
-SIGNIFICANT = 0.05
-"""An adjusted p below this is taken for more than chance."""
-_NAMED = 5
-"""As many things that differ are named."""
 _CELL = ["experiment", "document", "question"]
 _QUESTION = ["experiment", "question"]
 _HEADINGS = {
@@ -63,27 +59,8 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True)
-class Side:
-    """One system's scores, and what it was asked.
-
-    `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
-    texts of a wording of a question about a document.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    texts: dict[str, set[str]]
-    asked: dict[tuple[str, str, Wording], set[str]]
-
-    @property
-    def questions(self) -> set[tuple[str, str]]:
-        """Documents and what was asked about them."""
-        return {(document, question) for document, question, _ in self.asked}
-
-
-@dataclass(frozen=True)
 class Comparison:
-    """The table, and in words: what differed beforehand, what was found, and how."""
+    """The table, and in words: what differed beforehand, what was found, how, and what could not be read."""
 
     first: str
     second: str
@@ -91,134 +68,76 @@ class Comparison:
     differing: list[str]
     finding: list[str]
     method: str
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def figure(self) -> Figure | None:
+        """The forest plot of the differences; None where there is nothing to compare."""
+        return differences.forest(self.table, self.first, self.second)
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison for machines; a number that can't be had is null."""
+        said = {name: getattr(self, name) for name in ("first", "second", "differing", "finding", "method")}
+        return {**said, "rows": render.as_rows(self.table)}
+
+    def as_text(self, form: str) -> str:
+        """The text of a file of the comparison, by its suffix: one of `FORMS`."""
+        if form == ".json":
+            return msgspec.json.format(msgspec.json.encode(self.as_json()), indent=2).decode() + "\n"
+        if form == ".html":
+            head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>genaipa compare</title>\n'
+            return f"{head}{render.as_html(self.table)}\n</html>\n"
+        return render.as_csv(self.table) if form == ".csv" else render.as_latex(self.table)
 
 
-def side(
-    workspace: Workspace, name: str, sources: Sequence[Source], frame: pd.DataFrame, experiments: Collection[str] = ()
-) -> Side:
-    """The side that these runs are, from a tidy table that holds them.
+def compare(
+    workspace: Workspace,
+    first: str,
+    second: str,
+    *,
+    experiments: Sequence[str] = (),
+    excluded: bool = False,
+    anyway: bool = False,
+) -> Comparison:
+    """Compare two systems, or two runs, each named as a system, a run, or RUN:SYSTEM.
 
-    It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
-    several systems, or no score there.
+    Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what audits left
+    out as well, and `anyway` compares what is the same in both where documents, questions or rubric differ, which is
+    a UsageError otherwise.
     """
-    systems = sorted({system for source in sources for system in source.systems})
-    if len(systems) > 1:
-        one = ", ".join(f"{name}:{system}" for system in systems)
-        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
-    frame = frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
-    found = Side(name, _chosen(name, frame, experiments), defaultdict(set), defaultdict(set))
-    documents, runs = set(found.frame["document"]), set(found.frame["run"])
-    loaded: dict[str, dict[str, tuple[str, ...]]] = {}
-    for source in sources:
-        if source.folder.name in runs:
-            manifest = source.manifest
-            for document in documents & manifest.documents.keys():
-                found.texts[document].add(manifest.documents[document].digest)
-                digest = manifest.digests.questions.get(manifest.spec.questions.get(document, ""), "")
-                if digest not in loaded:
-                    loaded[digest] = _wordings(Inputs(workspace, source.folder), document)
-                for question, texts in loaded[digest].items():
-                    for wording, text in zip(WORDINGS, texts, strict=False):
-                        if wording in manifest.spec.wordings:
-                            found.asked[document, question, wording].add(text)
-    return found
+    chosen = [sources_of(workspace, name) for name in (first, second)]
+    if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in chosen}) == 1:
+        raise UsageError(f"'{first}' and '{second}' are the same; name two systems, two runs, or RUN:SYSTEM.")
+    found = gather_scored(workspace, merged([*chosen[0], *chosen[1]]), excluded=excluded)
+    ours, theirs = (
+        side(workspace, name, sources, found.frame, experiments)
+        for name, sources in zip((first, second), chosen, strict=True)
+    )
+    return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems)
 
 
-def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
-    """The rows that are compared; a UsageError if none has a score."""
-    known = {*ORDERED["experiment"], *frame["experiment"]}
-    for experiment in experiments:
-        if experiment not in known:
-            raise UnknownNameError("experiment", experiment, known)
-    chosen = frame[frame["experiment"].isin(list(experiments)) if experiments else frame["kind"] != REGULATION]
-    if chosen["counted"].any():
-        return chosen
-    where = f" in {', '.join(experiments)}" if experiments else ""
-    if not experiments and frame["counted"].any():
-        raise UsageError(f"'{name}' has scores on regulations only; compare them with --experiment {REGULATION}.")
-    raise UsageError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
-
-
-def _wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
-    """Every question that could be asked about a document: id → its original and its paraphrases."""
-    known = inputs.questions(document)
-    return {question.id: (question.text, *question.paraphrases) for question in known.questions} if known else {}
-
-
-def compare(first: Side, second: Side, *, anyway: bool = False) -> Comparison:
+def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Comparison:
     """The differences, the first minus the second.
 
     A UsageError names what differs in documents, questions or rubric; `anyway` compares what is the same in both.
     """
-    differing, common = _differing(first, second)
-    if differing and not anyway:
+    apart, common = differing(first, second)
+    if apart and not anyway:
         raise UsageError(
-            f"{first.name} and {second.name} were not asked or scored alike: {'; '.join(differing)}. "
+            f"{first.name} and {second.name} were not asked or scored alike: {'; '.join(apart)}. "
             "What they have in common is compared with --anyway."
         )
-    if differing:
-        first, second = _restricted(first, common), _restricted(second, common)
+    if apart:
+        first, second = restricted(first, common), restricted(second, common)
         if not first.frame["counted"].any() or not second.frame["counted"].any():
             raise UsageError(f"{first.name} and {second.name} have no scored question in common.")
     averages = _averages(first.frame), _averages(second.frame)
     matched = {measure: _match(*averages, measure) for measure in MEASURES}
     data = _rows(matched, _groups(first.frame, second.frame))
-    finding = [*_scope(matched, differing), *_found(data, first.name, second.name), *_small(data)]
+    finding = [*_scope(matched, apart), *_found(data, first.name, second.name), *_small(data)]
     method = _method(first.name, second.name)
     table = _table(data, first.name, second.name, " ".join([*finding, method]))
-    return Comparison(first.name, second.name, table, differing, finding, method)
-
-
-# -- what differs --
-
-
-def _differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
-    """What the two don't share, and the documents and questions that they do."""
-    said = _only(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
-    documents = first.texts.keys() & second.texts.keys()
-    changed = {document for document in documents if first.texts[document] != second.texts[document]}
-    said += [f"the text of {_listed(changed, 'document')} is not the same"] if changed else []
-    same = documents - changed
-    ours, theirs = ({pair for pair in one.questions if pair[0] in same} for one in (first, second))
-    said += _only(first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours})
-    both = first.asked.keys() & second.asked.keys()
-    reworded = {
-        (document, question)
-        for document, question, wording in both
-        if document in same and first.asked[document, question, wording] != second.asked[document, question, wording]
-    }
-    said += [f"the text of {_listed({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
-    rubrics = [set(one.frame.loc[one.frame["counted"], "rubric"]) for one in (first, second)]
-    if rubrics[0] != rubrics[1]:
-        said.append(f"the rubric is not the same ({_listed(rubrics[0], 'digest')} and {_listed(rubrics[1], 'digest')})")
-    return said, (ours & theirs) - reworded
-
-
-def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
-    """Sentences on what only one of the two has."""
-    return [
-        f"only {name} has the {_listed(names, noun)}"
-        for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
-        if names
-    ]
-
-
-def _listed(names: Iterable[str], noun: str) -> str:
-    """`document uber`; `questions T_f1, T_f2, … (32)`."""
-    listed = sorted(names)
-    if len(listed) == 1:
-        return f"{noun} {listed[0]}"
-    return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
-
-
-def _restricted(one: Side, common: set[tuple[str, str]]) -> Side:
-    """The side without what the other lacks; a mean over documents stays where all of them are shared."""
-    shared = {question for _, question in common}
-    for document in one.texts:
-        shared &= {question for about, question in common if about == document}
-    whole = common | {("", question) for question in shared}
-    about = zip(one.frame["document"], one.frame["question"], strict=True)
-    return replace(one, frame=one.frame[[pair in whole for pair in about]])
+    return Comparison(first.name, second.name, table, apart, finding, method)
 
 
 # -- pairs --

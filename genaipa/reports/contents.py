@@ -31,7 +31,6 @@ from genaipa.reports.tables import (
     scores,
 )
 from genaipa.reports.tidy import ORDERED
-from genaipa.scoring.m_all import Bounds
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
+    from genaipa.scoring.m_all import Bounds
 
 
 @dataclass(frozen=True)
@@ -60,44 +60,14 @@ class Chapter:
         return bool(self.tables or self.figures or self.absent)
 
 
-@dataclass(frozen=True)
-class Contents:
-    """A report's chapters in reading order; no table or figure in them is empty.
-
-    `key` is the table that says the most. `notable` are the sentences that no reader may miss: what failed, is
-    missing, was not scored, or was left out.
-    """
-
-    chapters: list[Chapter]
-    key: Table
-    notable: list[str]
-
-    @property
-    def tables(self) -> list[Table]:
-        """Every table, in reading order."""
-        return [table for chapter in self.chapters for table in chapter.tables]
-
-    @property
-    def figures(self) -> list[Figure]:
-        """Every figure, in reading order."""
-        return [figure for chapter in self.chapters for figure in chapter.figures]
-
-    @property
-    def absent(self) -> list[str]:
-        """Why something that a report can have is not there."""
-        return [sentence for chapter in self.chapters for sentence in chapter.absent]
-
-
-def contents(gathered: Gathered, bounds: Bounds | None = None) -> Contents:
-    """What a report of this has; `bounds` are those of the bands (by default, the ones of `Bounds`)."""
-    frame, bounds = gathered.frame, bounds or Bounds()
+def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
+    """The chapters that a report of this has, in reading order; `bounds` are those of the bands."""
+    frame = gathered.frame
     scope = Scope.of(frame, gathered.categories)
-    statuses = outcomes.statuses(frame)
-    board = leaderboard.board(frame)
-    chapters = [_asked(gathered, statuses)]
+    found = [_asked(gathered)]
     if frame["counted"].any():
-        chapters += [
-            _overall(frame, board),
+        found += [
+            _overall(frame),
             _by_document(frame, bounds, scope),
             _by_metric(frame, bounds, scope),
             _silent(frame),
@@ -105,19 +75,14 @@ def contents(gathered: Gathered, bounds: Bounds | None = None) -> Contents:
             _memory(frame, scope),
             _regulation(frame, bounds, scope),
         ]
-    chapters += [_effort(frame, bounds, scope), _agreement(gathered), _documents(gathered), _audit(gathered)]
-    return Contents(
-        [chapter for chapter in chapters if chapter],
-        board or statuses,
-        notable(gathered, statuses),
-    )
+    found += [_effort(frame, bounds, scope), _agreement(gathered), _documents(gathered), _audit(gathered)]
+    return [chapter for chapter in found if chapter]
 
 
-def notable(gathered: Gathered, statuses: Table | None = None) -> list[str]:
-    """What no reader may miss; `statuses` is the table of them where it is there already."""
-    counts = outcomes.statuses(gathered.frame) if statuses is None else statuses
+def notable(gathered: Gathered) -> list[str]:
+    """Sentences that no reader may miss: what failed, is missing, was not scored, or was left out."""
     return [
-        *_conduct_in_words(counts),
+        *_conduct_in_words(outcomes.statuses(gathered.frame)),
         *_unscored_in_words(gathered.frame),
         *_mixed_in_words(gathered.frame),
         *_reworded_in_words(gathered),
@@ -138,14 +103,14 @@ def _reworded_in_words(gathered: Gathered) -> list[str]:
     return [f"The runs asked different words under the same ids, so that their averages mix them: {named}."]
 
 
-def _asked(gathered: Gathered, statuses: Table) -> Chapter:
+def _asked(gathered: Gathered) -> Chapter:
     """What was asked, and what came back."""
     return Chapter(
         "asked",
         "What was asked, and what came back",
         "Every question that was planned is counted here once, whatever became of it. A question without an answer, "
         "and an answer without a score, is part of no average.",
-        _there(statuses, _questions(gathered)),
+        _there(outcomes.statuses(gathered.frame), _questions(gathered)),
     )
 
 
@@ -173,7 +138,8 @@ def _questions(gathered: Gathered) -> Table:
     )
 
 
-def _overall(frame: pd.DataFrame, board: Table) -> Chapter:
+def _overall(frame: pd.DataFrame) -> Chapter:
+    board = leaderboard.board(frame)
     few = leaderboard.too_few(frame)
     return Chapter(
         "overall",

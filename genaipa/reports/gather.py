@@ -20,6 +20,7 @@ from genaipa.scoring.events import standing
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
+from genaipa.scoring.store import existing_store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -80,6 +81,12 @@ def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None,
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
     gathered.frame = tidy_table.tidy(rows, _scores(standing(gathered.events)), excluded=excluded, orders=orders)
     return gathered
+
+
+def gather_scored(workspace: Workspace, sources: Sequence[Source], *, excluded: bool = False) -> Gathered:
+    """`gather` with the scores of the workspace's own store, where there is one."""
+    with existing_store(workspace) as store:
+        return gather(workspace, sources, store, excluded=excluded)
 
 
 def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:

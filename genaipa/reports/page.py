@@ -26,12 +26,12 @@ from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
 
 if TYPE_CHECKING:
-    from genaipa.reports.contents import Chapter, Contents
+    from genaipa.reports.contents import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
+    from genaipa.reports.report import Report
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
-    from genaipa.scoring.m_all import Bounds
 
 TEMPLATE = "report.html.jinja"
 LONG = 24
@@ -60,38 +60,32 @@ class _Shown:
     width: int = 0
 
 
-def html(
-    gathered: Gathered,
-    contents: Contents,
-    bounds: Bounds,
-    pictures: Mapping[str, bytes] | None = None,
-    *,
-    whole: bool = False,
-) -> str:
+def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> str:
     """The whole page. `pictures` are the figures that were drawn already, as SVG by their name.
 
     `whole` shows answers whose text may not be passed on as well.
     """
-    pictures, behind = pictures or {}, answers(gathered, whole=whole)
+    gathered, pictures = report.gathered, pictures or {}
+    behind = answers(gathered, whole=whole)
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
-    full = [chapter for chapter in contents.chapters if chapter.tables or chapter.figures]
+    full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
     return _template().render(
         version=genaipa.__version__,
         systems=_systems(sources),
         title=_title(_systems(sources)),
         facts=_facts(gathered, sources),
-        key=_table(contents.key, fold=False) if contents.key else None,
-        notable=contents.notable,
-        chapters=[_chapter(chapter, contents, pictures, behind) for chapter in full],
+        key=_table(report.key, fold=False) if report.key else None,
+        notable=report.notable,
+        chapters=[_chapter(chapter, report, pictures, behind) for chapter in full],
         behind=behind,
         questions=gathered.questions,
         shows={chapter.name for chapter in full},
-        not_shown=[why for chapter in contents.chapters if chapter not in full for why in chapter.absent],
-        bands=bounds.in_words,
+        not_shown=[why for chapter in report.chapters if chapter not in full for why in chapter.absent],
+        bands=report.bounds.in_words,
         intervals=intervals_in_words,
         inputs=[_table(table, fold=False) for table in _inputs(gathered) if table],
         manifests=[(source.folder.name, _manifest(source)) for source in sources],
-        problems=sorted(set(gathered.problems)),
+        problems=report.problems,
     )
 
 
@@ -145,9 +139,9 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     ]
 
 
-def _chapter(chapter: Chapter, contents: Contents, pictures: Mapping[str, bytes], behind: Answers) -> dict[str, Any]:
+def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], behind: Answers) -> dict[str, Any]:
     """A chapter with its figures first; a table that is a figure's own, or stands at the top, is not shown twice."""
-    elsewhere = {figure.table.name for figure in chapter.figures} | {contents.key.name}
+    elsewhere = {figure.table.name for figure in chapter.figures} | ({report.key.name} if report.key else set())
     return {
         "name": chapter.name,
         "title": chapter.title,

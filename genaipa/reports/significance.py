@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+OVERALL = "M_all*10"
+SIGNIFICANT = 0.05
+"""An adjusted p below this is taken for more than chance."""
 _LEAST_WAYS = 40
 """Below so many ways in which chance can deal out signs or sides, no two-sided p gets below 0.05, which is 2 of 40."""
 _EXACT = 50

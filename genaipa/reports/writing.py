@@ -7,8 +7,8 @@ and none of them is ever overwritten. A folder that holds files and no report is
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,16 @@ from genaipa.errors import UsageError
 from genaipa.reports import page
 from genaipa.reports import provenance as inputs
 from genaipa.reports import tidy as tidy_table
-from genaipa.reports.contents import Contents, contents
-from genaipa.reports.figures.figure import FORMATS, save
-from genaipa.reports.render import as_csv, as_html, as_latex, as_rows, as_text
-from genaipa.scoring.m_all import Bounds
+from genaipa.reports.figures.figure import save
+from genaipa.reports.render import as_csv, as_html, as_latex, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.reports.figures.figure import Format
-    from genaipa.reports.gather import Gathered
+    from genaipa.reports.report import Report
     from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
 
 PAGE = "index.html"
 MANIFEST = "manifest.json"
@@ -37,83 +36,57 @@ READABLE = 2000
 """Rows up to which a table is written for people too, and not as CSV alone."""
 SPREADSHEET = 200_000
 """Rows up to which the tidy table is written as CSV too, and not as Parquet alone."""
+_NAMED = 3
+"""Systems and runs that a folder's name has at most."""
+_LONGEST = 100
+"""Characters of a folder's name."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """A report in its folder."""
-
-    folder: Path
-    contents: Contents
-
-    @property
-    def page(self) -> Path:
-        """The file to open."""
-        return self.folder / PAGE
-
-
-def write_report(
-    gathered: Gathered,
-    folder: Path,
-    *,
-    bounds: Bounds | None = None,
-    formats: Sequence[Format] = FORMATS,
-    selection: Sequence[str] = (),
-    tell: Callable[[str], None] | None = None,
-    whole: bool = False,
-) -> Written:
-    """Write the report into the folder, which is made where it is missing; `formats` are those of the figures.
-
-    `selection` is what the report was asked about, kept in its manifest; `tell` is told what is under way; `whole`
-    puts answers into the page whose text may not be passed on. The same input gives the same bytes. A UsageError if
-    the folder holds files and no report, or nothing can be written there.
-    """
-    bounds, tell = bounds or Bounds(), tell or (lambda _: None)
+def write(
+    report: Report, folder: Path, *, formats: Sequence[Format], whole: bool, tell: Callable[[str], object]
+) -> Path:
+    """Write a report (see `Report.write`); gives the path of its page."""
     try:
         earlier = _earlier(folder)
         _check_ours(folder, earlier)
-        tell("working out tables")
-        parts = contents(gathered, bounds)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
-            _draw(parts, Path(made), formats, tell)
-            files = _written(gathered, parts, Path(made), bounds, selection, whole=whole)
+            _draw(report, Path(made), formats, tell)
+            files = _written(report, Path(made), whole=whole)
             _check_free(folder, files, earlier)
             _put(Path(made), folder, files)
         for name in sorted(set(earlier) - set(files)):
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"the report can't be written to {folder} ({error.strerror}); name another folder.") from None
-    return Written(folder, parts)
+    return folder / PAGE
 
 
-def _draw(parts: Contents, folder: Path, formats: Sequence[Format], tell: Callable[[str], None]) -> None:
+def _draw(report: Report, folder: Path, formats: Sequence[Format], tell: Callable[[str], object]) -> None:
     """Draw every figure, telling which of how many; then the tables' turn has come."""
-    figures = parts.figures
-    for number, figure in enumerate(figures, 1):
-        tell(f"drawing figure {number} of {len(figures)}: {figure.name}")
+    for number, figure in enumerate(report.figures.values(), 1):
+        tell(f"drawing figure {number} of {len(report.figures)}: {figure.name}")
         save(figure, folder / "figures", formats)
-    tell(f"writing {len(parts.tables)} tables and the page")
+    tell(f"writing {len(report.tables)} tables and the page")
 
 
-def _written(
-    gathered: Gathered, parts: Contents, folder: Path, bounds: Bounds, selection: Sequence[str], *, whole: bool
-) -> list[str]:
+def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     """Write everything but the figures into the folder that has these; the names, the manifest's last."""
     (folder / "tables").mkdir()
-    for table in parts.tables:
+    for table in report.tables.values():
         _write_table(table, folder / "tables")
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
-    _write(folder / PAGE, page.html(gathered, parts, bounds, drawn, whole=whole))
-    tidy_table.write(gathered.frame, folder / f"{FRAME}.parquet")
-    if len(gathered.frame) <= SPREADSHEET:
-        tidy_table.write(gathered.frame, folder / f"{FRAME}.csv")
+    _write(folder / PAGE, page.html(report, drawn, whole=whole))
+    frame = report.frame
+    tidy_table.write(frame, folder / f"{FRAME}.parquet")
+    if len(frame) <= SPREADSHEET:
+        tidy_table.write(frame, folder / f"{FRAME}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     known = {
-        **inputs.manifest_of(gathered),
-        "selection": sorted(selection),
-        "bounds": {"green": bounds.green, "red": bounds.red},
-        "excluded_included": bool((gathered.frame["counted"] & (gathered.frame["excluded"] != "")).any()),
+        **inputs.manifest_of(report.gathered),
+        "selection": sorted(report.selection),
+        "bounds": {"green": report.bounds.green, "red": report.bounds.red},
+        "excluded_included": bool((frame["counted"] & (frame["excluded"] != "")).any()),
         "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names},
     }
     _write(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(known), indent=2).decode() + "\n")
@@ -182,12 +155,15 @@ def _put(made: Path, folder: Path, files: Sequence[str]) -> None:
         (made / name).replace(folder / name)
 
 
-def as_json(parts: Contents) -> dict[str, Any]:
-    """Every table as rows for machines, with what a reader has to know; an absent number is null."""
-    return {
-        "notable": parts.notable,
-        "absent": parts.absent,
-        "tables": {
-            table.name: {"title": table.title, "note": table.note, "rows": as_rows(table)} for table in parts.tables
-        },
-    }
+def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
+    """`reports/NAME` in the workspace, named after all that the report is about, else `all`.
+
+    Where a report on something else has that name already, a number is added.
+    """
+    parts = [re.sub(r"[^\w.-]+", "-", name).strip(".-") or "report" for name in selection]
+    named = "+".join(parts[:_NAMED]) + (f"+{len(parts) - _NAMED}-more" if len(parts) > _NAMED else "")
+    wanted = workspace.home / "reports" / (named[:_LONGEST].rstrip(".-+") or "all")
+    folder, number = wanted, 2
+    while (folder / MANIFEST).is_file() and selection_of(folder) != sorted(selection):
+        folder, number = wanted.with_name(f"{wanted.name}-{number}"), number + 1
+    return folder

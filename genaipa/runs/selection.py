@@ -30,12 +30,16 @@ class Source:
 def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
 
+    Without a name, every run of the workspace but those whose manifest is damaged.
+
     Of a published study's system these are the study's own, and not those in which it was asked again.
     A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
     named itself.
     """
     chosen: dict[str, Source] = {}
     runs = _readable(list_runs(workspace))
+    if not names:
+        return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
     for name in names:
         of_system = _originals(
             [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
@@ -62,12 +66,6 @@ def _run(workspace: Workspace, name: str, runs: list[tuple[RunFolder, Manifest]]
         systems = {system for _, manifest in runs for system in manifest.spec.systems}
         newest = [folder.name for folder, _ in runs[-5:]]
         raise UnknownNameError("system or run here", name, {*systems, *newest}, "See: genaipa runs") from None
-
-
-def everything(workspace: Workspace) -> list[Source]:
-    """Every run of the workspace but those whose manifest is damaged."""
-    runs = _readable(list_runs(workspace))
-    return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
 
 
 def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:

@@ -63,7 +63,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     """Open the store and the runs; the errors of both."""
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
-    meant = select(workspace, settings.runs)
+    meant = select(workspace, settings.runs) if settings.runs else []
     pool = Pool(
         workspace,
         [source.folder for source in meant] if settings.runs else list_runs(workspace),

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from genaipa.errors import GenaipaError
-from genaipa.reports.contents import contents
 from genaipa.reports.figures.figure import as_png
 from genaipa.reports.gather import gather, rescored
+from genaipa.reports.report import Report
 from genaipa.reports.tables import leaderboard, metrics, scores
 from genaipa.runs.folder import list_runs
 from genaipa.runs.selection import Source, select
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.reports.contents import Contents
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
@@ -252,11 +251,11 @@ class View:
         return self._taken.gathered.questions if rows == "question" else self._taken.gathered.categories
 
     @cached_property
-    def report(self) -> Contents:
+    def report(self) -> Report:
         """Everything that a report of this has."""
         shown = {*self.frame["answer"].unique()}
         events = [event for event in self._taken.gathered.events if event.answer in shown]
-        return contents(replace(self._taken.gathered, frame=self.frame, events=events))
+        return Report.of(replace(self._taken.gathered, frame=self.frame, events=events))
 
     def picture(self, figure: Figure) -> bytes:
         """A figure of the report as a PNG file, drawn once."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from genaipa.reports.comparison import OVERALL, SIGNIFICANT
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.significance import OVERALL, SIGNIFICANT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,125 @@
+"""A report: the tidy table of some runs and their scores, and the chapters of tables and figures made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from genaipa.reports import contents, writing
+from genaipa.reports.figures.figure import FORMATS
+from genaipa.reports.gather import gather_scored
+from genaipa.reports.render import as_rows
+from genaipa.runs.folder import find_run
+from genaipa.runs.selection import select
+from genaipa.scoring.m_all import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from genaipa.reports.contents import Chapter
+    from genaipa.reports.figures.figure import Figure, Format
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Report:
+    """Chapters of tables and figures, none of them empty, in reading order.
+
+    `selection` is what the report was asked about: names of systems, and full names of runs; empty for all runs.
+    """
+
+    gathered: Gathered
+    bounds: Bounds
+    chapters: list[Chapter]
+    selection: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
+        """The report of a tidy table and what was gathered with it; `bounds` are those of the bands."""
+        bounds = bounds or Bounds()
+        return cls(gathered, bounds, contents.chapters(gathered, bounds), tuple(selection))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The tidy table: a row per answer and score (columns: `tidy.COLUMNS`)."""
+        return self.gathered.frame
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """Every table by its name, in reading order; `.data` is its pandas frame."""
+        return {table.name: table for chapter in self.chapters for table in chapter.tables}
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """Every figure by its name, in reading order; `.drawn()` gives matplotlib's figure, to be edited further."""
+        return {figure.name: figure for chapter in self.chapters for figure in chapter.figures}
+
+    @property
+    def key(self) -> Table | None:
+        """The table that says the most: the leaderboard, or, without one, what became of the questions."""
+        return self.tables.get("leaderboard") or self.tables.get("answers")
+
+    @cached_property
+    def notable(self) -> list[str]:
+        """Sentences that no reader may miss: what failed, is missing, was not scored, or was left out."""
+        return contents.notable(self.gathered)
+
+    @property
+    def absent(self) -> list[str]:
+        """Sentences on what a report can have and this one lacks, and why."""
+        return [sentence for chapter in self.chapters for sentence in chapter.absent]
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences on what could not be read, each once."""
+        return sorted(set(self.gathered.problems))
+
+    def as_json(self) -> dict[str, Any]:
+        """Every table as rows for machines, with what a reader has to know; an absent number is null."""
+        tables = {
+            name: {"title": table.title, "note": table.note, "rows": as_rows(table)}
+            for name, table in self.tables.items()
+        }
+        return {"notable": self.notable, "absent": self.absent, "tables": tables}
+
+    def write(
+        self,
+        folder: Path,
+        *,
+        formats: Sequence[Format] = FORMATS,
+        whole: bool = False,
+        tell: Callable[[str], object] = str,
+    ) -> Path:
+        """Write the page, and every figure and table as files, into a folder; gives the page's path.
+
+        An earlier report in the folder is replaced. `formats` are those of the figures, `whole` shows answers whose
+        text may not be passed on, and `tell` is told what is under way. The same input gives the same bytes. A
+        UsageError if the folder holds files and no report, or can't be written.
+        """
+        return writing.write(self, folder, formats=formats, whole=whole, tell=tell)
+
+
+def report(
+    workspace: Workspace,
+    names: Sequence[str] = (),
+    *,
+    excluded: bool = False,
+    bounds: Bounds | None = None,
+    tell: Callable[[str], object] = str,
+) -> Report:
+    """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
+
+    `excluded` counts what audits left out as well; `bounds` are those of the bands. A UsageError where there is no
+    run, or a name fits none.
+    """
+    gathered = gather_scored(workspace, select(workspace, names), excluded=excluded)
+    systems = {system for source in gathered.sources for system in source.systems}
+    full = (name if name in systems else find_run(workspace, name).name for name in names)
+    tell("working out tables")
+    return Report.of(gathered, bounds, tuple(dict.fromkeys(full)))
