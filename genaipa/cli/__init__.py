@@ -6,9 +6,7 @@ One command, one file. Nothing but typer is imported until a command runs, so th
 from __future__ import annotations
 
 import errno
-import os
 import sys
-from pathlib import Path
 
 import typer
 from typer.exceptions import TyperException
@@ -47,27 +45,14 @@ def _root(
     version: bool = typer.Option(  # noqa: ARG001 - handled by its callback
         False, "--version", help="Show the version and exit.", callback=_version, is_eager=True
     ),
-    workspace: WorkspaceOption = None,
+    workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
     from genaipa.cli.environment import load_dotenv
 
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         return
-    if workspace is not None:
-        _set_workspace(context, workspace)
     load_dotenv()
-
-
-def _set_workspace(context: typer.Context, workspace: Path) -> None:
-    """Make the workspace that was named before the command the command's own, over what the environment names."""
-    variable = "GENAIPA_WORKSPACE"
-    before = os.environ.pop(variable, None)
-    own = {"workspace": str(workspace)}
-    groups = {name: getattr(one, "commands", {}) for name, one in getattr(context.command, "commands", {}).items()}
-    context.default_map = {name: {**own, **dict.fromkeys(commands, own)} for name, commands in groups.items()}
-    if before is not None:
-        context.call_on_close(lambda: os.environ.update({variable: before}))
 
 
 def main() -> None:

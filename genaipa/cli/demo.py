@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.options import WorkspaceOption
+from genaipa.cli.console import say
+from genaipa.cli.options import current_workspace
 
 if TYPE_CHECKING:
     from genaipa.workspace import Workspace
@@ -18,20 +19,18 @@ NAME = "demo"
 REPORT = "reports/demo"
 
 
-def demo(workspace: WorkspaceOption = None) -> None:
+def demo() -> None:
     """Run the shipped demo, which needs nothing.
 
     A fictional company's policy, all four initializations, the extractive baseline; the reference analyst's scores of
     the answers from the document, so that the desk has something in it; and the report of these.
     """
-    from genaipa.cli.console import say
     from genaipa.cli.progress import TerminalObserver
     from genaipa.cli.run import carry_out
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.request import RunRequest, prepare
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     say(f"The same as: genaipa run --system {SYSTEM} --policy {POLICY}")
     observer = TerminalObserver(yes=True)
     run = prepare(here, RunRequest((SYSTEM,), (POLICY,), name=NAME, offline=True), observer)
@@ -44,7 +43,6 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
 def _bring_scores(workspace: Workspace) -> None:
     """Put the reference analyst's scores of the demo's answers into the workspace's store, once."""
-    from genaipa.cli.console import say
     from genaipa.workspace import shipped
 
     if importlib.util.find_spec("sqlalchemy") is None:
@@ -68,7 +66,6 @@ def _bring_scores(workspace: Workspace) -> None:
 
 def _report(workspace: Workspace, run: str) -> None:
     """Write the demo's report, and print where it lies."""
-    from genaipa.cli.console import say
     from genaipa.reports import PACKAGES
 
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from genaipa.cli.console import say
+
 
 def load_dotenv() -> None:
     """Read the nearest `.env` into the environment, without replacing what is set."""
@@ -36,6 +38,4 @@ def _say_unread(path: Path, text: str) -> None:
     logging.getLogger("dotenv.main").setLevel(logging.ERROR)
     for binding in parse_stream(io.StringIO(text)):
         if binding.error:
-            from genaipa.cli.console import say
-
             say(f"{path}: line {binding.original.line} is not NAME=value, and is passed over.")

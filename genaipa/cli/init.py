@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from genaipa.cli.console import say, show
+from genaipa.errors import UsageError
+
 _MARKER = """\
 # This file makes the folder a genaipa workspace: what lies in prompts/, questions/, policies/, annotations/,
 # rubrics/ and systems.yaml is used before what ships with genaipa, name by name, and runs are written to runs/.
@@ -56,8 +59,6 @@ def init(
     """
     import shlex
 
-    from genaipa.cli.console import say, show
-
     folder = folder.expanduser()
     for file in _make(folder):
         lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
@@ -76,7 +77,6 @@ def _make(folder: Path) -> list[str]:
     """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
     import json
 
-    from genaipa.errors import UsageError
     from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
 
     name = folder.resolve().name

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from genaipa.workspace import Workspace
+
+_named: ContextVar[Path | None] = ContextVar("_named", default=None)
+"""The workspace that the command line names."""
 
 
 def option(*names: str, help: str, **details: Any) -> Any:  # noqa: A002 - typer's word
@@ -15,6 +22,23 @@ def option(*names: str, help: str, **details: Any) -> Any:  # noqa: A002 - typer
     return typer.Option(*names, help=help, envvar=variable, show_envvar=False, **details)
 
 
+def _note_workspace(context: typer.Context, folder: Path | None) -> Path | None:
+    """Remember the workspace that a command is called with: its own option wins over the one before it."""
+    source = context.get_parameter_source("workspace")
+    # What the environment names is found later on, and yields to both.
+    given = folder if source is not None and source.name != "ENVIRONMENT" else None
+    if given is not None or context.parent is None:
+        _named.set(given)
+    return _named.get() or folder
+
+
+def current_workspace() -> Workspace:
+    """The workspace of this command; a UsageError if one was named and isn't there."""
+    from genaipa.workspace import find_workspace
+
+    return find_workspace(_named.get())
+
+
 WorkspaceOption = Annotated[
     Path | None,
     option(
@@ -22,6 +46,7 @@ WorkspaceOption = Annotated[
         "-w",
         metavar="DIR",
         help="Folder with your data and runs; else the nearest with a genaipa.toml.",
+        callback=_note_workspace,
     ),
 ]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.console import number, print_json, printable, say, show, show_facts, table
+from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.cli.output import ForceOption, written
+from genaipa.errors import DataError, UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -21,34 +23,27 @@ app = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
-def policies(context: typer.Context, json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+def policies(context: typer.Context, json: JsonOption = False) -> None:
     """List, show, add and measure privacy policies and laws.
 
     Without a command, they are listed.
     """
     if context.invoked_subcommand is not None:
-        # What stands before the sub-command holds for it too.
-        context.default_map = {
-            name: {"workspace": str(workspace) if workspace else None, "json": json or None} for name in _COMMANDS
-        }
+        # An option before the sub-command holds for it too.
+        context.default_map = {name: {"json": json or None} for name in _COMMANDS}
         return
-    from genaipa.workspace import find_workspace
 
-    _print_list(find_workspace(workspace), json=json)
+    _print_list(current_workspace(), json=json)
 
 
 @app.command("list")
-def list_policies(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+def list_policies(json: JsonOption = False) -> None:
     """List the documents that can be asked about, and those that can be pulled."""
-    from genaipa.workspace import find_workspace
-
-    _print_list(find_workspace(workspace), json=json)
+    _print_list(current_workspace(), json=json)
 
 
 def _print_list(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.cli.console import print_json, say, show, table
     from genaipa.datasets.base import datasets
-    from genaipa.errors import DataError
     from genaipa.policies.document import document_names, load_document
 
     rows = []
@@ -119,7 +114,6 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
 def named_document(workspace: Workspace, name: str) -> Document:
     """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
     from genaipa.datasets.base import offering
-    from genaipa.errors import UsageError
     from genaipa.policies.document import document_names, load_document
 
     if name not in document_names(workspace) and (dataset := offering(name)):
@@ -135,19 +129,14 @@ def show_policy(
     ] = None,
     text: Annotated[bool, option("--text", help="Print the whole text.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Show what is known about a document, and its sections.
 
     With --section, the text of that section and of what lies beneath it; with --text, all of it.
     """
-    from genaipa.cli.console import print_json, printable, show
-    from genaipa.errors import UsageError
-    from genaipa.workspace import find_workspace
-
     if text and section is not None:
         raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
-    here = find_workspace(workspace)
+    here = current_workspace()
     document = named_document(here, name)
     if text and json:
         print_json({"document": document.name, "digest": document.digest, "text": document.text})
@@ -160,8 +149,6 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.cli.console import print_json, show, show_facts
-    from genaipa.errors import command
 
     facts, about = _facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
@@ -215,8 +202,6 @@ def _path(workspace: Workspace, document: Document) -> Path:
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
-    from genaipa.cli.console import print_json, printable, show
-    from genaipa.errors import UnknownNameError
     from genaipa.policies.sections import resolve
 
     found = resolve(document.sections, label)
@@ -242,7 +227,6 @@ def add(
     license_: Annotated[str, option("--license", help="Under which license the text may be used.")] = "",
     replace: Annotated[bool, option("--replace", help="Replace the document of that name.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Add a document to the workspace.
 
@@ -250,13 +234,10 @@ def add(
     """
     from typing import get_args
 
-    from genaipa.cli.console import print_json, show
-    from genaipa.errors import UnknownNameError, UsageError
     from genaipa.policies.adding import add_document, check_names, extract
     from genaipa.policies.document import DocumentKind, load_document
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
     if kind not in get_args(DocumentKind):
@@ -293,7 +274,6 @@ def add(
 def annotate(
     name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
     questions: Annotated[str, option("--questions", "-q", help="The question set; else the one of its kind.")] = "",
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Write a file for annotated answers to a document, with every question, to be filled in.
 
@@ -301,13 +281,10 @@ def annotate(
     """
     import datetime as dt
 
-    from genaipa.cli.console import number, show
-    from genaipa.errors import UsageError
     from genaipa.questions.annotations import template
     from genaipa.questions.sets import load_questions
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
     document = named_document(here, name)
@@ -332,16 +309,13 @@ def stats(
     json: JsonOption = False,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
     force: ForceOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Measure how hard documents are to read (the paper's table 1)."""
-    from genaipa.cli.console import print_json, show, table
     from genaipa.cli.options import several
     from genaipa.policies.document import document_names
     from genaipa.policies.statistics import measure
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     rows = []
     for name in several(names) or document_names(here):
         document = named_document(here, name)
@@ -387,8 +361,6 @@ def stats(
 def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
     import csv
     import io
-
-    from genaipa.errors import UsageError
 
     if path.suffix.lower() != ".csv":
         raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")

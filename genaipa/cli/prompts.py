@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.console import print_json, printable, show, table
+from genaipa.cli.options import JsonOption, current_workspace, option
+from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from genaipa.tasks.procedure import Script
@@ -21,17 +23,14 @@ def prompts(
         str | None, option("--policy", "-p", autocompletion=completion.documents, help="Fill it in for this document.")
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """List the prompts, or show them as they are sent.
 
     With NAME, that one alone; with --policy, filled in for that document.
     """
-    from genaipa.errors import UnknownNameError
     from genaipa.tasks.prompts import load_prompts
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     loaded = load_prompts(here)
     if name is not None and name not in loaded.files:
         raise UnknownNameError("prompt", name, loaded.files)
@@ -58,7 +57,6 @@ def _variables(name: str) -> tuple[str, ...]:
 
 
 def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
-    from genaipa.cli.console import print_json, show, table
 
     if json:
         print_json(
@@ -89,8 +87,6 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
 
 
 def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
-    from genaipa.cli.console import print_json, show
-    from genaipa.errors import UsageError
 
     script = _script(workspace, loaded, policy)
     messages = _messages(script)
@@ -106,7 +102,6 @@ def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], po
 
 
 def _print_text(name: str, text: str, *, exact: bool) -> None:
-    from genaipa.cli.console import printable, show
 
     show(f"===== {name}\n{printable(text)}\n", exact=exact)
 

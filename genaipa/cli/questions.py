@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.console import print_json, show, table
+from genaipa.cli.options import JsonOption, current_workspace, option
+from genaipa.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from genaipa.questions.sets import QuestionSet, Wording
@@ -28,16 +30,13 @@ def questions(
         ),
     ] = "original",
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """List the question sets; with SET, its questions."""
-    from genaipa.errors import UnknownNameError
     from genaipa.questions.sets import WORDINGS, load_questions
-    from genaipa.workspace import find_workspace
 
     if wording not in (*WORDINGS, "all"):
         raise UnknownNameError("wording", wording, (*WORDINGS, "all"))
-    here = find_workspace(workspace)
+    here = current_workspace()
     if name is None:
         _print_sets(here, json=json)
         return
@@ -50,7 +49,6 @@ def questions(
 
 
 def _print_sets(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.cli.console import print_json, show, table
     from genaipa.questions.sets import load_questions
 
     rows = []
@@ -77,7 +75,6 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
 
 
 def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
-    from genaipa.cli.console import print_json
 
     print_json(
         {
@@ -102,7 +99,6 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
 
 
 def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
-    from genaipa.cli.console import show, table
 
     show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
     show(f"{chosen.placeholder} becomes the document's company or short name.")

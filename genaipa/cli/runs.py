@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.console import complain, number, print_json, say, show, table
+from genaipa.cli.options import JsonOption, current_workspace, option, several
 from genaipa.cli.selection import (
     ExperimentOption,
     PolicyOption,
@@ -18,7 +19,7 @@ from genaipa.cli.selection import (
     WithoutOption,
     day,
 )
-from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -39,14 +40,11 @@ def list_runs(
     since: SinceOption = None,
     without: WithoutOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """List the runs, one's own before imported ones, each oldest first."""
-    from genaipa.cli.console import complain, print_json, say, show
-    from genaipa.errors import command
-    from genaipa.workspace import elsewhere, find_workspace
+    from genaipa.workspace import elsewhere
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
     readable, problems = _readable(here)
     chosen = _chosen(readable, several(run), selection)
@@ -125,7 +123,6 @@ def _experiment(manifest: Manifest) -> str:
 
 
 def _print(runs: list[_Run]) -> None:
-    from genaipa.cli.console import table
 
     headers = ("run", "status", "systems", "documents", "experiment", "answers", "cost")
     table(headers, [_row(*run) for run in runs], right=(5, 6), under=(3, 2, 4))
@@ -147,7 +144,6 @@ def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ..
 def remove(
     run: Annotated[list[str], typer.Argument(autocompletion=completion.runs, help="Runs, by name, part, or latest.")],
     yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Remove the folders of runs, with all their answers.
 
@@ -156,11 +152,9 @@ def remove(
     """
     import shutil
 
-    from genaipa.cli.console import number, say, show
     from genaipa.runs.folder import find_run
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     folders = {folder.path.resolve(): folder for folder in (find_run(here, name) for name in several(run))}
     for path, folder in folders.items():
         if path.parent != here.runs.resolve():

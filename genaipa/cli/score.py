@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import WorkspaceOption, option, several
+from genaipa.cli.console import number, say, show
+from genaipa.cli.options import current_workspace, option, several
 from genaipa.errors import UsageError, command
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def score(
     insecure: Annotated[
         bool, option("--insecure", help="Listen beyond this machine without a login all the same.")
     ] = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Score answers in the browser, several analysts at once.
 
@@ -63,10 +63,9 @@ def score(
     """
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
-    from genaipa.workspace import find_workspace
 
     launch.check_extra()
-    here = find_workspace(workspace)
+    here = current_workspace()
     settings = DeskSettings(
         workspace=here.home,
         runs=several(run),
@@ -125,7 +124,6 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
 def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Say where the desk is, what is scored there, and where the scores are kept."""
-    from genaipa.cli.console import number, say, show
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
     from genaipa.ui.login import open_to_others

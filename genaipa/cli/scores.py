@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.console import number, print_json, say, show, table
+from genaipa.cli.options import JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption
 from genaipa.errors import UsageError, command
 
@@ -31,21 +32,17 @@ app = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
-def scores(context: typer.Context, json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+def scores(context: typer.Context, json: JsonOption = False) -> None:
     """Show who has scored how much; take scores out, and in.
 
     Without a command, the analysts and their scores are listed.
     """
     if context.invoked_subcommand is not None:
-        # What stands before the sub-command holds for it too.
-        context.default_map = {
-            name: {"workspace": str(workspace) if workspace else None, "json": json or None} for name in _COMMANDS
-        }
+        # An option before the sub-command holds for it too.
+        context.default_map = {name: {"json": json or None} for name in _COMMANDS}
         return
-    from genaipa.cli.console import print_json, show, table
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     rows, answers = _summary(_events(here))
     if json:
         print_json({"analysts": rows, "answers": answers})
@@ -80,7 +77,6 @@ def export(
         option("--per-run", help="In a table, a row for each place where a scored answer was given, for statistics."),
     ] = False,
     force: ForceOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Write the scores to a file.
 
@@ -89,13 +85,11 @@ def export(
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
-    from genaipa.cli.console import number, show
     from genaipa.cli.output import check_new, written
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     suffix = suffix_of(output) if output else ".csv"
     if output is not None:
         check_new(output, force=force)
@@ -126,21 +120,18 @@ def import_(
         bool, option("--unknown-answers", help="Take exported scores of answers that no run here holds, too.")
     ] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Take scores in from files: all of them, or none.
 
     Every row is checked, and all problems are listed at once; the exit code is then 2. What is here already is left
     alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
     """
-    from genaipa.cli.console import number, print_json, say
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.importing import import_scores
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import Store, database_url
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     pool, people = _pool(here, list_runs(here)), load_people(here)
     with contextlib.closing(Store.open(database_url(here))) as store:
         imported = import_scores(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
@@ -167,20 +158,17 @@ def sheet(
         bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
     ] = False,
     force: ForceOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Write a spreadsheet in which an analyst scores answers offline.
 
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
     documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
     """
-    from genaipa.cli.console import number, show
     from genaipa.cli.output import check_new, written
     from genaipa.runs.selection import select
     from genaipa.scoring.exchange.sheet import blind_order, write_sheet
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     if output.suffix.lower() != ".xlsx":
         raise UsageError(f"{output}: a sheet to fill is written as .xlsx.")
     check_new(output, force=force)
@@ -210,7 +198,6 @@ def verify(
         option("--head", metavar="DIGEST", help="The last digest as it was noted at some time."),
     ] = "",
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Check that the log of scores is as it was written.
 
@@ -218,12 +205,10 @@ def verify(
     in by something else than genaipa is told; the exit code is then 1. Note the last digest somewhere else: with it,
     even a log that was made anew as a whole is told from the one that was there.
     """
-    from genaipa.cli.console import number, print_json, say, show
     from genaipa.scoring.chain import verify as verified
     from genaipa.scoring.store import existing_store
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     with existing_store(here, damaged=True) as store:
         if store is None:
             raise UsageError(f"no scores in {here.home} yet; begin with: genaipa score")
@@ -254,7 +239,6 @@ def _events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
 
 def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
     """The answers of these runs, narrowed as `Pool` narrows them; what is wrong with a run is said."""
-    from genaipa.cli.console import say
     from genaipa.scoring.answers import Pool
 
     pool = Pool(workspace, folders, **narrowed)
@@ -301,7 +285,6 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _report(imported: Imported) -> None:
-    from genaipa.cli.console import number, say, show
 
     for told in (*imported.problems, *imported.replaced):
         say(told)

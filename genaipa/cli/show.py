@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli import console as screen
+from genaipa.cli.console import say
+from genaipa.cli.options import JsonOption, current_workspace, option
+from genaipa.errors import GenaipaError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,18 +39,15 @@ def show(
     ] = None,
     whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Show a run, or an answer of it as it was asked.
 
     With ANSWER, what was asked and what came back, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
-    from genaipa.cli import console as screen
     from genaipa.runs.folder import find_run
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     folder = find_run(here, run)
     if answer is None:
         records = list({record.key: record for record in folder.records()}.values())
@@ -81,8 +81,6 @@ def show(
 
 def _matching(keys: list[str], answer: str) -> list[str]:
     """The keys that a user may mean: that key, those of that question, or those with these parts or this in them."""
-    from genaipa.errors import UnknownNameError
-
     if answer in keys:
         return [answer]
     questions = [key.rpartition("|")[2] for key in keys]
@@ -96,7 +94,6 @@ def _matching(keys: list[str], answer: str) -> list[str]:
 
 
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
-    from genaipa.cli import console as screen
     from genaipa.cli.progress import on_run
     from genaipa.cli.run_summary import print_tally
 
@@ -120,7 +117,6 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
-    from genaipa.cli import console as screen
 
     screen.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
@@ -143,7 +139,6 @@ def _print_answers(records: list[Record]) -> None:
 
 
 def _short(text: str) -> str:
-    from genaipa.cli import console as screen
 
     flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (screen.width() or 2 * _PREVIEW) - _BESIDE))
     return flat if len(flat) <= room else flat[: room - 1] + "…"
@@ -151,8 +146,6 @@ def _short(text: str) -> str:
 
 def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     """The question and its reply, or else all messages of the conversation, the asked one marked."""
-    from genaipa.cli import console as screen
-
     screen.show(f"===== {record.key}: {record.status}")
     asked = {"role": "user", "content": record.asked}
     replied = [{"role": "assistant", "content": record.reply}] if record.reply is not None else []
@@ -175,8 +168,6 @@ class _Judged:
     """What the right answer is to each question, and how analysts scored the answers to it."""
 
     def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
-        from genaipa.cli.console import say
-        from genaipa.errors import GenaipaError
         from genaipa.runs.inputs import Inputs
         from genaipa.scoring.events import standing
         from genaipa.scoring.store import existing_store

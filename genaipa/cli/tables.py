@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genaipa.cli import console as screen
+
 if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 
 def show_table(table: Table) -> None:
     """The table with its title above and its note below, on stdout."""
-    from genaipa.cli import console as screen
     from genaipa.reports import render
 
     screen.show(screen.printable(table.title))
