@@ -8,7 +8,7 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
-from genaipa.scoring.current import Ledger
+from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import Values
@@ -32,7 +32,7 @@ def make_run() -> RunFolder:
 
 def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:
     """A desk on this run, as if its server had just been started."""
-    return Queue(Pool(find_workspace(), [run]), store, Ledger(store), plan)
+    return Queue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
 
 
 def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:

@@ -14,7 +14,7 @@ from analysts import Analyst, arrive, kept_events, make_answers, open_to
 from desk import sign_in
 from running import answers, write
 
-from genaipa.scoring.events import standing
+from genaipa.scoring.current import in_effect
 from genaipa.scoring.rubric import METRICS, RUBRIC, Values
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def test_back_and_skip() -> None:
         assert anna.score("22222") is None
         events = kept_events()
     assert [event.values.keys for event in events if event.values] == ["11111", "33333", "21312", "22222"]
-    assert [event.values.keys for event in standing(events)] == ["11111", "21312", "22222"]
+    assert [event.values.keys for event in in_effect(events)] == ["11111", "21312", "22222"]
     assert events[2].answer == events[3].answer
     assert events[0].kind == "skip"
     assert events[0].answer == events[-1].answer
@@ -213,7 +213,7 @@ def test_mouse_alone() -> None:
         click("Save")
         events = kept_events()
     assert [event.kind for event in events] == ["skip", "score", "score", "undo", "score"]
-    assert [(event.values.keys, event.note) for event in standing(events)] == [("21212", "by mouse")]
+    assert [(event.values.keys, event.note) for event in in_effect(events)] == [("21212", "by mouse")]
 
 
 def test_finding_ones_way_in_the_document() -> None:

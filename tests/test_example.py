@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.runs.folder import find_run
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.current import Ledger
+from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.rubric import METRICS, shown
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
@@ -29,9 +29,9 @@ def test_demo_brings_the_reference_scores(genaipa: Callable[..., Finished]) -> N
     workspace = find_workspace()
     pool = Pool(workspace, [find_run(workspace, "demo")])
     store = Store.open(database_url(workspace))
-    ledger = Ledger(store)
-    ledger.refresh()
-    scores = ledger.all_scores()
+    current = CurrentScores(store.events)
+    current.refresh()
+    scores = current.all_scores()
     assert len(list(store.events())) == len(scores) == 32
     scored = [pool.answers[score.answer] for score in scores]
     assert len({answer.question for answer in scored}) == 32

@@ -17,7 +17,7 @@ from exchanging import ANSWERS, FORMULA, GOOD, HEAD, HISTORY, digest, event, exp
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.answers import occurring
-from genaipa.scoring.events import standing
+from genaipa.scoring.current import in_effect
 from genaipa.scoring.exchange.exporting import given, write_scores
 from genaipa.scoring.exchange.importing import Imported, import_scores
 from genaipa.scoring.exchange.rows import COLUMNS, DIGEST
@@ -189,7 +189,7 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
         (digest(2), 1.0),
         (digest(1), -1.0),
     ]
-    assert [e.values.reference for e in standing(kept(store)) if e.answer == digest(1)] == [-1.0]
+    assert [e.values.reference for e in in_effect(kept(store)) if e.answer == digest(1)] == [-1.0]
 
 
 def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) -> None:
@@ -370,7 +370,7 @@ def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None
     (told,) = take(written("o.csv", table)).problems
     assert told.endswith("; to correct a score, clear the cell with the id.")
     assert take(written("o.csv", table.replace(",id1,", ",,"))).added == 1
-    assert standing(kept(store))[0].values == other.values
+    assert in_effect(kept(store))[0].values == other.values
 
 
 def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import) -> None:

@@ -152,7 +152,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     ]
     assert events[-1].values == Values.typed("12111")
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
-    assert set(disputed.ledger.scores(first)) == {"ada", "grace"}
+    assert set(disputed.current.scores(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
     assert "None of these is left" in page.text()
 
@@ -166,7 +166,7 @@ def test_an_adjudication_can_be_undone(disputed):
     decide(page, "undo")
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"], data["draft"]["note"]) == (first, "12111", "A slip.")
-    assert disputed.ledger.adjudication(first) is None
+    assert disputed.current.adjudication(first) is None
     assert [event.kind for event in disputed.store.events_of(first)][-2:] == ["adjudication", "undo"]
 
 
@@ -192,7 +192,7 @@ def test_settled_answers_can_be_corrected(disputed):
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"]) == (first, "12111")
     decide(page, "save", "13111")
-    adjudication = disputed.ledger.adjudication(first)
+    adjudication = disputed.current.adjudication(first)
     assert adjudication is not None
     assert adjudication.values == Values.typed("13111")
 
@@ -219,7 +219,7 @@ def test_a_broken_message_settles_nothing(disputed):
     data = page.components()["verdict"]
     assert "Not saved" in data["message"]
     assert data["answer"] == digests(disputed)[0]
-    assert disputed.ledger.adjudication(data["answer"]) is None
+    assert disputed.current.adjudication(data["answer"]) is None
 
 
 def test_only_adjudicators_settle(disputed):
@@ -235,7 +235,7 @@ def test_only_adjudicators_settle(disputed):
 def test_agreement_shows_what_is_measured(disputed):
     """The numbers are those of the scores that stand, and that they rest on few answers is said."""
     page = Shown("agreement", disputed)
-    found = measure(disputed.ledger.all_scores())
+    found = measure(disputed.current.all_scores())
     alpha, share = found.metrics["reference"].alpha, found.metrics["reference"].agreement
     assert alpha.value is not None
     row = next(row for row in page.rows("agreement metrics") if row[0] == "reference")

@@ -192,7 +192,9 @@ def test_filters_change_the_numbers(two_systems):
 def test_adjudications_alone(scored):
     """An adjudicated answer counts as it was settled; the adjudications can be looked at alone."""
     first = digests(scored)[0]
-    scored.queue.adjudicate("edsger", first, scored.ledger.scores(first)["ada"].values, note="", seconds=1, id="a" * 32)
+    scored.queue.adjudicate(
+        "edsger", first, scored.current.scores(first)["ada"].values, note="", seconds=1, id="a" * 32
+    )
     page = Shown("results", scored, READER)
     assert cells(page)["Q1"]["accuracy"] == "+1.00"
     choose_in(page, "whose", Whose("adjudication"))
@@ -270,7 +272,7 @@ def test_unscored_answers_of_a_cell_are_listed(two_systems):
     extractive = (a for a in two_systems.pool.answers.values() if a.occurrences[0].system == "extractive")
     withdrawn = next(answer for answer in extractive if (answer.document, answer.question) == ("emca", "Q1"))
     for analyst in ("ada", "grace"):
-        two_systems.queue._withdraw(two_systems.ledger.score(withdrawn.digest, analyst))
+        two_systems.queue._withdraw(two_systems.current.score(withdrawn.digest, analyst))
     page = Shown("results", two_systems, READER)
     choose(page, "Q1")
     assert [(row[0], row[3], row[5]) for row in page.rows("results answers")] == [

@@ -19,7 +19,6 @@ from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
 from genaipa.scoring.events import Draft
-from genaipa.scoring.queue import Pace
 from genaipa.scoring.store import Store
 from genaipa.workspace import find_workspace
 
@@ -164,7 +163,7 @@ def test_a_score_that_comes_late_is_kept(run, store):
     digest = queue.next("Anna")
     save(queue, "Bo", digest)
     save(queue, "Anna", digest, "33333")
-    assert set(queue.ledger.scores(digest)) == {"Anna", "Bo"}
+    assert set(queue.current.scores(digest)) == {"Anna", "Bo"}
     assert queue.progress("Anna").given == 1
 
 
@@ -281,7 +280,7 @@ def test_undo_brings_the_score_back_as_a_draft(run, store):
     first, second = work(queue, "Anna", answers=2, keys="12312")
     withdrawn = queue.undo("Anna")
     assert (withdrawn.answer, withdrawn.values.keys) == (second, "12312")
-    assert queue.ledger.score(second, "Anna") is None
+    assert queue.current.score(second, "Anna") is None
     draft = store.draft("Anna", second, "score")
     assert (draft.typed, draft.seconds) == ("12312", 60.0)
     assert queue.next("Anna") == second
@@ -302,7 +301,7 @@ def test_what_is_under_way_stays_ones_own(run, store):
     assert theirs == {begun, *done[1:]}
     assert set(work(queue, "Bo")) == set(queue.pool.answers) - theirs - set(done)
     assert set(work(queue, "Anna")) == theirs
-    assert set(Counter(score.answer for score in queue.ledger.all_scores()).values()) == {1}
+    assert set(Counter(score.answer for score in queue.current.all_scores()).values()) == {1}
 
 
 def test_undo_of_a_correction_brings_the_first_score_back(run, store):
@@ -310,9 +309,9 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
     queue = open_queue(run, store)
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Anna", digest, "33333")
-    assert queue.ledger.score(digest, "Anna").values.keys == "33333"
+    assert queue.current.score(digest, "Anna").values.keys == "33333"
     queue.undo("Anna")
-    assert queue.ledger.score(digest, "Anna").values.keys == "11111"
+    assert queue.current.score(digest, "Anna").values.keys == "11111"
 
 
 def test_undo_of_a_skip(run, store):
@@ -325,7 +324,7 @@ def test_undo_of_a_skip(run, store):
     withdrawn = queue.undo("Anna")
     assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
     assert queue.next("Anna") == second
-    assert queue.ledger.score(first, "Anna") is not None
+    assert queue.current.score(first, "Anna") is not None
 
 
 def test_a_skip_that_is_withdrawn_is_reserved(run, store):
@@ -351,7 +350,7 @@ def test_another_desks_undo_opens_an_answer_again(run, store):
     queue = open_queue(run, store)
     done = work(queue, "Anna")
     assert queue.next("Bo") is None
-    given = queue.ledger.score(done[3], "Anna")
+    given = queue.current.score(done[3], "Anna")
     store.append([undo(given)])
     assert queue.next("Bo") == done[3]
 
@@ -394,7 +393,7 @@ def test_enter_twice_is_one_score(run, store):
     assert len(kept(store)) == 1
     with pytest.raises(GenaipaError):
         save(queue, "Anna", digest, "33333", id="one")
-    assert queue.ledger.score(digest, "Anna") == first
+    assert queue.current.score(digest, "Anna") == first
 
 
 def test_progress_counts(run, store):
@@ -407,7 +406,8 @@ def test_progress_counts(run, store):
     assert (progress.scored, progress.remaining, progress.seconds) == (3, 8, 45.0)
     assert (progress.answers, progress.wanted, progress.given) == (12, 12, 4)
     assert queue.progress("Cy").seconds is None
-    assert queue.paces() == [Pace("Anna", 3, 45.0), Pace("Bo", 1, None)]
+    paces = {name: (len(history.scores), history.seconds) for name, history in queue.histories().items()}
+    assert paces == {"Anna": (3, 45.0), "Bo": (1, None)}
 
 
 def test_what_is_begun_is_left(run, store):

@@ -44,7 +44,7 @@ def test_what_is_ahead(run, store):
     save(queue, "Bo", first)
     assert queue.ahead_of("Anna") == everything - {first, second}
     assert queue.ahead_of("Cy") == everything - {first}
-    queue.look("Cy", [third], scores=True)
+    queue.expose("Cy", [third], scores=True)
     assert queue.ahead_of("Cy") == everything - {first, third}
     queue.undo("Bo")
     assert queue.ahead_of("Cy") == everything - {third}
@@ -81,7 +81,7 @@ def test_a_new_analyst_begins_with_calibration(run, store):
             done.append(save(queue, analyst, digest))
         assert [event.answer for event in done[:3]] == referenced[:3]
         assert [event.calibration for event in done] == [True, True, True, False]
-    assert not any(event.calibration for event in queue.ledger.history("reference"))
+    assert not any(event.calibration for event in queue.current.history("reference"))
 
 
 def test_the_reference_is_shown_after_ones_own_score_only(run, store):
@@ -107,7 +107,7 @@ def test_a_correction_of_a_calibration_score_stays_one(run, store):
 def test_calibration_goes_on_with_another_answer(run, store):
     """Where the scores of a calibration answer were seen, the next one takes its place."""
     queue, referenced = calibrated(run, store)
-    queue.look("Bo", [referenced[1]], scores=True)
+    queue.expose("Bo", [referenced[1]], scores=True)
     assert not queue.is_calibration(referenced[1], "Bo")
     assert work(queue, "Bo", answers=3) == [referenced[0], referenced[2], referenced[3]]
 
@@ -167,8 +167,8 @@ def test_an_adjudication_is_a_third_record(run, store):
     digest = queue.order("Anna")[1]
     event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
     assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
-    assert queue.ledger.adjudication(digest) == event
-    assert set(queue.ledger.scores(digest)) == {"Anna", "Bo"}
+    assert queue.current.adjudication(digest) == event
+    assert set(queue.current.scores(digest)) == {"Anna", "Bo"}
     assert len(queue.disputes("Cy")) == 3
     assert {d.answer: d.adjudication for d in queue.disputes("Cy") if d.adjudication} == {digest: event}
     # A correction that agrees ends it.
@@ -183,13 +183,13 @@ def test_an_adjudication_can_be_withdrawn(run, store):
     assert queue.undo_adjudication("Cy", digest) is None
     event = queue.adjudicate("Cy", digest, POOR, note="Hm.", seconds=20.0, id="settled")
     assert queue.undo_adjudication("Dee", digest) is None
-    assert queue.ledger.adjudication(digest) == event
+    assert queue.current.adjudication(digest) == event
     assert queue.undo_adjudication("Cy", digest) == event
-    assert queue.ledger.adjudication(digest) is None
+    assert queue.current.adjudication(digest) is None
     draft = store.draft("Cy", digest, "adjudication")
     assert (draft.typed, draft.note, draft.seconds) == (POOR.keys, "Hm.", 20.0)
     assert [d.adjudication for d in queue.disputes("Cy")] == [None] * 3
-    store.append([undo(queue.ledger.score(digest, "Bo"))])
+    store.append([undo(queue.current.score(digest, "Bo"))])
     assert digest not in queue.ahead_of("Cy")
 
 
@@ -222,12 +222,12 @@ def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
     """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
     queue = disputed(run, store)
     digest = queue.order("Anna")[1]
-    queue.look("Cy", [digest], scores=True)
+    queue.expose("Cy", [digest], scores=True)
     if settles:
         event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
         store.append([undo(event)])
     # The answer wants a score again.
-    store.append([undo(queue.ledger.score(digest, "Bo"))])
+    store.append([undo(queue.current.score(digest, "Bo"))])
     assert queue.next("Cy") is None
     assert queue.next("Dee") == digest
 
@@ -255,8 +255,8 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
     """Whoever was shown whose an answer is, or how others scored it, gives no blind or independent score of it."""
     queue = open_queue(run, store)
     first, second, third = work(queue, "Anna", answers=3)
-    queue.look("Anna", [first, second], whose=True)
-    queue.look("Anna", [second, third], scores=True)
+    queue.expose("Anna", [first, second], system=True)
+    queue.expose("Anna", [second, third], scores=True)
     given = {digest: save(queue, "Anna", digest, "33333") for digest in (first, second, third)}
     seen = {digest: (event.blind, event.independent) for digest, event in given.items()}
     assert seen == {first: (False, True), second: (False, False), third: (True, False)}
@@ -267,18 +267,18 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
     assert store.events_of(second)[0].independent
 
 
-def test_a_look_is_kept_once(run, store):
+def test_an_exposure_is_recorded_once(run, store):
     """What an analyst has seen before is not written again; what is new about it, is."""
     queue = open_queue(run, store)
     first, second = queue.order("Anna")[:2]
     for _ in range(2):
-        queue.look("Anna", [first, first], whose=True)
-    queue.look("Anna", [first, second], whose=True)
-    queue.look("Anna", [first], scores=True)
-    queue.look("Anna", ["f" * 64], scores=True)
-    looks = [(event.answer, event.blind, event.independent) for event in kept(store)]
-    assert looks == [(first, False, True), (second, False, True), (first, True, False)]
-    open_queue(run, store).look("Anna", [first], scores=True, whose=True)
+        queue.expose("Anna", [first, first], system=True)
+    queue.expose("Anna", [first, second], system=True)
+    queue.expose("Anna", [first], scores=True)
+    queue.expose("Anna", ["f" * 64], scores=True)
+    exposures = [(event.answer, event.blind, event.independent) for event in kept(store)]
+    assert exposures == [(first, False, True), (second, False, True), (first, True, False)]
+    open_queue(run, store).expose("Anna", [first], scores=True, system=True)
     assert len(kept(store)) == 3
 
 
@@ -287,7 +287,7 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
     queue, referenced = calibrated(run, store)
     digest = queue.next("Anna")
     first = save(queue, "Anna", digest, "33333")
-    queue.look("Anna", [digest], scores=True)
+    queue.expose("Anna", [digest], scores=True)
     queue.undo("Anna")
     # It is still theirs, whatever they have seen: it comes back with what was typed, also after a reload.
     assert queue.next("Anna") == digest
@@ -295,18 +295,18 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
     second = save(queue, "Anna", digest, "22222")
     assert (first.calibration, first.independent) == (True, True)
     assert (second.calibration, second.independent) == (False, False)
-    assert queue.ledger.score(digest, "Anna") == second
-    assert [score for score in queue.ledger.independent_scores() if score.analyst == "Anna"] == [first]
+    assert queue.current.score(digest, "Anna") == second
+    assert [score for score in queue.current.independent_scores() if score.analyst == "Anna"] == [first]
     # Another answer takes its place.
     assert work(queue, "Anna", answers=3) == referenced[1:4]
-    assert sum(score.calibration for score in queue.ledger.history("Anna")) == 3
+    assert sum(score.calibration for score in queue.current.history("Anna")) == 3
 
 
 def test_an_adjudication_is_never_independent(run, store):
     """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
     queue = disputed(run, store)
     first, second = queue.order("Anna")[:2]
-    queue.look("Cy", [second], whose=True)
+    queue.expose("Cy", [second], system=True)
     settled = [queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_id()) for digest in (first, second)]
     assert [(event.blind, event.independent) for event in settled] == [(True, False), (False, False)]
     assert not save(queue, "Cy", first).independent

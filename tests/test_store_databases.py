@@ -310,7 +310,7 @@ _WITHOUT = """
 import sys
 sys.modules[sys.argv[1]] = None
 from genaipa.errors import MissingPackageError
-from genaipa.scoring.current import Ledger
+from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.store import Store
 try:
     Store.open(sys.argv[2])

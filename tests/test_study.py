@@ -1,6 +1,6 @@
 """A whole study at once: analysts at several desks, 20 at four in full, score until nothing is left for anybody.
 
-Each desk is a process with a store, a ledger and a queue of its own, as several servers on one database would have.
+Each desk is a process with a store, a view of it and a queue of its own, as several servers on one database would have.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from stores import KINDS, empty_database, kept, opened
 from genaipa.runs.folder import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
-from genaipa.scoring.current import Ledger
-from genaipa.scoring.events import Draft, Event, new_id, standing
+from genaipa.scoring.current import CurrentScores, in_effect
+from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import Values
 from genaipa.workspace import find_workspace
@@ -99,7 +99,7 @@ class Scorer:
     def _leave_others(self, at: float) -> None:
         """Of what is not on screen, only what is begun or scored stays theirs; the rest may be another's since then."""
         for answer in [answer for answer in self.theirs if answer != self.answer and answer not in self.typed]:
-            if self.queue.ledger.score(answer, self.name) is None:
+            if self.queue.current.score(answer, self.name) is None:
                 self.given.screens.append((answer, self.theirs.pop(answer), at))
 
     def _act(self) -> None:
@@ -167,7 +167,7 @@ class Scorer:
 
     def _show(self, answer: str) -> None:
         self.answer = answer
-        self.correcting = self.queue.ledger.score(answer, self.name) is not None
+        self.correcting = self.queue.current.score(answer, self.name) is not None
 
 
 def open_desk(number: int, url: str, run: str, plan: Plan) -> list[Given]:
@@ -175,7 +175,7 @@ def open_desk(number: int, url: str, run: str, plan: Plan) -> list[Given]:
     workspace = find_workspace()
     with opened(url) as store:
         pool = Pool(workspace, [find_run(workspace, run)])
-        queue = Queue(pool, store, Ledger(store), plan)
+        queue = Queue(pool, store, CurrentScores(store.events), plan)
         names = [f"analyst {number * AT_EACH + seat}" for seat in range(AT_EACH)]
         scorers = [Scorer(queue, Given(name), random.Random(name)) for name in names]
         with ThreadPoolExecutor(AT_EACH) as threads:
@@ -213,12 +213,12 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     everyone = open_all(url, run.name, plan)
     with opened(url) as store:
         events = kept(store)
-        queue = Queue(Pool(find_workspace(), [run]), store, Ledger(store), plan)
+        queue = Queue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
     wanted = {answer: queue.wanted(answer) for answer in queue.pool.answers}
     assert len(wanted) == QUESTIONS * len(DOCUMENTS)
 
     # Exactly what is wanted stands, each score by another analyst.
-    stands = [event for event in standing(events) if event.kind == "score"]
+    stands = [event for event in in_effect(events) if event.kind == "score"]
     by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for event in stands:
         by_answer[event.answer].append(event.analyst)

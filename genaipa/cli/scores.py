@@ -252,10 +252,10 @@ def _summary(events: Sequence[Event]) -> tuple[list[dict[str, Any]], dict[str, i
     from collections import Counter
     from statistics import median
 
-    from genaipa.scoring.events import standing
+    from genaipa.scoring.current import in_effect
 
     by: dict[tuple[str, str], list[Event]] = {}
-    for event in standing(events):
+    for event in in_effect(events):
         by.setdefault((event.scorer, event.analyst), []).append(event)
     rows = []
     for (scorer, analyst), theirs in sorted(by.items()):

@@ -169,7 +169,7 @@ class _Judged:
 
     def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
         from genaipa.runs.inputs import Inputs
-        from genaipa.scoring.events import standing
+        from genaipa.scoring.current import in_effect
         from genaipa.scoring.store import existing_store
 
         self._inputs = Inputs(workspace, folder)
@@ -178,7 +178,7 @@ class _Judged:
             with existing_store(workspace) as store:
                 digests = {record.digest for record in records if record.digest}
                 if store is not None:
-                    self._events = {digest: standing(store.events_of(digest)) for digest in digests}
+                    self._events = {digest: in_effect(store.events_of(digest)) for digest in digests}
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 

@@ -16,7 +16,7 @@ from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.redactions import withheld
-from genaipa.scoring.events import standing
+from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
@@ -79,7 +79,7 @@ def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None,
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.events = _about(store, wanted) if store is not None and wanted else []
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
-    gathered.frame = tidy_table.tidy(rows, _scores(standing(gathered.events)), excluded=excluded, orders=orders)
+    gathered.frame = tidy_table.tidy(rows, _scores(in_effect(gathered.events)), excluded=excluded, orders=orders)
     return gathered
 
 
@@ -100,7 +100,7 @@ def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = Fa
     answers = before.assign(**{name: before[name].where(published) for name in derived})
     answers = answers[published | ~answers.duplicated(["run", "key"])]
     columns: dict[str, Any] = {name: answers[name] for name in tidy_table.COLUMNS}
-    frame = tidy_table.tidy(columns, _scores(standing(given)), excluded=excluded)
+    frame = tidy_table.tidy(columns, _scores(in_effect(given)), excluded=excluded)
     return replace(gathered, frame=frame, events=given)
 
 

@@ -1,7 +1,7 @@
-"""How far a study is: which answers still want scores, who has scored which, and where scores differ.
+"""Who still has to score what: the answers that need scores, the analysts who gave them, and where scores differ.
 
-Worked out once from the ledger when the desk opens, then kept up to date score by score, so that the next answer is
-found at once among 100,000.
+Counted once when the desk opens, then kept up to date score by score, so that the next answer is found at once among
+100,000.
 """
 
 from __future__ import annotations
@@ -18,20 +18,18 @@ from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
-    from genaipa.scoring.current import Ledger
+    from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Values
-    from genaipa.scoring.store import Store
 
 
 @dataclass(frozen=True)
 class Plan:
     """How a study is scored.
 
-    `per_answer` is from how many analysts each answer is wanted: 1.2 means one, and a second for a sample of 20 %.
-    `seed` decides the sample and the orders. A new analyst begins with `calibration` answers that one of the
-    `reference` analysts has scored; scores of theirs are apart from those that are wanted. `minutes` is for how long
-    an answer on someone's screen is kept from others.
+    `per_answer` is the number of analysts per answer: 1.2 means one, and a second for a sample of 20 %. `seed` decides
+    the sample and the orders. A new analyst begins with `calibration` answers that one of the `reference` analysts has
+    scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     """
 
     per_answer: float = 1.2
@@ -44,7 +42,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Dispute:
-    """An answer whose standing scores differ: analyst → score, and per metric the highest value less the lowest."""
+    """An answer whose scores differ: analyst → score, and per metric the highest value less the lowest."""
 
     answer: str
     scores: dict[str, Event]
@@ -58,10 +56,10 @@ class Dispute:
 
 
 @dataclass(frozen=True)
-class Past:
-    """An analyst's standing scores of the pool's answers, oldest first.
+class History:
+    """An analyst's current scores of the pool's answers, oldest first.
 
-    `seconds` is the median time of one (None where there is none), `calibrated` how many were given for calibration.
+    `seconds` is their median time (None where there is none), `calibrated` how many were given for calibration.
     """
 
     scores: list[Event]
@@ -70,50 +68,49 @@ class Past:
 
 
 class Coverage:
-    """What stands about the answers of a pool, as of the last `catch_up`. Reference analysts' scores are apart."""
+    """The scores that a pool's answers have and need, as of the last `catch_up`; reference analysts' are apart."""
 
-    def __init__(self, pool: Pool, store: Store, ledger: Ledger, plan: Plan) -> None:
-        self._pool, self._store, self._ledger, self._plan = pool, store, ledger, plan
+    def __init__(self, pool: Pool, current: CurrentScores, plan: Plan) -> None:
+        self._pool, self._current, self._plan = pool, current, plan
         self._start_over()
         self.catch_up()
 
     def _start_over(self) -> None:
         self._generation = self._pool.generation
         self._taken = 0
-        self._ledger.refresh()
-        self._seen = self._ledger.seen
+        self._current.refresh()
+        self._seen = self._current.seen
         self._wanted: dict[str, int] = {}
         self._given: dict[str, int] = {}
         self.open: set[str] = set()
-        """Answers that want more scores than they have."""
+        """Answers that need more scores than they have."""
         self.wanted = self.given = 0
-        """Scores that are wanted in all, and how many of those there are."""
+        """Scores wanted in all, and how many of them there are."""
         self.scored: defaultdict[str, set[str]] = defaultdict(set)
-        """Analyst → the answers that they have scored, reference analysts too."""
+        """Analyst → the answers that they have scored; reference analysts too."""
         self.referenced: dict[str, None] = {}
         """Answers that a reference analyst has scored, in that order."""
         self.disputes: dict[str, Dispute] = {}
-        self.pasts: dict[str, Past] = {}
+        self._histories: dict[str, History] = {}
 
     def catch_up(self) -> None:
-        """Take in the answers and events that came since the last time."""
+        """Count the answers and events that came since the last time."""
         if self._pool.generation != self._generation:
             self._start_over()
         if len(self._pool.arrived) > self._taken:
             new = self._pool.arrived[self._taken :]
             self._taken += len(new)
             self._arrive(new)
-        self._ledger.refresh()
-        seen = self._ledger.seen
-        if seen > self._seen:
-            for number, event in self._store.events(self._seen):
-                if number <= seen and event.kind not in ("skip", "look") and event.answer in self._wanted:
-                    scores = self._ledger.scores(event.answer)
-                    if event.analyst not in scores:
-                        self.scored[event.analyst].discard(event.answer)
-                    self.pasts.pop(event.analyst, None)
-                    self._count(event.answer, scores)
-            self._seen = seen
+        self._current.refresh()
+        new_events = self._current.events(self._seen)
+        self._seen += len(new_events)
+        for event in new_events:
+            if event.changes_scores and event.answer in self._wanted:
+                scores = self._current.scores(event.answer)
+                if event.analyst not in scores:
+                    self.scored[event.analyst].discard(event.answer)
+                self._histories.pop(event.analyst, None)
+                self._count(event.answer, scores)
 
     def _arrive(self, digests: list[str]) -> None:
         new = {digest for digest in digests if digest in self._pool.answers and digest not in self._wanted}
@@ -124,15 +121,15 @@ class Coverage:
                 self.open.add(digest)
         # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
         scored: defaultdict[str, dict[str, Event]] = defaultdict(dict)
-        for score in self._ledger.all_scores():
+        for score in self._current.all_scores():
             if score.answer in new:
                 scored[score.answer][score.analyst] = score
-        self.pasts.clear()
+        self._histories.clear()
         for digest, scores in scored.items():
             self._count(digest, scores)
 
     def _count(self, digest: str, scores: dict[str, Event]) -> None:
-        """Take in what stands about an answer: analyst → score."""
+        """Count an answer's current scores (analyst → score) in place of those that it had."""
         for analyst in scores:
             self.scored[analyst].add(digest)
         counted = {analyst: score for analyst, score in scores.items() if analyst not in self._plan.reference}
@@ -146,19 +143,20 @@ class Coverage:
         (self.open.add if len(counted) < wanted else self.open.discard)(digest)
         differences = _differences([score.values for score in counted.values() if score.values])
         if differences:
-            self.disputes[digest] = Dispute(digest, counted, differences, self._ledger.adjudication(digest))
+            self.disputes[digest] = Dispute(digest, counted, differences, self._current.adjudication(digest))
         else:
             self.disputes.pop(digest, None)
 
-    def past(self, analyst: str) -> Past:
-        """What an analyst has scored of these answers so far."""
-        past = self.pasts.get(analyst)
-        if past is None:
-            scores = [score for score in self._ledger.history(analyst) if score.answer in self._wanted]
+    def history(self, analyst: str) -> History:
+        """An analyst's current scores of these answers."""
+        history = self._histories.get(analyst)
+        if history is None:
+            scores = [score for score in self._current.history(analyst) if score.answer in self._wanted]
             seconds = [score.seconds for score in scores if score.seconds is not None]
             calibrated = sum(score.calibration for score in scores)
-            past = self.pasts[analyst] = Past(scores, median(seconds) if seconds else None, calibrated)
-        return past
+            history = History(scores, median(seconds) if seconds else None, calibrated)
+            self._histories[analyst] = history
+        return history
 
     def __contains__(self, digest: str) -> bool:
         return digest in self._wanted
@@ -171,9 +169,9 @@ class Coverage:
         return self._given.get(digest, 0)
 
     def asked_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst is asked to score, those that they have scored included.
+        """The answers that this analyst is asked to score, including those that they have scored.
 
-        A reference analyst is asked for all but those that are to be settled, whose scores adjudicators see.
+        A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
         """
         if analyst not in self._plan.reference:
             return self.open
@@ -181,7 +179,7 @@ class Coverage:
 
 
 def wanted_from(plan: Plan, digest: str) -> int:
-    """From how many analysts a score of this answer is wanted: a matter of the seed and the answer alone."""
+    """The number of analysts who are to score this answer, which depends on the plan and the answer alone."""
     everyone, sample = divmod(plan.per_answer, 1)
     drawn = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
     return int(everyone) + (int.from_bytes(drawn) < sample * 2**64)

@@ -1,28 +1,25 @@
-"""What happens at the desk, as events that are only ever added: a correction is a new score, an undo an event too.
+"""Events of the scoring desk, appended to a log and never changed: a correction is a new score, an undo an event too.
 
-What stands is worked out from them: an analyst's score of an answer is their latest that was not undone.
+Which of them are in effect is derived from the log (see `scoring.current`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections import defaultdict
-from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from genaipa.scoring.rubric import METRICS, Values
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 EventKind = Literal["score", "adjudication", "undo", "skip", "look"]
 Scorer = Literal["human", "machine"]
 VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
-LASTING: tuple[EventKind, ...] = ("undo", "look")
+EXPOSURE: EventKind = "look"
+"""The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
+LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE)
 """The kinds of events that can't be undone."""
 UNTYPED = "." * len(METRICS)
 """What is typed of a draft before the first digit."""
@@ -57,6 +54,11 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     independent: bool = True
     calibration: bool = False
     rubric: str = ""
+
+    @property
+    def changes_scores(self) -> bool:
+        """Whether it gives or withdraws values (an undo perhaps a skip only)."""
+        return self.kind not in ("skip", EXPOSURE)
 
 
 class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,27 +103,3 @@ def complaint(event: Event) -> str:
     if event.scorer == "machine" and event.kind not in ("score", "undo"):
         return f"a machine gives scores, and no {event.kind}: that is for people."
     return ""
-
-
-def standing(events: Iterable[Event]) -> list[Event]:
-    """The scores and adjudications that stand, in their order: of each analyst and answer the latest not undone."""
-    undone: set[str] = set()
-    given: list[Event] = []
-    for event in events:
-        if event.kind == "undo":
-            undone.add(event.undoes)
-        elif event.kind in VALUED:
-            given.append(event)
-    latest: defaultdict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    for place, event in enumerate(given):
-        if event.id not in undone:
-            latest[event.kind, event.scorer, event.analyst][event.answer] = place
-    return [given[place] for place in sorted(chain.from_iterable(places.values() for places in latest.values()))]
-
-
-def independent(events: Iterable[Event]) -> list[Event]:
-    """The scores that stood before their analysts were shown those of others, in their order.
-
-    What an analyst corrected or withdrew after that stands here as it was.
-    """
-    return [event for event in standing(event for event in events if event.independent) if event.kind == "score"]

@@ -1,6 +1,6 @@
-"""What to score next, and keeping what was scored: the desk without its pages.
+"""The desk without its pages: each analyst's next answer, and the events that score, skip, undo and adjudicate.
 
-Nothing here gives another analyst's values of an answer that this analyst could still be asked to score.
+Nothing here returns another analyst's values of an answer that this analyst could still be asked to score.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.scoring.assignment import Coverage, wanted_from
-from genaipa.scoring.events import Draft, Event, new_id, now
+from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id, now
 from genaipa.scoring.rubric import RUBRIC_DIGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from genaipa.scoring.answers import Pool
-    from genaipa.scoring.assignment import Dispute, Past, Plan
-    from genaipa.scoring.current import Ledger
+    from genaipa.scoring.assignment import Dispute, History, Plan
+    from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import EventKind
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
@@ -35,11 +35,10 @@ _FEW = 1000
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an analyst and the study are.
+    """The progress of an analyst and of the study.
 
-    Of this analyst: how many answers they have `scored`, how many `remaining` ones they could be asked, and the median
-    `seconds` of one (None before the first). Of the study: its `answers`, how many scores are `wanted` in all and how
-    many of those are `given`.
+    Of this analyst: the number of answers `scored` and of those `remaining` that they could be asked, and their median
+    `seconds` (None before the first). Of the study: its number of `answers`, and of scores `wanted` and `given`.
     """
 
     analyst: str
@@ -51,21 +50,12 @@ class Progress:
     given: int
 
 
-@dataclass(frozen=True)
-class Pace:
-    """One analyst's share: the answers `scored`, and the median `seconds` of one."""
-
-    analyst: str
-    scored: int
-    seconds: float | None
-
-
 class Queue:
     """The order of work of every analyst. Any number of threads may share it."""
 
-    def __init__(self, pool: Pool, store: Store, ledger: Ledger, plan: Plan) -> None:
-        self.pool, self.store, self.ledger, self.plan = pool, store, ledger, plan
-        self._coverage = Coverage(pool, store, ledger, plan)
+    def __init__(self, pool: Pool, store: Store, current: CurrentScores, plan: Plan) -> None:
+        self.pool, self.store, self.current, self.plan = pool, store, current, plan
+        self._coverage = Coverage(pool, current, plan)
         self._orders: dict[str, tuple[list[str], int]] = {}
         """Analyst → their order, and how many of the pool's arrivals are in it."""
         self._generation = pool.generation
@@ -76,11 +66,11 @@ class Queue:
             self._coverage.catch_up()
             return self._coverage
 
-    def _past(self, analyst: str) -> Past:
+    def _history(self, analyst: str) -> History:
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
             self._coverage.catch_up()
-            return self._coverage.past(analyst)
+            return self._coverage.history(analyst)
 
     # -- what comes next --
 
@@ -128,7 +118,7 @@ class Queue:
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
         begun, calibration = self._begun(analyst), self._calibration(analyst)
-        seen, skipped = self.ledger.shown_scores(analyst), self.ledger.skipped(analyst)
+        seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
         held = self.store.reservations()
         # These are theirs whoever else has scored them; for all others there is a number of scores that is wanted.
         theirs = {*begun, *calibration}
@@ -152,7 +142,7 @@ class Queue:
         coverage = self._caught_up()
         # One copy, changed in place: there may be 100,000.
         ahead = set(coverage.asked_of(analyst))
-        ahead.difference_update(self.ledger.shown_scores(analyst))
+        ahead.difference_update(self.current.saw_scores(analyst))
         ahead.update(self._begun(analyst), self._calibration(analyst))
         ahead.difference_update(coverage.scored[analyst])
         return ahead
@@ -162,7 +152,7 @@ class Queue:
         coverage = self._coverage
         asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
         more = {*self._begun(analyst), *self._calibration(analyst)} - scored
-        away = (scored | self.ledger.shown_scores(analyst)) - more
+        away = (scored | self.current.saw_scores(analyst)) - more
         return len(asked) - sum(digest in asked for digest in away) + sum(digest not in asked for digest in more)
 
     def has_begun(self, analyst: str) -> bool:
@@ -174,7 +164,7 @@ class Queue:
 
     def _begun(self, analyst: str) -> list[str]:
         """The answers that an analyst is in the middle of, the newest first; they can go on whoever scored them."""
-        skipped = self.ledger.skipped(analyst)
+        skipped = self.current.skipped(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
@@ -194,10 +184,10 @@ class Queue:
         """The answers that this analyst is still to score for comparison, in the reference analyst's order."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
-        done = self._past(analyst).calibrated
+        done = self._history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored, seen = self._coverage.scored[analyst], self.ledger.shown_scores(analyst)
+        scored, seen = self._coverage.scored[analyst], self.current.saw_scores(analyst)
         left = [digest for digest in list(self._coverage.referenced) if digest not in scored and digest not in seen]
         return left[: self.plan.calibration - done]
 
@@ -222,14 +212,14 @@ class Queue:
     def is_calibration(self, digest: str, analyst: str) -> bool:
         """Whether a score that this analyst gives now is there to be compared with a reference analyst's."""
         coverage = self._caught_up()
-        standing = self.ledger.score(digest, analyst)
+        standing = self.current.score(digest, analyst)
         if standing is not None:
             return standing.calibration
         return digest in coverage.referenced and digest in self._calibration(analyst)
 
     def reference(self, digest: str, analyst: str) -> Event | None:
         """A reference analyst's score to compare with; None before this analyst has given their own."""
-        scores = self.ledger.scores(digest)
+        scores = self.current.scores(digest)
         if analyst not in scores:
             return None
         return next((scores[name] for name in self.plan.reference if name in scores and name != analyst), None)
@@ -300,8 +290,8 @@ class Queue:
             note=note,
             seconds=seconds,
             undoes=undoes,
-            blind=self.plan.blind and digest not in self.ledger.shown_whose(analyst),
-            independent=digest not in self.ledger.shown_scores(analyst),
+            blind=self.plan.blind and digest not in self.current.saw_system(analyst),
+            independent=digest not in self.current.saw_scores(analyst),
             rubric=RUBRIC_DIGEST if values else "",
         )
 
@@ -332,7 +322,7 @@ class Queue:
         What was typed comes back as the draft.
         """
         self._caught_up()
-        standing = self.ledger.adjudication(digest)
+        standing = self.current.adjudication(digest)
         if standing is None or standing.analyst != analyst:
             return None
         self._withdraw(standing)
@@ -349,18 +339,18 @@ class Queue:
     def last(self, analyst: str) -> Event | None:
         """The score or skip that this analyst gave last, of those that stand."""
         coverage = self._caught_up()
-        score = next(reversed(self._past(analyst).scores), None)
-        skipped = {digest: number for digest, number in self.ledger.skipped(analyst).items() if digest in coverage}
+        score = next(reversed(self._history(analyst).scores), None)
+        skipped = {digest: number for digest, number in self.current.skipped(analyst).items() if digest in coverage}
         latest = max(skipped, key=skipped.__getitem__, default=None)
-        if latest is None or (score is not None and self.ledger.number(score) > skipped[latest]):
+        if latest is None or (score is not None and self.current.number(score) > skipped[latest]):
             return score
-        return self.ledger.skip(latest, analyst)
+        return self.current.skip(latest, analyst)
 
     # -- looking back and around --
 
     def before(self, analyst: str, digest: str | None) -> str | None:
         """The answer that this analyst scored before this one; before none, the last one."""
-        scored = [score.answer for score in self._past(analyst).scores]
+        scored = [score.answer for score in self._history(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
@@ -372,17 +362,17 @@ class Queue:
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
             remaining=self._remaining(analyst),
-            seconds=self._past(analyst).seconds,
+            seconds=self._history(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
             given=coverage.given,
         )
 
-    def paces(self) -> list[Pace]:
-        """Every analyst's share, by name."""
+    def histories(self) -> dict[str, History]:
+        """Analyst → their history, by name, of those who have scored an answer of the pool."""
         self._caught_up()
-        pasts = {analyst: self._past(analyst) for analyst in self.ledger.analysts()}
-        return [Pace(analyst, len(past.scores), past.seconds) for analyst, past in pasts.items() if past.scores]
+        histories = {analyst: self._history(analyst) for analyst in self.current.analysts()}
+        return {analyst: history for analyst, history in histories.items() if history.scores}
 
     # -- adjudication --
 
@@ -402,20 +392,20 @@ class Queue:
         chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
         return sorted(chosen, key=lambda dispute: (-dispute.largest, dispute.answer))
 
-    def look(self, analyst: str, digests: Iterable[str], *, whose: bool = False, scores: bool = False) -> None:
-        """Remember, before it is shown, that this analyst sees `whose` answers these are, or others' `scores` of them.
+    def expose(self, analyst: str, digests: Iterable[str], *, system: bool = False, scores: bool = False) -> None:
+        """Record, before they are shown, that this analyst sees the `system` of these answers, or others' `scores`.
 
-        Who has seen the scores is not asked to score the answer; whatever they give all the same says what they saw.
+        Whoever has seen the scores is not asked to score the answer; if they do, their score says what they saw.
         """
         coverage = self._caught_up()
-        known_whose, known_scores = self.ledger.shown_whose(analyst), self.ledger.shown_scores(analyst)
-        looks = [
-            replace(self._event("look", analyst, digest), blind=not whose, independent=not scores)
+        saw_system, saw_scores = self.current.saw_system(analyst), self.current.saw_scores(analyst)
+        exposures = [
+            replace(self._event(EXPOSURE, analyst, digest), blind=not system, independent=not scores)
             for digest in dict.fromkeys(digests)
-            if digest in coverage and ((whose and digest not in known_whose) or (scores and digest not in known_scores))
+            if digest in coverage and ((system and digest not in saw_system) or (scores and digest not in saw_scores))
         ]
-        if looks:
-            self.store.append(looks)
+        if exposures:
+            self.store.append(exposures)
             self._caught_up()
 
 

@@ -18,8 +18,9 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.scoring import chain, schema
+from genaipa.scoring.current import in_effect
 from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
-from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, now, standing
+from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, now
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -257,7 +258,7 @@ class Store:
         """
         with self._writing() as connection:
             events = [event for event in _events_of(connection, answer) if event.scorer == "human"]
-            taken = {event.analyst for event in standing(events) if event.kind == "score"}
+            taken = {event.analyst for event in in_effect(events) if event.kind == "score"}
             taken.update(_live(connection).get(answer, ()), _begun(connection, answer, minutes))
             if len(taken.difference(apart, [analyst])) >= wanted:
                 return False

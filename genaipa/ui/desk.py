@@ -11,7 +11,7 @@ from genaipa.runs.folder import list_runs
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
-from genaipa.scoring.current import Ledger
+from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import Store, database_url
@@ -40,7 +40,7 @@ class Desk:
     people: People
     pool: Pool
     store: Store
-    ledger: Ledger
+    current: CurrentScores
     queue: Queue
 
     def problems(self, visitor: Visitor) -> list[str]:
@@ -71,7 +71,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         excluded=settings.excluded,
     )
     store = Store.open(database_url(workspace))
-    ledger = Ledger(store)
+    current = CurrentScores(store.events)
     plan = Plan(
         per_answer=settings.per_answer,
         seed=settings.seed,
@@ -80,9 +80,9 @@ def open_desk(settings: DeskSettings) -> Desk:
         minutes=settings.minutes,
         blind=settings.blind,
     )
-    queue = Queue(pool, store, ledger, plan)
+    queue = Queue(pool, store, current, plan)
     # What a large study holds stays as long as the desk is open: looking through it for garbage, again and again, would
     # keep an analyst waiting.
     gc.collect()
     gc.freeze()
-    return Desk(settings, workspace, people, pool, store, ledger, queue)
+    return Desk(settings, workspace, people, pool, store, current, queue)

@@ -73,7 +73,7 @@ class Choice:
 class Taken:
     """The desk's runs with their scores as they stood at one moment; the audit's exclusions still count.
 
-    `seen` is the number of the last event that is in it, `answers` the state of the pool.
+    `seen` is the number of events in it, `answers` the state of the pool.
     """
 
     gathered: Gathered
@@ -89,7 +89,8 @@ class Taken:
         """Whether answers or scores have come in since."""
         if self.answers != _state(desk.pool):
             return True
-        return any(event.kind not in ("skip", "look") for _, event in desk.store.events(self.seen))
+        desk.current.refresh()
+        return any(event.changes_scores for event in desk.current.events(self.seen))
 
     def names(self, column: str) -> list[str]:
         """The values of a column that occur, in their order."""
@@ -148,9 +149,9 @@ class Shelf:
                 return None
             self._unscored = gather(desk.workspace, sources, None)
             self._answers = answers
-        events = list(desk.store.events())
-        seen = events[-1][0] if events else 0
-        return Taken(rescored(self._unscored, (event for _, event in events), excluded=True), seen, answers)
+        desk.current.refresh()
+        events = desk.current.events()
+        return Taken(rescored(self._unscored, events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)

@@ -39,7 +39,7 @@ def _by_name(desk: Desk) -> Visitor | None:
     given = st.session_state[_NAME]
     if given:
         try:
-            visitor = admit(given, desk.people, desk.ledger.analysts(), login=False)
+            visitor = admit(given, desk.people, desk.current.analysts(), login=False)
         except UsageError as error:
             refusal = str(error)
     component("remember")(key="remember", data={"cookie": COOKIE, "name": visitor.name if visitor else ""})
@@ -81,7 +81,7 @@ def _by_login(desk: Desk, login: Login) -> Visitor | None:
         return None
     try:
         email = logged_in_as(claims)
-        visitor = admit(email, desk.people, desk.ledger.analysts(), login=True)
+        visitor = admit(email, desk.people, desk.current.analysts(), login=True)
     except UsageError as error:
         st.subheader("This desk is closed to you")
         st.text(str(error))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.reports.tables.columns import table
 from genaipa.scoring.agreement import CONFIDENCE, RESAMPLES, measure
-from genaipa.scoring.events import independent
+from genaipa.scoring.current import independent_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 def alphas(events: Iterable[Event]) -> Table:
     """Krippendorff's alpha of people's independent scores, by metric; nothing where no answer has two of them."""
-    own = [event for event in independent(events) if event.scorer == "human"]
-    found = measure(own)
+    found = measure(independent_scores(events))
     analysts = {leaning.analyst for leaning in found.leanings}
     rows = []
     for metric, agreed in found.metrics.items() if found.answers else ():

@@ -8,7 +8,7 @@ import msgspec
 
 from genaipa.errors import UsageError
 from genaipa.scoring.answers import occurring
-from genaipa.scoring.events import standing
+from genaipa.scoring.current import in_effect
 from genaipa.scoring.exchange.rows import COLUMNS, row_of
 from genaipa.scoring.exchange.tables import write_csv, write_xlsx
 
@@ -32,7 +32,7 @@ def suffix_of(path: Path) -> str:
 
 def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
     """The scores and adjudications that stand; those of machines only where they are wanted."""
-    return [event for event in standing(events) if machines or event.scorer == "human"]
+    return [event for event in in_effect(events) if machines or event.scorer == "human"]
 
 
 def write_scores(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.scoring.events import LASTING, Event, standing
+from genaipa.scoring.current import in_effect
+from genaipa.scoring.events import LASTING, Event
 from genaipa.scoring.exchange.reading import Found, Reading
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class _Sifting:
         self.replaced: list[str] = []
         self.problems: list[str] = []
         self._events = {event.id: event for event in history}
-        self._standing = {event.id for event in standing(history)}
+        self._standing = {event.id for event in in_effect(history)}
         self._said = {_saying(event): event for event in history}
         self._answers = answers
         self._unknown_answers = unknown_answers

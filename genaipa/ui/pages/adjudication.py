@@ -72,7 +72,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
     if not visitor.adjudicates:
         notice("adjudication closed", "Only adjudicators settle answers whose scores differ, and you are not one.")
         return
-    desk.ledger.refresh()
+    desk.current.refresh()
     disputes = _disputes(desk, visitor)
     if not disputes:
         notice(
@@ -93,7 +93,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
         desk.set_aside(place.answer, error)
         st.rerun()
     try:
-        desk.queue.look(visitor.name, [place.answer], scores=True, whose=not desk.queue.plan.blind)
+        desk.queue.expose(visitor.name, [place.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
         notice("adjudication trouble", str(error), "bad")
         return
@@ -113,7 +113,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
 
 def _disputes(desk: Desk, visitor: Visitor) -> dict[str, Dispute]:
     """Everything that this visitor may settle: what has all its scores, what differs most first."""
-    stamp = (visitor.name, desk.ledger.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (visitor.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
 
     def found() -> dict[str, Dispute]:
         disputes = desk.queue.disputes(visitor.name, scores=visitor.scores)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute
-    from genaipa.scoring.current import Ledger
+    from genaipa.scoring.current import CurrentScores
     from genaipa.ui.desk import Desk, Visitor
 
 FEW = 30
@@ -27,9 +27,9 @@ _SHORT: dict[str, str] = {"completeness": "complete"}
 def page(desk: Desk, visitor: Visitor) -> None:
     """Everything about agreement, worked out from the people's scores that stand now."""
     head("Agreement")
-    desk.ledger.refresh()
-    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.ledger.seen)
-    found, left_out = _measured(desk.pool, desk.ledger, stamp)
+    desk.current.refresh()
+    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
+    found, left_out = _measured(desk.pool, desk.current, stamp)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -50,13 +50,13 @@ def page(desk: Desk, visitor: Visitor) -> None:
 
 
 @lru_cache(maxsize=1)
-def _measured(pool: Pool, ledger: Ledger, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
+def _measured(pool: Pool, current: CurrentScores, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
     """What the scores of a pool's answers come to, and how many are left out because they are not independent.
 
     It is worked out once for every session until something comes in.
     """
-    left_out = sum(1 for score in ledger.all_scores() if score.answer in pool.answers and not score.independent)
-    return measure((e for e in ledger.independent_scores() if e.answer in pool.answers), most=0), left_out
+    left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
+    return measure((e for e in current.independent_scores() if e.answer in pool.answers), most=0), left_out
 
 
 def _metrics(found: Agreement) -> None:
@@ -135,7 +135,7 @@ def _answers(desk: Desk, visitor: Visitor) -> None:
     name = visitor.name
     disputes = kept(
         "agreement disputes",
-        (name, desk.ledger.seen),
+        (name, desk.current.seen),
         lambda: sorted(desk.queue.disputes(name, scores=visitor.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
@@ -151,7 +151,7 @@ def _answers(desk: Desk, visitor: Visitor) -> None:
     ]
 
     def look(page: Sequence[Dispute]) -> None:
-        desk.queue.look(name, [dispute.answer for dispute in page], scores=True)
+        desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
     long_table("agreement answers", title, columns, disputes, lambda d: _dispute(desk, d), before=look)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
     from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
+    from genaipa.scoring.assignment import History
     from genaipa.scoring.events import Event
     from genaipa.systems.base import Message
     from genaipa.ui.desk import Desk, Visitor
@@ -76,7 +77,7 @@ class Sight:
 def page(desk: Desk, visitor: Visitor) -> None:
     """How far everything is; below, the answers."""
     desk.pool.refresh()
-    desk.ledger.refresh()
+    desk.current.refresh()
     head("Overview")
     problems("overview problems", desk.problems(visitor))
     if desk.pool.left_out:
@@ -98,7 +99,7 @@ def _numbers(desk: Desk, visitor: Visitor) -> None:
     # Of all answers, to count them: which they are is not said here.
     disputes = kept(
         "overview disputes",
-        (desk.ledger.seen, desk.pool.generation),
+        (desk.current.seen, desk.pool.generation),
         lambda: desk.queue.disputes(visitor.name, scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.adjudication)
@@ -165,8 +166,8 @@ def _read(path: Path, _stat: tuple[int, int] | None) -> tuple[Tally, dict[str, i
 
 
 def _analysts(desk: Desk) -> None:
-    paces = desk.queue.paces()
-    if not paces:
+    histories = desk.queue.histories()
+    if not histories:
         return
     part("Analysts")
     columns = [
@@ -179,14 +180,14 @@ def _analysts(desk: Desk) -> None:
         "overview analysts",
         "Analysts",
         columns,
-        paces,
-        lambda pace: Row((pace.analyst, f"{pace.scored:,}", duration(pace.seconds), _last_seen(desk, pace.analyst))),
+        list(histories.items()),
+        lambda entry: _analyst(desk, *entry),
     )
 
 
-def _last_seen(desk: Desk, analyst: str) -> str:
-    history = desk.ledger.history(analyst)
-    return moment(max(event.time for event in history)) if history else "-"
+def _analyst(desk: Desk, name: str, history: History) -> Row:
+    latest = max((event.time for event in desk.current.history(name)), default="-")
+    return Row((name, f"{len(history.scores):,}", duration(history.seconds), moment(latest)))
 
 
 # -- the answers --
@@ -212,7 +213,7 @@ def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
 
     def look(page: Sequence[Answer]) -> None:
         shown_whose = [answer.digest for answer in page if sight.whose(answer.digest)]
-        desk.queue.look(sight.visitor.name, shown_whose, whose=True)
+        desk.queue.expose(sight.visitor.name, shown_whose, system=True)
 
     long_table(
         "overview answers",
@@ -269,7 +270,7 @@ def _answer(desk: Desk, sight: Sight, answer: Answer) -> Row:
             _listed(where.initialization for where in places),
             _listed(where.run for where in places),
         )
-    given = len(desk.ledger.scores(answer.digest))
+    given = len(desk.current.scores(answer.digest))
     scores = f"{given} of {desk.queue.wanted(answer.digest)}"
     return Row((answer.question, answer.wording, answer.document, answer.status, scores, *whose), id=answer.digest)
 
@@ -318,7 +319,7 @@ def _said(desk: Desk, sight: Sight, answer: Answer, case: Case, runs: dict[str, 
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", [Column(""), Column("")], _facts(where, record))
     before, told = _before(sight, answer, messages[:-2])
-    desk.queue.look(sight.visitor.name, [answer.digest, *told], whose=True)
+    desk.queue.expose(sight.visitor.name, [answer.digest, *told], system=True)
     if before:
         with st.expander(f"What was said before ({len(before)} messages)"):
             texts("overview before", before)
@@ -365,10 +366,10 @@ def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> tuple[
 
 def scores_of(desk: Desk, visitor: Visitor, answer: Answer, *, key: str) -> None:
     """Everyone's values side by side, and the notes; that a visitor sees those of others is remembered."""
-    given = list(desk.ledger.scores(answer.digest).values())
-    given += filter(None, [desk.ledger.adjudication(answer.digest)])
+    given = list(desk.current.scores(answer.digest).values())
+    given += filter(None, [desk.current.adjudication(answer.digest)])
     if any(event.analyst != visitor.name for event in given):
-        desk.queue.look(visitor.name, [answer.digest], scores=True)
+        desk.queue.expose(visitor.name, [answer.digest], scores=True)
     if not given:
         st.caption("Nobody has scored it yet.")
         return

@@ -1,7 +1,7 @@
 """Results: the report's numbers and figures with filters, and the answers behind a cell of a heat map.
 
 This page says whose an answer is and how it was scored. So answers that its visitor can still be asked to score are in
-none of its numbers, and to be shown others is a look at them, as on every page (see `queue.Queue.look`).
+none of its numbers, and showing others is recorded as exposure, as on every page (see `Queue.expose`).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Place:
 def page(desk: Desk, visitor: Visitor) -> None:
     """The systems, the heat map with the answers behind it, the box plots, and whatever else a report has."""
     desk.pool.refresh()
-    desk.ledger.refresh()
+    desk.current.refresh()
     head("Results")
     problems("results problems", desk.problems(visitor))
     shelf = shelf_of(desk.pool)
@@ -146,7 +146,7 @@ def _left_out(desk: Desk, visitor: Visitor, found: View) -> None:
         st.button(
             "Show me all of them",
             key="results show all",
-            on_click=lambda: desk.queue.look(visitor.name, scored, whose=True, scores=True),
+            on_click=lambda: desk.queue.expose(visitor.name, scored, system=True, scores=True),
         )
 
 
@@ -204,7 +204,7 @@ def _by_metric(desk: Desk, visitor: Visitor, found: View) -> None:
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.look(visitor.name, found.told(experiment), scores=True)
+    desk.queue.expose(visitor.name, found.told(experiment), scores=True)
     _heatmap(found, experiment, rows)
     place: Place | None = st.session_state.get(CELL)
     here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
@@ -322,7 +322,7 @@ def _behind(desk: Desk, visitor: Visitor, found: View, place: Place, line: Line)
 
     def look(on_page: Sequence[Behind]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
-        desk.queue.look(visitor.name, digests, whose=True, scores=True)
+        desk.queue.expose(visitor.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
         st.session_state[ANSWER] = digest
@@ -411,7 +411,7 @@ def _report(desk: Desk, visitor: Visitor, found: View) -> None:
         wanted = st.toggle("Work out every table and figure of the report for what is chosen", key="results report")
     if not wanted:
         return
-    desk.queue.look(visitor.name, found.told(), scores=True)
+    desk.queue.expose(visitor.name, found.told(), scores=True)
     with st.spinner("Working out the report …"):
         chapters = {chapter.title: chapter for chapter in found.report.chapters}
     if not chapters:

@@ -142,7 +142,7 @@ def _compared_last(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | Non
 
 
 def _turn(desk: Desk, visitor: Visitor, digest: str, sitting: Sitting) -> Turn:
-    standing = desk.ledger.score(digest, visitor.name)
+    standing = desk.current.score(digest, visitor.name)
     draft = desk.store.draft(visitor.name, digest, "score")
     turn = Turn(
         analyst=visitor.name,
@@ -231,7 +231,7 @@ def _left(desk: Desk, progress: Progress) -> str:
 
     What is still wanted is shared: by the analysts of desk.yaml, or else by those who have scored.
     """
-    team = {*(desk.people.analysts or desk.ledger.analysts()), progress.analyst}.difference(desk.people.reference)
+    team = {*(desk.people.analysts or desk.current.analysts()), progress.analyst}.difference(desk.people.reference)
     share = progress.remaining
     if progress.analyst in team:
         share = min(share, math.ceil((progress.wanted - progress.given) / len(team)))
@@ -324,7 +324,7 @@ def _take_act(desk: Desk, visitor: Visitor) -> None:
 
 
 def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    standing = desk.ledger.score(turn.answer, visitor.name)
+    standing = desk.current.score(turn.answer, visitor.name)
     if turn.mode == "score" and standing:
         sitting.message = "You had scored that answer in another tab: what you saved last stands."
     untimed = turn.mode == "correction" and standing is not None and standing.seconds is None
@@ -345,7 +345,7 @@ def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict
     )
     reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
     if reference is not None:
-        desk.queue.look(visitor.name, [turn.answer], scores=True)
+        desk.queue.expose(visitor.name, [turn.answer], scores=True)
         sitting.comparison = comparison(score, reference, _prepared(desk, turn.answer))
     else:
         _go_on(sitting, turn)
@@ -368,7 +368,7 @@ def _undo(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict
     if withdrawn is None:
         return
     message = f"Your {'skip' if withdrawn.kind == 'skip' else 'last score'} is withdrawn: here is the answer again."
-    if desk.ledger.score(withdrawn.answer, visitor.name):
+    if desk.current.score(withdrawn.answer, visitor.name):
         # What the correction said must not come back as the draft of the score that stands again.
         desk.store.discard_draft(visitor.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it stands again."

@@ -97,7 +97,7 @@ def _as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
 
 def _reaches_scores(desk: Desk) -> bool:
     with contextlib.suppress(GenaipaError):
-        desk.ledger.refresh()
+        desk.current.refresh()
         return True
     return False
 

@@ -1,4 +1,4 @@
-"""What stands: the ledger says event by event what the whole log says, for every session that shares it."""
+"""The view of the log says event by event what the whole log says, to every session that shares it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from stores import GOOD, POOR, kept, opened, score, skip, undo
 
-from genaipa.scoring.current import Ledger
-from genaipa.scoring.events import LASTING, Event, independent, new_id, now, standing
+from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
+from genaipa.scoring.events import LASTING, Event, new_id, now
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
@@ -27,116 +27,113 @@ def look(analyst: str, answer: str, **what: bool) -> Event:
     return Event(id=new_id(), time=now(), kind="look", analyst=analyst, answer=answer, **what)
 
 
-def told(store: Store, *events: Event) -> Ledger:
-    """A ledger of a store with these events in it."""
+def told(store: Store, *events: Event) -> CurrentScores:
+    """A current of a store with these events in it."""
     store.append(events)
-    ledger = Ledger(store)
-    assert ledger.refresh() is bool(events)
-    return ledger
+    current = CurrentScores(store.events)
+    assert current.refresh() is bool(events)
+    return current
 
 
 def test_an_empty_store_has_nothing(store: Store) -> None:
     """Where nobody scored, everything is empty."""
-    ledger = told(store)
-    assert ledger.score("a1", "ana") is None
-    assert ledger.scores("a1") == {}
-    assert ledger.adjudication("a1") is None
-    assert ledger.history("ana") == []
-    assert ledger.skipped("ana") == {}
-    assert ledger.analysts() == []
-    assert ledger.all_scores() == []
-    assert set(ledger.answers()) == set()
+    current = told(store)
+    assert current.score("a1", "ana") is None
+    assert current.scores("a1") == {}
+    assert current.adjudication("a1") is None
+    assert current.history("ana") == []
+    assert current.skipped("ana") == {}
+    assert current.analysts() == []
+    assert current.all_scores() == []
 
 
 def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) -> None:
     """A later score stands in the earlier one's place; undone, the earlier one stands again, at its own place."""
     first, other, correction = score("ana", "a1", POOR), score("ana", "a2"), score("ana", "a1", GOOD)
-    ledger = told(store, first, other)
-    assert ledger.history("ana") == [first, other]
+    current = told(store, first, other)
+    assert current.history("ana") == [first, other]
     store.append([correction])
-    assert ledger.score("a1", "ana") == first, "not taken in yet"
-    assert ledger.refresh()
-    assert ledger.score("a1", "ana") == correction
-    assert ledger.history("ana") == [other, correction]
+    assert current.score("a1", "ana") == first, "not taken in yet"
+    assert current.refresh()
+    assert current.score("a1", "ana") == correction
+    assert current.history("ana") == [other, correction]
     store.append([undo(correction)])
-    assert ledger.refresh()
-    assert not ledger.refresh()
-    assert ledger.scores("a1") == {"ana": first}
-    assert ledger.history("ana") == [first, other]
+    assert current.refresh()
+    assert not current.refresh()
+    assert current.scores("a1") == {"ana": first}
+    assert current.history("ana") == [first, other]
     store.append([undo(first)])
-    assert ledger.refresh()
-    assert ledger.score("a1", "ana") is None
-    assert ledger.all_scores() == [other]
-    assert set(ledger.answers()) == {"a2"}
+    assert current.refresh()
+    assert current.score("a1", "ana") is None
+    assert current.all_scores() == [other]
 
 
 def test_a_score_that_was_corrected_can_be_undone(store: Store) -> None:
     """The undo of an earlier score leaves the correction alone, and nothing comes back when that is undone too."""
     first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
-    ledger = told(store, first, correction, undo(first))
-    assert ledger.scores("a1") == {"ana": correction}
+    current = told(store, first, correction, undo(first))
+    assert current.scores("a1") == {"ana": correction}
     store.append([undo(correction)])
-    ledger.refresh()
-    assert ledger.scores("a1") == {}
-    assert ledger.analysts() == []
+    current.refresh()
+    assert current.scores("a1") == {}
+    assert current.analysts() == []
 
 
 def test_analysts_are_kept_apart(store: Store) -> None:
     """Each analyst has their own score of an answer, and their own history."""
     ana, bob, more = score("ana", "a1", GOOD), score("bob", "a1", POOR), score("bob", "a2", POOR)
-    ledger = told(store, bob, ana, more)
-    assert ledger.scores("a1") == {"ana": ana, "bob": bob}
-    assert ledger.analysts() == ["ana", "bob"]
-    assert ledger.all_scores() == [ana, bob, more]
+    current = told(store, bob, ana, more)
+    assert current.scores("a1") == {"ana": ana, "bob": bob}
+    assert current.analysts() == ["ana", "bob"]
+    assert current.all_scores() == [ana, bob, more]
 
 
 def test_machines_are_kept_apart(store: Store) -> None:
     """Scores of machines are had by asking for them, even under the name of a person, and can be undone."""
     person, machine = score("ana", "a1", GOOD), score("ana", "a1", POOR, scorer="machine")
     other = score("judge", "a2", POOR, scorer="machine")
-    ledger = told(store, person, machine, other)
-    assert ledger.scores("a1") == {"ana": person}
-    assert ledger.scores("a1", "machine") == {"ana": machine}
-    assert ledger.score("a1", "ana", "machine") == machine
-    assert ledger.history("judge") == []
-    assert ledger.history("judge", "machine") == [other]
-    assert ledger.analysts() == ["ana"]
-    assert ledger.analysts("machine") == ["ana", "judge"]
-    assert ledger.all_scores() == [person]
-    assert set(ledger.answers()) == {"a1", "a2"}
+    current = told(store, person, machine, other)
+    assert current.scores("a1") == {"ana": person}
+    assert current.scores("a1", "machine") == {"ana": machine}
+    assert current.score("a1", "ana", "machine") == machine
+    assert current.history("judge") == []
+    assert current.history("judge", "machine") == [other]
+    assert current.analysts() == ["ana"]
+    assert current.analysts("machine") == ["ana", "judge"]
+    assert current.all_scores() == [person]
     store.append([undo(machine)])
-    ledger.refresh()
-    assert ledger.scores("a1") == {"ana": person}
-    assert ledger.all_scores("machine") == [other]
+    current.refresh()
+    assert current.scores("a1") == {"ana": person}
+    assert current.all_scores("machine") == [other]
 
 
 def test_the_latest_adjudication_stands(store: Store) -> None:
     """Of several adjudicators the latest has the last word, until it is undone; the scores stay as they are."""
     scores = [score("ana", "a1", GOOD), score("bob", "a1", POOR)]
     first, second = adjudication("cem", "a1", POOR), adjudication("dan", "a1", GOOD)
-    ledger = told(store, *scores, first, second)
-    assert ledger.adjudication("a1") == second
+    current = told(store, *scores, first, second)
+    assert current.adjudication("a1") == second
     again = adjudication("cem", "a1", GOOD)
     store.append([again])
-    ledger.refresh()
-    assert ledger.adjudication("a1") == again
+    current.refresh()
+    assert current.adjudication("a1") == again
     store.append([undo(again), undo(second)])
-    ledger.refresh()
-    assert ledger.adjudication("a1") == first
-    assert ledger.adjudication("a2") is None
-    assert ledger.shown_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
-    assert ledger.shown_scores("ana") == set()
-    assert list(ledger.scores("a1").values()) == scores
-    assert ledger.analysts() == ["ana", "bob"], "to adjudicate is not to score"
+    current.refresh()
+    assert current.adjudication("a1") == first
+    assert current.adjudication("a2") is None
+    assert current.saw_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
+    assert current.saw_scores("ana") == set()
+    assert list(current.scores("a1").values()) == scores
+    assert current.analysts() == ["ana", "bob"], "to adjudicate is not to score"
 
 
 def test_what_was_shown_stays_known(store: Store) -> None:
     """Whatever says that its analyst had seen whose an answer is, or others' scores, counts for good, per analyst."""
     scored = score("ana", "a1", blind=False)
-    ledger = told(store, scored, undo(scored), look("ana", "a2", independent=False), look("bob", "a1", blind=False))
-    assert (ledger.shown_whose("ana"), ledger.shown_scores("ana")) == ({"a1"}, {"a2"})
-    assert (ledger.shown_whose("bob"), ledger.shown_scores("bob")) == ({"a1"}, set())
-    assert ledger.all_scores() == []
+    current = told(store, scored, undo(scored), look("ana", "a2", independent=False), look("bob", "a1", blind=False))
+    assert (current.saw_system("ana"), current.saw_scores("ana")) == ({"a1"}, {"a2"})
+    assert (current.saw_system("bob"), current.saw_scores("bob")) == ({"a1"}, set())
+    assert current.all_scores() == []
 
 
 def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> None:
@@ -145,43 +142,43 @@ def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> 
     correction = score("ana", "a1", POOR, independent=False)
     other = score("bob", "a1")
     log = [slip, undo(slip), first, look("ana", "a1", independent=False), correction, other, undo(other)]
-    ledger = told(store, *log)
-    assert ledger.scores("a1") == {"ana": correction}
-    assert ledger.independent_scores() == independent(log) == [first]
+    current = told(store, *log)
+    assert current.scores("a1") == {"ana": correction}
+    assert current.independent_scores() == independent_scores(log) == [first]
     log += [undo(first, independent=False), undo(correction, independent=False)]
     store.append(log[-2:])
-    ledger.refresh()
-    assert ledger.scores("a1") == {}
-    assert ledger.independent_scores() == independent(log) == [first]
+    current.refresh()
+    assert current.scores("a1") == {}
+    assert current.independent_scores() == independent_scores(log) == [first]
 
 
 def test_what_is_skipped_waits(store: Store) -> None:
     """A skip stands until it is undone or followed by a score of the same analyst; its number is the last one's."""
     early = Event(new_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
     late = Event(new_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
-    ledger = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
-    assert ledger.skipped("ana") == {"a1": 2}
+    current = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
+    assert current.skipped("ana") == {"a1": 2}
     store.append([undo(late)])
-    ledger.refresh()
-    assert ledger.skipped("ana") == {"a1": 1}
+    current.refresh()
+    assert current.skipped("ana") == {"a1": 1}
     scored = score("ana", "a1")
     store.append([scored])
-    ledger.refresh()
-    assert ledger.skipped("ana") == {}
+    current.refresh()
+    assert current.skipped("ana") == {}
     store.append([undo(scored)])
-    ledger.refresh()
-    assert ledger.skipped("ana") == {}
+    current.refresh()
+    assert current.skipped("ana") == {}
     store.append([undo(early), once := skip("ana", "a3"), undo(once)])
-    ledger.refresh()
-    assert ledger.skipped("ana") == {}
+    current.refresh()
+    assert current.skipped("ana") == {}
 
 
 def test_event_by_event_is_as_all_at_once(store: Store) -> None:
-    """After every few of many random events, the ledger says what `standing` makes of the whole log."""
+    """After every few of many random events, the current says what `in_effect` makes of the whole log."""
     seed = random.randrange(10**9)
     print(f"seed {seed}")  # noqa: T201 - shown when the test fails
     chance = random.Random(seed)
-    ledger = Ledger(store)
+    current = CurrentScores(store.events)
     log: list[Event] = []
     for _ in range(60):
         new: list[Event] = []
@@ -189,10 +186,10 @@ def test_event_by_event_is_as_all_at_once(store: Store) -> None:
             new.append(random_event(chance, log + new))
         store.append(new)
         log += new
-        assert ledger.refresh()
-        check(ledger, log)
+        assert current.refresh()
+        check(current, log)
     assert kept(store) == log
-    late = Ledger(store)
+    late = CurrentScores(store.events)
     late.refresh()
     check(late, log)
 
@@ -215,27 +212,25 @@ def random_event(chance: random.Random, log: list[Event]) -> Event:
     return adjudication(analyst, answer) if kind == "adjudication" else score(analyst, answer, independent=own)
 
 
-def check(ledger: Ledger, log: list[Event]) -> None:
-    """The ledger says about everything what the log says."""
+def check(current: CurrentScores, log: list[Event]) -> None:
+    """The current says about everything what the log says."""
     for scorer in ("human", "machine"):
-        stands = standing(event for event in log if event.kind == "undo" or event.scorer == scorer)
+        stands = in_effect(event for event in log if event.kind == "undo" or event.scorer == scorer)
         scores = [event for event in stands if event.kind == "score"]
-        assert sorted_by_id(ledger.all_scores(scorer)) == sorted_by_id(scores)
-        assert ledger.analysts(scorer) == sorted({event.analyst for event in scores})
+        assert sorted_by_id(current.all_scores(scorer)) == sorted_by_id(scores)
+        assert current.analysts(scorer) == sorted({event.analyst for event in scores})
         for analyst in ("ana", "bob"):
-            assert ledger.history(analyst, scorer) == [event for event in scores if event.analyst == analyst]
+            assert current.history(analyst, scorer) == [event for event in scores if event.analyst == analyst]
         for answer in ("a1", "a2", "a3"):
-            assert ledger.scores(answer, scorer) == {e.analyst: e for e in scores if e.answer == answer}
-    stands = standing(log)
+            assert current.scores(answer, scorer) == {e.analyst: e for e in scores if e.answer == answer}
+    stands = in_effect(log)
     for answer in ("a1", "a2", "a3"):
         given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
-        assert ledger.adjudication(answer) == (given[-1] if given else None)
-    both = [event for scorer in ("human", "machine") for event in ledger.all_scores(scorer)]
+        assert current.adjudication(answer) == (given[-1] if given else None)
+    both = [event for scorer in ("human", "machine") for event in current.all_scores(scorer)]
     assert sorted_by_id(both) == sorted_by_id([event for event in stands if event.kind == "score"])
-    own = independent(event for event in log if event.scorer == "human")
-    assert sorted_by_id(ledger.independent_scores()) == sorted_by_id(own)
-    scored = {event.answer for scorer in ("human", "machine") for event in ledger.all_scores(scorer)}
-    assert set(ledger.answers()) == scored
+    own = independent_scores(log)
+    assert sorted_by_id(current.independent_scores()) == sorted_by_id(own)
 
 
 def sorted_by_id(events: list[Event]) -> list[Event]:
@@ -244,19 +239,19 @@ def sorted_by_id(events: list[Event]) -> list[Event]:
 
 
 def test_sessions_share_a_ledger(url: str) -> None:
-    """Where many threads refresh one ledger at once, each event of another process is taken in once."""
+    """Where many threads refresh one current at once, each event of another process is taken in once."""
     sessions = 8
     start = threading.Barrier(sessions)
 
-    def refresh(ledger: Ledger) -> bool:
+    def refresh(current: CurrentScores) -> bool:
         start.wait(60)
-        return ledger.refresh()
+        return current.refresh()
 
     with opened(url) as ours, opened(url) as theirs, ThreadPoolExecutor(sessions) as threads:
-        ledger = Ledger(ours)
+        current = CurrentScores(ours.events)
         for batch in range(3):
             scores = [score("ana", f"a{batch}-{n}") for n in range(600)]
             theirs.append([*scores, *map(undo, scores[1:])])
-            assert sorted(threads.map(refresh, [ledger] * sessions)) == [False] * (sessions - 1) + [True]
-            assert ledger.history("ana")[batch:] == scores[:1], "taken in twice, a score would come back from its undo"
-        assert ledger.seen == [number for number, _ in ours.events()][-1]
+            assert sorted(threads.map(refresh, [current] * sessions)) == [False] * (sessions - 1) + [True]
+            assert current.history("ana")[batch:] == scores[:1], "taken in twice, a score would come back from its undo"
+        assert current.events() == [event for _, event in ours.events()]
