@@ -216,7 +216,7 @@ def test_a_folder_without_a_file(tmp_path: Path) -> None:
     """The missing file is named with its folder and the commit to check out."""
     folder = checkout(tmp_path / "checkout")
     (folder / QUESTIONS).unlink()
-    with pytest.raises(DataError, match=rf"checkout/{QUESTIONS}: can't be read \(No such file.*{PINNED[:10]}"):
+    with pytest.raises(DataError, match=rf"checkout/{QUESTIONS}: can't be read \(No such file.*{COMMIT[:10]}"):
         pull(origin=str(folder), tree=TREE)
 
 

@@ -28,11 +28,12 @@ from published_tree import (
 from size import size
 
 from genaipa.datasets.genaipabench.files import Tree
-from genaipa.datasets.genaipabench.layout import document_named, experiment_named, labelled
+from genaipa.datasets.genaipabench.layout import document_named, experiment_named, labelled, origin_of
 from genaipa.datasets.genaipabench.pull import pull
 from genaipa.datasets.genaipabench.sheets import Cell, column_letter, read_sheet
 from genaipa.datasets.genaipabench.study import Study, read_study
-from genaipa.datasets.genaipabench.transcripts import Answer, read_answers
+from genaipa.datasets.genaipabench.transcripts import read_answers
+from genaipa.datasets.study import Answer
 from genaipa.questions.sets import WORDINGS, load_questions
 from genaipa.workspace import find_workspace
 
@@ -249,7 +250,7 @@ def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
     """Every answer of both systems is read, and the audit is empty."""
     found = read_study(pulled_tree(tmp_path, study()))
     assert found.findings == []
-    assert Counter((a.system, a.origin) for a in found.answers) == {
+    assert Counter((a.system, origin_of(a.question)) for a in found.answers) == {
         (f"published/{name}", origin): count
         for name in ("chatgpt-4", "bard")
         for origin, count in (("faq", 480), ("user", 720))
@@ -352,7 +353,7 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 
 def test_published_answers_are_counted(real: Study) -> None:
     """Two systems, five policies: 480 answers to FAQ questions and 720 to users' questions each, 51 of them missing."""
-    assert Counter((a.system, a.origin, a.text is None) for a in real.answers) == {
+    assert Counter((a.system, origin_of(a.question), a.text is None) for a in real.answers) == {
         ("published/chatgpt-4", "faq", False): 480,
         ("published/chatgpt-4", "user", False): 719,
         ("published/chatgpt-4", "user", True): 1,
@@ -366,7 +367,7 @@ def row_of(answer: Answer) -> int:
     """The row in which an answer stands by the published layout, its exceptions included."""
     at = CATEGORIES.index(answer.question.split("_")[0])
     number = 0 if answer.wording == "original" else int(answer.wording[-1]) - 1
-    if answer.origin == "faq":
+    if origin_of(answer.question) == "faq":
         first = {"quality": 5, "robustness": 40, "summary": 75, "recall": 110}[answer.experiment]
         return first + 4 * at + int(answer.question[-1]) - 1
     chatgpt, column = answer.system.endswith("chatgpt-4"), answer.cell[0]
@@ -381,7 +382,7 @@ def row_of(answer: Answer) -> int:
 
 def test_published_answers_stand_where_they_are_known_to(real: Study) -> None:
     """The cell that each answer was found in is the one that a person found for it."""
-    wrong = [a.place for a in real.answers if a.text is not None and int(re.sub(r"\D", "", a.cell)) != row_of(a)]
+    wrong = [a.key for a in real.answers if a.text is not None and int(re.sub(r"\D", "", a.cell)) != row_of(a)]
     assert wrong == []
 
 

@@ -16,8 +16,7 @@ from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
 from genaipa.datasets.genaipabench.pull import pull
-from genaipa.datasets.genaipabench.replay import convert_study
-from genaipa.datasets.genaipabench.study import AUDIT_FILE, import_study
+from genaipa.datasets.genaipabench.study import import_study, record_study
 from genaipa.errors import RunError, UsageError
 from genaipa.runs.audit import audit_of, excluded_answers, read_audit
 from genaipa.runs.folder import RunFolder, find_run, list_runs
@@ -86,7 +85,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         Path("genaipa.toml").touch()
         tree = pulled_tree(faulty())
-        assert convert_study(tree) == []
+        assert record_study(tree) == []
         done = import_study(tree, find_workspace())
     assert done.answers == {"published/bard": 1200, "published/chatgpt-4": 1199}
     assert done.scores == {"published/bard": 780, "published/chatgpt-4": 780}
@@ -139,7 +138,7 @@ def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
 
 def test_the_audit_lies_beside_what_it_is_about(there: Workspace) -> None:
     """Each run has the findings that concern it, the workspace has all; keys are those of the records."""
-    whole = read_audit(there.home / AUDIT_FILE)
+    whole = read_audit(there.home / "published/genaipabench-audit.csv")
     assert {finding.kind for finding in whole} == {"missing-answer", "other-company"}
     about = {name: audit_of(RunFolder(there.runs / name)) for name in NAMES}
     assert sorted(name for name, found in about.items() if found) == [
@@ -343,12 +342,12 @@ def test_recordings_are_made_once_and_again_when_lost() -> None:
     assert len(made.answers) == 1199
     path = Path(str(tree.folder.parent.parent)) / "data" / "published" / "chatgpt-4.json"
     written = path.stat().st_mtime_ns
-    convert_study(tree)
+    record_study(tree)
     assert path.stat().st_mtime_ns == written
     path.unlink()
-    convert_study(tree)
+    record_study(tree)
     assert read_recording("published/chatgpt-4") == made
     other = pulled_tree(study() | {USER: workbook({"uber": user_sheet("uber") | {(1, 9): "odd"}})})
-    convert_study(other)
+    record_study(other)
     assert len(read_recording("published/chatgpt-4").answers) == 480 + 144
     assert faq_sheet("uber")[5, 3] in {answer.reply for answer in read_recording("published/chatgpt-4").answers}

@@ -13,7 +13,7 @@ from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclus
 from genaipa.datasets.genaipabench.files import Tree
 from genaipa.datasets.genaipabench.results import read_scores
 from genaipa.datasets.genaipabench.study import Study
-from genaipa.datasets.genaipabench.transcripts import Answer
+from genaipa.datasets.study import Answer
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, read_published, write_published
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genaipa.datasets.genaipabench.files import Tree
-    from genaipa.datasets.genaipabench.transcripts import Answer
+    from genaipa.datasets.study import Answer
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Annotations
     from genaipa.questions.sets import QuestionSet

@@ -21,7 +21,7 @@ from genaipa.scoring.rubric import METRICS, VALUES, Values, shipped_rubric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.datasets.genaipabench.transcripts import Answer
+    from genaipa.datasets.study import Answer
     from genaipa.scoring.published import PublishedScore, StudyExperiment
 
 ROUNDING = 0.006

@@ -35,10 +35,10 @@ class GenAIPABench:
         """Fetch and convert the published files, and write the recordings of the study's systems."""
         from genaipa.datasets.genaipabench.files import published
         from genaipa.datasets.genaipabench.pull import pull
-        from genaipa.datasets.genaipabench.replay import convert_study
+        from genaipa.datasets.genaipabench.study import record_study
 
         done = pull(origin=origin, offline=offline, progress=progress)
-        return replace(done, notes=(*done.notes, *convert_study(published())))
+        return replace(done, notes=(*done.notes, *record_study(published())))
 
     def import_study(self, workspace: Workspace) -> Imported:
         """Write the study's answers and scores as runs, with the audit of both."""

@@ -1,62 +1,32 @@
-"""The published files: at which commit, which files with which git blob hashes, and where they are kept."""
+"""The published files: their commit, their git blob hashes, and the rows of their tables."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from genaipa import workspace
-from genaipa.errors import DataError, UsageError
-from genaipa.files.atomic import replacing
+from genaipa.datasets.snapshot import Snapshot
+from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-REPOSITORY = "DAMSlabUMBC/GenAIPABench"
 COMMIT = "0a5fffcb00b92ba5a604e6b1b5127b1199e52919"
 LICENSE = "not stated; not redistributable"
 
-PULLED = ("Privacy Documents/", "Annotated Answers/", "Questions/")
-"""The folders of the repository without which nothing can be asked."""
-STUDY = ("Generated Answers/", "Results/")
-"""The folders with what the study's systems said and scored; a source may lack some of it."""
 
+class Tree(Snapshot):
+    """The 111 files of the published repository; the 25 of the study itself are needed for nothing else."""
 
-@dataclass(frozen=True)
-class Tree:
-    """The files of one commit: path in the repository → git blob hash."""
-
-    commit: str
-    blobs: Mapping[str, str]
-
-    @property
-    def folder(self) -> Path:
-        """Where the files of this commit are kept, laid out as in the repository."""
-        return workspace.cache() / "genaipabench" / self.commit
-
-    @property
-    def wanted(self) -> list[str]:
-        """The files that a pull has to find."""
-        return [path for path in self.blobs if path.startswith(PULLED)]
-
-    @property
-    def study(self) -> list[str]:
-        """The files of the published study that a pull takes where the source has them."""
-        return [path for path in self.blobs if path.startswith(STUDY)]
-
-    def holds(self, path: str) -> bool:
-        """Whether the file is kept here and is the published one."""
-        try:
-            return blob_hash((self.folder / path).read_bytes()) == self.blobs[path]
-        except OSError:
-            return False
+    dataset = "genaipabench"
+    title = "GenAIPABench"
+    repository = "DAMSlabUMBC/GenAIPABench"
+    optional = ("Generated Answers/", "Results/")
 
 
 @cache
@@ -66,25 +36,9 @@ def published() -> Tree:
     return Tree(COMMIT, {path: blob for blob, path in (line.split("  ", 1) for line in lines)})
 
 
-def blob_hash(content: bytes) -> str:
-    """The hash by which git names a file of this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
 def source_url(path: str) -> str:
-    """Where a person can see the published file."""
-    return f"https://github.com/{REPOSITORY}/blob/{COMMIT}/{quote(path)}"
-
-
-def write(path: Path, content: bytes) -> None:
-    """Replace a file of the cache; a UsageError if it can't be written."""
-    try:
-        with replacing(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise UsageError(
-            f"{path} can't be written ({error.strerror}); GENAIPA_CACHE names the folder that pulled data is kept in."
-        ) from None
+    """The page of a published file."""
+    return f"https://github.com/{Tree.repository}/blob/{COMMIT}/{quote(path)}"
 
 
 def read_table(path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[str, str]) -> dict[str, dict[str, str]]:

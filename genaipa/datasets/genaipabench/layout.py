@@ -14,7 +14,6 @@ from genaipa.datasets.genaipabench.questions import POLICY_IDS
 if TYPE_CHECKING:
     from genaipa.datasets.genaipabench.files import Tree
     from genaipa.questions.sets import Wording
-    from genaipa.runs.records import Initialization
     from genaipa.scoring.published import StudyExperiment
 
 ANSWERS = "Generated Answers/"
@@ -25,9 +24,8 @@ REGULATIONS = tuple(name for name, document in DOCUMENTS.items() if document.kin
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the study's experiments: how it introduced the systems, and how its name begins in files and sheets."""
+    """One of the study's experiments: how its name begins in files and sheets."""
 
-    initialization: Initialization
     begins: str
     wordings: dict[str, tuple[Wording, ...]]
     """Origin of a question → the wordings in which it was asked."""
@@ -39,10 +37,10 @@ _PARAPHRASED: dict[str, tuple[Wording, ...]] = {
     "user": ("paraphrase-1", "paraphrase-2", "paraphrase-3"),
 }
 EXPERIMENTS: dict[StudyExperiment, Experiment] = {
-    "quality": Experiment("document", "orig", _ORIGINAL),
-    "robustness": Experiment("document", "robust", _PARAPHRASED),
-    "recall": Experiment("company-name", "adapt", _ORIGINAL),
-    "summary": Experiment("summary-of-document", "summar", _ORIGINAL),
+    "quality": Experiment("orig", _ORIGINAL),
+    "robustness": Experiment("robust", _PARAPHRASED),
+    "recall": Experiment("adapt", _ORIGINAL),
+    "summary": Experiment("summar", _ORIGINAL),
 }
 REPETITIONS = {"faq": 1, "user": 3}
 """Origin of a question → how often the study asked it."""

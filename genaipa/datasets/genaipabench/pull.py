@@ -1,32 +1,43 @@
-"""Fetch the published files, check each against its git blob hash, and turn them into genaipa's own (`genaipa pull`).
-
-A file that is here and right is never fetched again, so a pull that broke off goes on where it stopped.
-"""
-
-# `genaipabench.blobs` lists all 111 files of the commit. The 25 in Generated Answers and Results, which hold what the
-# paper's chatbots said and how it was scored, are taken where the source has them: nothing but the study needs them.
+"""Fetch the published files and convert them into genaipa's own, where every command finds them."""
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+import yaml
+
 from genaipa.datasets.base import Pulled
-from genaipa.datasets.genaipabench.convert import convert, is_converted
-from genaipa.datasets.genaipabench.files import Tree, blob_hash, published, write
-from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.datasets.genaipabench.annotations import convert_annotations
+from genaipa.datasets.genaipabench.documents import DOCUMENTS, convert_document
+from genaipa.datasets.genaipabench.files import Tree, published
+from genaipa.datasets.genaipabench.questions import (
+    DEFECTS,
+    POLICY_SET,
+    REGULATION_SET,
+    convert_questions,
+    convert_regulation_questions,
+)
+from genaipa.datasets.snapshot import key_of, write
+from genaipa.workspace import pulled
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Progress
-    from genaipa.datasets.genaipabench.origins import Origin
 
-CONNECTIONS = 6
+VERSION = 2
+"""Raise it when the conversion changes: what was converted before is then converted again."""
+
+OUTPUTS = (
+    *(f"policies/{name}{suffix}" for name in DOCUMENTS for suffix in (".txt", ".yaml")),
+    *(f"annotations/{name}.yaml" for name in DOCUMENTS),
+    f"questions/{POLICY_SET}.yaml",
+    f"questions/{REGULATION_SET}.yaml",
+)
 
 
 def available(tree: Tree | None = None) -> bool:
     """Whether the seven documents, their annotated answers and the published questions can be used now."""
-    return is_converted(tree or published())
+    return _notes(tree or published()) is not None
 
 
 def pull(
@@ -36,85 +47,48 @@ def pull(
     progress: Progress | None = None,
     tree: Tree | None = None,
 ) -> Pulled:
-    """Fetch what is missing, and convert it.
-
-    `origin` is a folder with a checkout, or the URL of a mirror that serves the same tree; without it GENAIPA_MIRROR,
-    else the repository. `progress` is told (files done, files to fetch) after each file. Raises UsageError
-    (offline with files missing, a bad origin), DataError (a file that isn't the published one) or GenaipaError
-    (network); files that were right stay. What is lacking of the study's own answers and scores is no error: a note
-    names it, and the next pull looks for it again.
-    """
-    from genaipa.datasets.genaipabench.origins import COMMAND, GITHUB, is_url, open_origin
-
+    """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
     tree = tree or published()
-    wanted, study = tree.wanted, tree.study
-    missing = [path for path in wanted if not tree.holds(path)]
-    lacking = [path for path in study if not tree.holds(path)]
-    place = origin or os.environ.get("GENAIPA_MIRROR") or GITHUB
-    if offline and is_url(place):
-        if missing:
-            shown = f"'{missing[0]}'" + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
-            raise UsageError(f"files of GenAIPABench are not here ({shown}); with a network, run: {COMMAND}")
-        fetched = 0
-    else:
-        fetched = _fetch(tree, missing, lacking, open_origin(place), progress) if missing or lacking else 0
-    absent = [path for path in lacking if not (tree.folder / path).is_file()]
-    kept = len(wanted) + len(study) - len(absent) - fetched
-    return Pulled(tree.folder, fetched, kept, (*convert(tree), *_absence(absent, study)))
+    done = tree.fetch(origin=origin, offline=offline, progress=progress)
+    return Pulled(done.folder, done.fetched, done.kept, (*_convert(tree), *done.notes))
 
 
-def _absence(absent: list[str], study: list[str]) -> tuple[str, ...]:
-    """A sentence about the files of the study that could not be had, if there are any."""
-    if not absent:
-        return ()
-    folders = Counter(path.rpartition("/")[0] for path in absent)
-    named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
-    said = f"{len(absent)} of the {len(study)} files with the study's own answers and scores are not here"
-    return (f"{said}, because the source did not give them: {named}. Pull again from a source that has them.",)
+def _notes(tree: Tree) -> list[str] | None:
+    """The notes of this version's conversion of this commit; None unless all of its files are there."""
+    done = tree.marked("converted", _key(tree))
+    return done["notes"] if done and all((pulled() / output).is_file() for output in OUTPUTS) else None
 
 
-def _fetch(tree: Tree, missing: list[str], lacking: list[str], origin: Origin, progress: Progress | None) -> int:
-    """Fetch these files, a few at a time; the first of those `missing` that fails ends it. How many were fetched."""
-    from concurrent.futures import ThreadPoolExecutor, as_completed
-    from contextlib import closing
-
-    fetched = 0
-    with closing(origin), ThreadPoolExecutor(CONNECTIONS) as pool:
-        jobs = [
-            *(pool.submit(_keep, tree, path, origin) for path in missing),
-            *(pool.submit(_keep_if_there, tree, path, origin) for path in lacking),
-        ]
-        try:
-            for done, job in enumerate(as_completed(jobs), start=1):
-                fetched += job.result()
-                if progress:
-                    progress(done, len(jobs))
-        except BaseException:
-            origin.stop()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return fetched
+def _key(tree: Tree) -> str:
+    return key_of(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.wanted))
 
 
-def _keep_if_there(tree: Tree, path: str, origin: Origin) -> bool:
-    """Fetch one file if the origin gives it; whether it did. A DataError if it is not the published one."""
-    try:
-        content = origin.read(path)
-    except GenaipaError:
-        return False
-    return _put(tree, path, content, origin)
+def _convert(tree: Tree) -> list[str]:
+    """Write documents, annotated answers and question sets, unless they are there; notes on defects of the data.
+
+    A DataError names what can't be read; nothing is written then.
+    """
+    done = _notes(tree)
+    if done is not None:
+        return done
+    outputs: dict[str, str] = {}
+    notes: list[str] = []
+    for name in DOCUMENTS:
+        text, about, inexact = convert_document(tree, name)
+        annotations = convert_annotations(tree, name)
+        outputs[f"policies/{name}.txt"] = text
+        outputs[f"policies/{name}.yaml"] = _yaml(about)
+        outputs[f"annotations/{name}.yaml"] = _yaml(annotations)
+        notes += inexact
+        notes += [f"{name}, {question}: {one.note}" for question, one in annotations.answers.items() if one.note]
+    outputs[f"questions/{POLICY_SET}.yaml"] = DEFECTS + _yaml(convert_questions(tree))
+    outputs[f"questions/{REGULATION_SET}.yaml"] = _yaml(convert_regulation_questions(tree))
+    for output, content in outputs.items():
+        write(pulled() / output, content.encode())
+    tree.mark("converted", _key(tree), notes=notes)
+    return notes
 
 
-def _keep(tree: Tree, path: str, origin: Origin) -> bool:
-    """Fetch one file and put it in place if it is the published one."""
-    return _put(tree, path, origin.read(path), origin)
-
-
-def _put(tree: Tree, path: str, content: bytes, origin: Origin) -> bool:
-    """Put the content in place; a DataError if it is not that of the published file."""
-    found, expected = blob_hash(content), tree.blobs[path]
-    if found != expected:
-        problem = f"is not the published file (its git blob hash is {found}, expected {expected}); {origin.remedy}"
-        raise DataError(f"GenAIPABench's {path}", problem)
-    write(tree.folder / path, content)
-    return True
+def _yaml(record: msgspec.Struct) -> str:
+    plain = msgspec.to_builtins(record)
+    return yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)

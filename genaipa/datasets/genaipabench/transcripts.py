@@ -6,11 +6,8 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from genaipa.datasets.genaipabench.layout import (
     ANSWERS,
-    EXPERIMENTS,
     POLICIES,
     REPETITIONS,
     document_named,
@@ -19,72 +16,18 @@ from genaipa.datasets.genaipabench.layout import (
     system_of,
 )
 from genaipa.datasets.genaipabench.sheets import Grid, Sheet, column_letter, read_sheet, simplified
+from genaipa.datasets.study import Answer
 from genaipa.errors import DataError, MissingPackageError
 from genaipa.files.spreadsheets import rows_of, workbook
-from genaipa.questions.sets import WORDINGS, Wording
+from genaipa.questions.sets import WORDINGS
 from genaipa.runs.audit import Finding
-from genaipa.scoring.published import StudyExperiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from genaipa.datasets.genaipabench.files import Tree
-    from genaipa.questions.sets import QuestionSet
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """What a system was asked and said, and where that stands; `text` is None where the cell is empty.
-
-    `asked` and `text` are as the sheet has them.
-    """
-
-    system: str
-    experiment: StudyExperiment
-    document: str
-    question: str
-    wording: Wording
-    repetition: int
-    asked: str
-    text: str | None
-    file: str
-    sheet: str
-    cell: str
-
-    @property
-    def origin(self) -> str:
-        """`faq` or `user`."""
-        return origin_of(self.question)
-
-    @property
-    def place(self) -> tuple[str, str, str, str, str, int]:
-        """What it answers: no two answers of the study have the same."""
-        return (self.system, self.experiment, self.document, self.question, self.wording, self.repetition)
-
-    @property
-    def key(self) -> str:
-        """The key of its record: that of a run which asks the same."""
-        initialization = EXPERIMENTS[self.experiment].initialization
-        where = (self.system, self.document, initialization, self.wording, self.repetition, self.question)
-        return "|".join(map(str, where))
-
-    def finding(self, kind: str, reason: str, *, excludes: bool = False) -> Finding:
-        """A finding about this answer."""
-        return Finding(
-            kind=kind,
-            file=self.file,
-            sheet=self.sheet,
-            cell=self.cell,
-            reason=reason,
-            system=self.system,
-            experiment=self.experiment,
-            document=self.document,
-            question=self.question,
-            wording=self.wording,
-            repetition=self.repetition,
-            key=self.key,
-            excludes="answer" if excludes else "",
-        )
+    from genaipa.questions.sets import QuestionSet, Wording
 
 
 def openpyxl() -> Any:
@@ -118,19 +61,19 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
         for question in questions.questions
         for wording in WORDINGS[: len(question.paraphrases) + 1]
     }
-    answers: dict[tuple[str, str, str, str, str, int], Answer] = {}
+    answers: dict[str, Answer] = {}
     findings: list[Finding] = []
     paths = held(tree, ANSWERS, ".xlsx")
     for path in sorted(paths, key=lambda path: (system_of(path), not _called_after_folder(path), path)):
         found, said = _read_file(tree, path, texts)
-        known = [answer for answer in found if answer.place in answers]
+        known = [answer for answer in found if answer.key in answers]
         if known:
             findings.append(_again(path, found, answers))
-            found = [answer for answer in found if answer.place not in answers]
+            found = [answer for answer in found if answer.key not in answers]
             kept = {answer.cell + answer.sheet for answer in found}
             said = [finding for finding in said if not finding.key or finding.cell + finding.sheet in kept]
         findings += said
-        answers.update({answer.place: answer for answer in found})
+        answers.update({answer.key: answer for answer in found})
     return list(answers.values()), findings
 
 
@@ -139,10 +82,10 @@ def _called_after_folder(path: str) -> bool:
     return whole.name.lower().startswith(whole.parent.name.lower())
 
 
-def _again(path: str, found: list[Answer], answers: dict[tuple[str, str, str, str, str, int], Answer]) -> Finding:
+def _again(path: str, found: list[Answer], answers: dict[str, Answer]) -> Finding:
     """The finding about a file whose answers another file has given already."""
-    others = [answers[answer.place] for answer in found if answer.place in answers]
-    differ = sum(answers[a.place].text != a.text for a in found if a.place in answers)
+    others = [answers[answer.key] for answer in found if answer.key in answers]
+    differ = sum(answers[a.key].text != a.text for a in found if a.key in answers)
     names = ", ".join(sorted({PurePosixPath(other.file).name for other in others}))
     reason = f"It holds the same {len(others)} answers as {names}, which were taken."
     if differ:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from genaipa import __version__
-from genaipa.datasets.genaipabench.files import COMMIT, REPOSITORY
 from genaipa.errors import DataError, GenaipaError, UsageError
 
-COMMAND = "genaipa pull genaipabench"
-ELSEWHERE = (
-    f"take it from a checkout ({COMMAND} --from FOLDER), "
-    "or try the document that ships: genaipa run --system extractive --policy brindlecart"
-)
-"""What helps where the network doesn't."""
-GITHUB = f"https://raw.githubusercontent.com/{REPOSITORY}/{COMMIT}"
+if TYPE_CHECKING:
+    from genaipa.datasets.snapshot import Snapshot
 
 ATTEMPTS = 3
 FIRST_PAUSE = 0.5
@@ -27,33 +21,33 @@ TIMEOUT = 20.0
 _WORTH_ANOTHER_TRY = (408, 429, 500, 502, 503, 504)
 
 
-class Origin(Protocol):
-    """Gives the content of a file by its path in the repository, from several threads at once."""
+class Origin:
+    """Reads files by their path in the repository, from several threads at once.
+
+    `remedy` is what to do when they are not the published ones.
+    """
 
     remedy: str
-    """What to do when its files are not the published ones."""
 
     def read(self, path: str) -> bytes:
         """The content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
-        ...
+        raise NotImplementedError
 
     def stop(self) -> None:
-        """End reads that wait for another attempt."""
-        ...
+        """Make attempts under way the last."""
 
     def close(self) -> None:
-        """Let go of connections."""
-        ...
+        """Close connections."""
 
 
-def open_origin(origin: str) -> Origin:
+def open_origin(origin: str, files: Snapshot) -> Origin:
     """The origin behind a URL or the path of a folder; a UsageError if it is neither."""
     if is_url(origin):
-        return Server(origin)
+        return _Server(origin, files)
     folder = Path(origin).expanduser()
     if not folder.is_dir():
-        raise UsageError(f"{origin} is neither a folder nor an http(s) URL to pull GenAIPABench from.")
-    return Folder(folder)
+        raise UsageError(f"{origin} is neither a folder nor an http(s) URL to pull {files.title} from.")
+    return _Folder(folder, files)
 
 
 def is_url(origin: str) -> bool:
@@ -61,47 +55,43 @@ def is_url(origin: str) -> bool:
     return origin.lower().startswith(("http://", "https://"))
 
 
-class Folder:
+class _Folder(Origin):
     """A checkout of the repository."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: Snapshot) -> None:
         self._folder = folder
-        self.remedy = f"check {REPOSITORY} out at commit {COMMIT[:10]} with core.autocrlf=false."
+        self.remedy = f"check {files.repository} out at commit {files.commit[:10]} with core.autocrlf=false."
 
     def read(self, path: str) -> bytes:
-        """The content of the file in the checkout."""
         try:
             return (self._folder / path).read_bytes()
         except OSError as error:
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
 
-    def stop(self) -> None:
-        """Reads of files don't wait."""
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
-
-class Server:
+class _Server(Origin):
     """A server that has the repository's tree under a URL."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, files: Snapshot) -> None:
         import httpx2
 
-        parts = urlsplit(url)
-        if not parts.hostname:
-            raise UsageError(f"the URL '{url}' to pull GenAIPABench from names no server.")
+        self._files = files
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
-        self._host = parts.hostname
+        self._host = urlsplit(url).hostname
+        if not self._host:
+            raise UsageError(f"the URL '{url}' to pull {files.title} from names no server.")
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._client = httpx2.Client(
             timeout=TIMEOUT, follow_redirects=True, headers={"User-Agent": f"genaipa/{__version__}"}
         )
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
+        self._elsewhere = (
+            f"take it from a checkout ({files.command} --from FOLDER), "
+            "or try the document that ships: genaipa run --system extractive --policy brindlecart"
+        )
 
     def read(self, path: str) -> bytes:
-        """The content of the file, after a few attempts at most."""
         pause = FIRST_PAUSE
         for attempt in range(1, ATTEMPTS + 1):
             content, problem = self._try(path)
@@ -111,8 +101,8 @@ class Server:
                 break
             pause *= 2
         raise GenaipaError(
-            f"GenAIPABench can't be fetched: {self._host} did not give '{path}' ({problem}). "
-            f"What was fetched is kept: run {COMMAND} again to go on from there, {ELSEWHERE}"
+            f"{self._files.title} can't be fetched: {self._host} did not give '{path}' ({problem}). "
+            f"What was fetched is kept: run {self._files.command} again to go on from there, {self._elsewhere}"
         )
 
     def _try(self, path: str) -> tuple[bytes | None, str]:
@@ -127,15 +117,13 @@ class Server:
             return None, f"status {response.status_code}"
         if response.status_code != httpx2.codes.OK:
             raise UsageError(
-                f"GenAIPABench can't be fetched: {self._host} refuses '{path}' (status {response.status_code}). "
-                f"Name another mirror with --from URL, {ELSEWHERE}"
+                f"{self._files.title} can't be fetched: {self._host} refuses '{path}' (status {response.status_code}). "
+                f"Name another mirror with --from URL, {self._elsewhere}"
             )
         return response.content, ""
 
     def stop(self) -> None:
-        """Make the attempts that are under way the last."""
         self._stopped.set()
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()

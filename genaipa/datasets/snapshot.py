@@ -1,0 +1,170 @@
+"""A data set's published files at one commit of a public repository: fetched, checked against git's hashes, kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from genaipa import workspace
+from genaipa.datasets.base import Pulled
+from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.files.atomic import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from genaipa.datasets.base import Progress
+    from genaipa.datasets.origins import Origin
+
+CONNECTIONS = 6
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The files of one commit: path in the repository → git blob hash; subclasses say of which data set.
+
+    A source may lack files in the folders `optional`, which hold the answers and scores of a study's systems.
+    """
+
+    commit: str
+    blobs: Mapping[str, str]
+
+    dataset: ClassVar[str]
+    """Its name in commands and in the cache."""
+    title: ClassVar[str]
+    repository: ClassVar[str]
+    """OWNER/NAME on GitHub."""
+    optional: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are kept, laid out as in the repository."""
+        return workspace.cache() / self.dataset / self.commit
+
+    @property
+    def command(self) -> str:
+        """The command that fetches them."""
+        return f"genaipa pull {self.dataset}"
+
+    @property
+    def wanted(self) -> list[str]:
+        """The files that a pull has to find."""
+        return [path for path in self.blobs if not path.startswith(self.optional)]
+
+    @property
+    def study(self) -> list[str]:
+        """The files that a pull takes where the source has them."""
+        return [path for path in self.blobs if path.startswith(self.optional)]
+
+    def holds(self, path: str) -> bool:
+        """Whether the file is kept here and is the published one."""
+        try:
+            return blob_hash((self.folder / path).read_bytes()) == self.blobs[path]
+        except OSError:
+            return False
+
+    def fetch(self, *, origin: str | None = None, offline: bool = False, progress: Progress | None = None) -> Pulled:
+        """Fetch missing files from `origin`, else from GENAIPA_MIRROR, else from the repository.
+
+        A file that is here and right is never fetched again, so a fetch that broke off goes on where it stopped. Raises
+        UsageError (offline with files missing, a bad origin), DataError (a file that isn't the published one) or
+        GenaipaError (network). Missing optional files are no error: a note names them.
+        """
+        from genaipa.datasets.origins import is_url, open_origin
+
+        wanted, study = self.wanted, self.study
+        missing = [path for path in wanted if not self.holds(path)]
+        lacking = [path for path in study if not self.holds(path)]
+        published = f"https://raw.githubusercontent.com/{self.repository}/{self.commit}"
+        place, fetched = origin or os.environ.get("GENAIPA_MIRROR") or published, 0
+        if offline and is_url(place):
+            if missing:
+                shown = f"'{missing[0]}'" + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+                raise UsageError(f"files of {self.title} are not here ({shown}); with a network, run: {self.command}")
+        elif missing or lacking:
+            fetched = self._fetch(missing, lacking, open_origin(place, self), progress)
+        absent = [path for path in lacking if not (self.folder / path).is_file()]
+        notes = (_absence(absent, study),) if absent else ()
+        return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes)
+
+    def _fetch(self, missing: list[str], lacking: list[str], origin: Origin, progress: Progress | None) -> int:
+        """Fetch files, a few at a time, and count them; the first of those `missing` that fails ends it."""
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+        from contextlib import closing
+
+        fetched = 0
+        with closing(origin), ThreadPoolExecutor(CONNECTIONS) as pool:
+            jobs = [pool.submit(self._keep, path, origin) for path in missing]
+            jobs += [pool.submit(self._keep, path, origin, optional=True) for path in lacking]
+            try:
+                for done, job in enumerate(as_completed(jobs), start=1):
+                    fetched += job.result()
+                    if progress:
+                        progress(done, len(jobs))
+            except BaseException:
+                origin.stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return fetched
+
+    def _keep(self, path: str, origin: Origin, *, optional: bool = False) -> bool:
+        """Fetch one file; False if it is optional and can't be had, a DataError if it is not the published one."""
+        try:
+            content = origin.read(path)
+        except GenaipaError:
+            if optional:
+                return False
+            raise
+        found, expected = blob_hash(content), self.blobs[path]
+        if found != expected:
+            problem = f"is not the published file (its git blob hash is {found}, expected {expected}); {origin.remedy}"
+            raise DataError(f"{self.title}'s {path}", problem)
+        write(self.folder / path, content)
+        return True
+
+    def mark(self, step: str, key: str, **made: object) -> None:
+        """Note that a step of the conversion was done with inputs of this key, and what it made."""
+        path = workspace.cache() / self.dataset / f"{step}.json"
+        write(path, json.dumps({"key": key, **made}, indent=1).encode())
+
+    def marked(self, step: str, key: str) -> dict[str, Any] | None:
+        """What the step made when it was last done; None unless that was with inputs of this key."""
+        try:
+            made = json.loads((workspace.cache() / self.dataset / f"{step}.json").read_bytes())
+        except (OSError, ValueError):
+            return None
+        return made if isinstance(made, dict) and made.get("key") == key else None
+
+
+def _absence(absent: list[str], study: list[str]) -> str:
+    """A sentence about optional files that could not be had."""
+    folders = Counter(path.rpartition("/")[0] for path in absent)
+    named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
+    said = f"{len(absent)} of the {len(study)} files with the study's own answers and scores are not here"
+    return f"{said}, because the source did not give them: {named}. Pull again from a source that has them."
+
+
+def blob_hash(content: bytes) -> str:
+    """The hash by which git names a file of this content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def key_of(*inputs: object) -> str:
+    """A digest of inputs that can be written as JSON."""
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace a file of the cache; a UsageError if it can't be written."""
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise UsageError(
+            f"{path} can't be written ({error.strerror}); GENAIPA_CACHE names the folder that pulled data is kept in."
+        ) from None

@@ -1,0 +1,318 @@
+"""A published study as run folders with fixed names, and as recordings of its systems.
+
+Whatever reads runs reads these as well. The same data gives the same files: nothing in them tells when or where they
+were made.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa import __version__
+from genaipa.datasets.base import Imported, pulled_only
+from genaipa.datasets.snapshot import write
+from genaipa.errors import RunError
+from genaipa.files.strict_yaml import digest, read_text
+from genaipa.questions.sets import Wording
+from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder, stored_introduction
+from genaipa.runs.records import (
+    FORMAT,
+    INITIALIZATIONS,
+    ConversationRecord,
+    Digests,
+    DocumentFacts,
+    Initialization,
+    Manifest,
+    Record,
+    RunSpec,
+    SystemFacts,
+    Totals,
+    Trouble,
+    answer_digest,
+)
+from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, StudyExperiment, write_published
+from genaipa.systems.base import Message
+from genaipa.systems.published import Recorded, Recording, recording_path, text_digest
+from genaipa.tasks.procedure import EXPERIMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from genaipa.policies.document import Document
+    from genaipa.questions.sets import QuestionSet
+    from genaipa.workspace import Kind, Workspace
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A question and a system's answer as published, with their place; `text` is None where the cell is empty."""
+
+    system: str
+    experiment: StudyExperiment
+    document: str
+    question: str
+    wording: Wording
+    repetition: int
+    asked: str
+    text: str | None
+    file: str
+    sheet: str
+    cell: str
+
+    @property
+    def initialization(self) -> Initialization:
+        """How its experiment introduced the system."""
+        return EXPERIMENTS[self.experiment].initializations[0]
+
+    @property
+    def key(self) -> str:
+        """The key of its record: that of a run which asks the same. No two answers of a study share it."""
+        where = (self.system, self.document, self.initialization, self.wording, self.repetition, self.question)
+        return "|".join(map(str, where))
+
+    def finding(self, kind: str, reason: str, *, excludes: bool = False) -> Finding:
+        """A finding about this answer."""
+        shared = ("file", "sheet", "cell", "system", "experiment", "document", "question", "wording", "repetition")
+        about = {name: getattr(self, name) for name in (*shared, "key")}
+        return Finding(kind=kind, reason=reason, excludes="answer" if excludes else "", **about)
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One run folder to be: a system's answers and scores in one experiment.
+
+    `documents` and `findings` may hold more than it is about. `part_set` is the published segmentation in which the
+    system was shown the documents, `source` where the data was published.
+    """
+
+    name: str
+    system: str
+    experiment: StudyExperiment
+    questions: str
+    documents: Mapping[str, Document]
+    answers: list[Answer]
+    scores: list[PublishedScore]
+    part_set: str
+    source: str
+    wordings: tuple[Wording, ...] = ("original",)
+    repetitions: int = 1
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def about(self) -> dict[str, Document]:
+        """The documents that it is about, in the study's order."""
+        named = {item.document for items in (self.answers, self.scores) for item in items}
+        return {name: document for name, document in self.documents.items() if name in named}
+
+    def files(self) -> dict[str, bytes]:
+        """Name → content of every file of the folder."""
+        records = list(self._records())
+        annotated = [name for name in self.about if name in pulled_only().names("annotations")]
+        files = {f"documents/{document.digest}.txt": document.text.encode() for document in self.about.values()}
+        files[f"questions/{self.questions}.yaml"] = _pulled("questions", self.questions)
+        files |= {f"annotations/{name}.yaml": _pulled("annotations", name) for name in annotated}
+        files[ANSWERS] = _lines(records)
+        conversations, introductions = self._conversations()
+        files[CONVERSATIONS] = _lines(conversations)
+        files |= introductions
+        files[PUBLISHED_SCORES] = write_published(self.scores)
+        files[AUDIT] = write_audit(self.findings)
+        manifest = msgspec.json.encode(self._manifest(records, annotated))
+        files[MANIFEST] = msgspec.json.format(manifest, indent=2) + b"\n"
+        return files
+
+    def _orders(self) -> dict[str, tuple[str, ...]]:
+        """The questions as published: in which order they were asked is not."""
+        asked: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for answer in self.answers:
+            asked[f"{answer.document}|{answer.repetition}"][answer.question] = None
+        return {which: tuple(questions) for which, questions in asked.items()} or {
+            f"{document}|1": () for document in self.about
+        }
+
+    def _records(self) -> Iterator[Record]:
+        """One record for each answer; one that the study lacks is a failure that says so."""
+        turns: defaultdict[str, int] = defaultdict(int)
+        for answer in self.answers:
+            conversation, text = answer.key.rpartition("|")[0], answer.text
+            turns[conversation] += 1
+            where = f"{answer.file}, sheet '{answer.sheet}', {answer.cell}"
+            yield Record(
+                key=answer.key,
+                status="failed" if text is None else "answered",
+                conversation=conversation,
+                kind="answer",
+                system=answer.system,
+                document=answer.document,
+                initialization=answer.initialization,
+                wording=answer.wording,
+                repetition=answer.repetition,
+                question=answer.question,
+                turn=turns[conversation],
+                asked=answer.asked,
+                reply=text,
+                started="",
+                seconds=0.0,
+                error=Trouble("not-recorded", f"the study has no answer here ({where}).") if text is None else None,
+                digest=""
+                if text is None
+                else answer_digest(self.documents[answer.document].digest, answer.asked, text),
+            )
+
+    def _conversations(self) -> tuple[list[ConversationRecord], dict[str, bytes]]:
+        """The beginnings of conversations that were shown a document: its parts, as the study publishes them.
+
+        The sentences around the parts are not published. Answers cite the parts by their numbers.
+        """
+        introductions: dict[str, bytes] = {}
+        begun: dict[str, ConversationRecord] = {}
+        orders = self._orders()
+        for answer in self.answers:
+            conversation = answer.key.rpartition("|")[0]
+            if conversation in begun or answer.initialization in ("company-name", "summary-by-name"):
+                continue
+            document = self.documents[answer.document]
+            content = self._introduction(document)
+            name = digest(content.decode())
+            introductions[f"introductions/{name}.json"] = content
+            summarized = answer.initialization == "summary-of-document"
+            begun[conversation] = ConversationRecord(
+                # A summary was written in a conversation of its own, which is what was shown the document.
+                id=f"{conversation}|(summary)" if summarized else conversation,
+                system=answer.system,
+                document=answer.document,
+                document_digest=document.digest,
+                initialization=answer.initialization,
+                wording=answer.wording,
+                repetition=answer.repetition,
+                mode="shared",
+                introduction=name,
+                order=orders[f"{answer.document}|{answer.repetition}"],
+            )
+        return list(begun.values()), introductions
+
+    def _introduction(self, document: Document) -> bytes:
+        numbers = range(1, len(document.about.part_sets.get(self.part_set, ())) + 1)
+        parts = [document.part(self.part_set, number) or (0, 0) for number in numbers] or [(0, len(document.text))]
+        texts = [document.text[start:end] for start, end in parts]
+        return stored_introduction(
+            [Message("user", f"Part {n}:\n{text}", "part", carries=text) for n, text in enumerate(texts, start=1)]
+        )
+
+    def _manifest(self, records: list[Record], annotated: list[str]) -> Manifest:
+        documents = self.about
+        missing = sum(record.reply is None for record in records)
+        return Manifest(
+            format=FORMAT,
+            name=self.name,
+            status="partial" if missing else "complete",
+            created="",
+            updated="",
+            spec=RunSpec(
+                systems=(self.system,),
+                documents=tuple(documents),
+                questions=dict.fromkeys(documents, self.questions),
+                initializations=EXPERIMENTS[self.experiment].initializations,
+                wordings=self.wordings,
+                repetitions=self.repetitions,
+                experiment=self.experiment,
+            ),
+            digests=Digests(
+                prompts={},
+                documents={name: document.digest for name, document in documents.items()},
+                questions={self.questions: digest(_pulled("questions", self.questions).decode())},
+                annotations={name: digest(_pulled("annotations", name).decode()) for name in annotated},
+                systems={self.system: f"{self.system}, imported from {self.source}"},
+            ),
+            documents={name: DocumentFacts.of(document) for name, document in documents.items()},
+            systems={
+                self.system: SystemFacts(model=self.system, words="recording", notes=[f"Imported from {self.source}."])
+            },
+            orders=self._orders(),
+            versions={"genaipa": __version__},
+            totals=Totals(planned=len(records), answered=len(records) - missing, failed=missing),
+        )
+
+
+def write_study(workspace: Workspace, dataset: str, runs: Iterable[StudyRun], findings: list[Finding]) -> Imported:
+    """Write runs and the whole audit into the workspace; files that are there and right are left alone."""
+    done = Imported(workspace.home / "published" / f"{dataset}-audit.csv", findings=findings)
+    for run in runs:
+        done.runs.setdefault(run.system, []).append(run.name)
+        answered = sum(answer.text is not None for answer in run.answers)
+        done.answers[run.system] = done.answers.get(run.system, 0) + answered
+        done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
+        done.changed += _write_run(workspace.runs / run.name, run.files())
+    audit = write_audit(findings)
+    if not _equal(done.audit, audit):
+        try:
+            done.audit.parent.mkdir(parents=True, exist_ok=True)
+            done.audit.write_bytes(audit)
+        except OSError as error:
+            raise RunError(f"{done.audit} can't be written ({error.strerror}).") from None
+        done.changed.append(done.audit.name)
+    return done
+
+
+def _write_run(path: Path, files: dict[str, bytes]) -> list[str]:
+    """Bring a run folder to these files; the run's name if that changed anything."""
+    if all(_equal(path / name, content) for name, content in files.items()):
+        return []
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        folder = RunFolder(path)
+        with folder.writing():
+            for name, content in files.items():
+                folder.write_file(name, content)
+    except OSError as error:
+        raise RunError(f"{error.filename or path} can't be written ({error.strerror}).") from None
+    return [path.name]
+
+
+def write_recordings(
+    answers: Iterable[Answer], questions: QuestionSet, documents: Mapping[str, Document], source: str
+) -> list[str]:
+    """Write the recording of each system that answered, for `systems.published`; their names.
+
+    A question is recorded in the words of its set: published tables number, quote and shorten it.
+    """
+    by_system: defaultdict[str, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        by_system[answer.system].append(answer)
+    for system, given in by_system.items():
+        used = {answer.initialization for answer in given}
+        recording = Recording(
+            system=system,
+            source=source,
+            initializations=tuple(known for known in INITIALIZATIONS if known in used),
+            documents={name: text_digest(document.text) for name, document in documents.items()},
+            answers=tuple(
+                Recorded(
+                    key=answer.key.partition("|")[2],
+                    asked=questions.asked(answer.question, answer.wording, documents[answer.document].company),
+                    reply=answer.text,
+                )
+                for answer in given
+                if answer.text is not None
+            ),
+        )
+        write(recording_path(system), msgspec.json.encode(recording))
+    return sorted(by_system)
+
+
+def _pulled(kind: Kind, name: str) -> bytes:
+    """The content of a pulled file, without a byte-order mark."""
+    return read_text(pulled_only().names(kind)[name][1]).encode()
+
+
+def _equal(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _lines(records: list[Record] | list[ConversationRecord]) -> bytes:
+    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
