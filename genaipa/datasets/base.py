@@ -7,6 +7,7 @@ package is an entry point in the group `genaipa.datasets`.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,12 +15,13 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.workspace import Workspace, pulled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from genaipa.runs.audit import Finding
 
-    Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
+"""Told (files done, files to fetch) after each file."""
 
 ENTRY_POINTS = "genaipa.datasets"
 DATASETS: dict[str, str] = {"genaipabench": "genaipa.datasets.genaipabench.dataset:GenAIPABench"}
@@ -71,7 +73,7 @@ class Dataset(Protocol):
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch missing files, check them, and write them as genaipa's own below `workspace.pulled()`.
 
-        `origin` is a folder or a URL (default: the published place); `progress` gets (files done, files to fetch).
+        `origin` is a folder or a URL (default: the published place).
         A GenaipaError if a file can't be had or isn't the published one; what was fetched is kept.
         """
         ...

@@ -1,0 +1,116 @@
+"""A data set in one folder: a policy, two questions with annotated answers, and what a system answered."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+import msgspec
+import yaml
+
+from genaipa.datasets.base import Imported, Progress, Pulled, pulled_only
+from genaipa.datasets.snapshot import Snapshot, write
+from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
+from genaipa.files.strict_yaml import digest
+from genaipa.policies.document import About, load_document
+from genaipa.questions.annotations import AnnotatedAnswer, Annotations
+from genaipa.questions.sets import Question, QuestionSet, load_questions
+from genaipa.scoring.published import PublishedScore
+from genaipa.workspace import pulled
+
+if TYPE_CHECKING:
+    from genaipa.workspace import Workspace
+
+
+class Files(Snapshot):
+    """Where the files are published."""
+
+    dataset = "teaset"
+    title = "Teaset"
+    repository = "example/teaset"
+
+
+FILES = Files(
+    "7ea5e7" * 6 + "7ea5",
+    {
+        "policy.txt": "2363dd824134f651dd1eeb93750b1c6d54c8a73d",
+        "answers.csv": "1c2153fbce45946e89c5fa5cf64ef2bde079cb73",
+    },
+)
+
+
+class Teaset:
+    """One policy, two questions, one system."""
+
+    name = "teaset"
+    title = "Teaset"
+    terms = "They may be passed on"
+    documents = ("samovar",)
+    annotated = documents
+    question_sets = ("teaset",)
+    systems = ("published/kettle",)
+
+    def available(self) -> bool:
+        """Whether it was pulled."""
+        return (pulled() / "questions" / "teaset.yaml").is_file()
+
+    def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
+        """Fetch the two files, and write document, annotated answers, questions and recording."""
+        done = FILES.fetch(origin=origin, offline=offline, progress=progress)
+        text, rows = (FILES.folder / "policy.txt").read_text(encoding="utf-8"), self._rows()
+        questions = tuple(Question(row["id"], "Tea", "faq", row["question"]) for row in rows)
+        answers = {row["id"]: AnnotatedAnswer(silent=False, answer=row["annotated"]) for row in rows}
+        records = {
+            "policies/samovar.yaml": About("Samovar", license="CC0"),
+            "annotations/samovar.yaml": Annotations("samovar", "teaset", ("me",), answers, digest=digest(text)),
+            "questions/teaset.yaml": QuestionSet(
+                "teaset", "Tea", "policy", "the company", "me", "CC0", {"Tea": "Tea"}, questions
+            ),
+        }
+        write(pulled() / "policies" / "samovar.txt", text.encode())
+        for path, record in records.items():
+            write(pulled() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
+        here = pulled_only()
+        document = load_document(here, "samovar")
+        write_recordings(self._answers(), load_questions(here, "teaset"), {"samovar": document}, "a tea party")
+        return done
+
+    def import_study(self, workspace: Workspace) -> Imported:
+        """Write its one run."""
+        run = StudyRun(
+            name="published-kettle-quality",
+            system="published/kettle",
+            experiment="quality",
+            questions="teaset",
+            documents={"samovar": load_document(pulled_only(), "samovar")},
+            answers=self._answers(),
+            scores=[
+                PublishedScore("published/kettle", "quality", "samovar", row["id"], float(row["m_all"]), averaged=1)
+                for row in self._rows()
+            ],
+            part_set="",
+            source="a tea party",
+        )
+        return write_study(workspace, self.name, [run], [])
+
+    def _rows(self) -> list[dict[str, str]]:
+        with (FILES.folder / "answers.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def _answers(self) -> list[Answer]:
+        return [
+            Answer(
+                system="published/kettle",
+                experiment="quality",
+                document="samovar",
+                question=row["id"],
+                wording="original",
+                repetition=1,
+                asked=row["question"],
+                text=row["kettle"],
+                file="answers.csv",
+                sheet="",
+                cell=f"E{line}",
+            )
+            for line, row in enumerate(self._rows(), start=2)
+        ]
