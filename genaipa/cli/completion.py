@@ -38,9 +38,10 @@ def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> 
 @_completing
 def systems(here: Workspace, _: dict[str, Any]) -> list[str]:
     """The short names of the catalog, and the systems that need no key."""
-    from genaipa.systems.catalog import load_catalog, named_keyless
+    from genaipa.systems.catalog import load_catalog
+    from genaipa.systems.provider import builtin_systems
 
-    return [*named_keyless(), *load_catalog(here)]
+    return [*builtin_systems(), *load_catalog(here)]
 
 
 @_completing

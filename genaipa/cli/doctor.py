@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from genaipa.systems.requirements import Requirements
+    from genaipa.systems.provider import Provider
     from genaipa.workspace import Workspace
 
 State = Literal["ok", "missing", "broken", "off"]
@@ -119,69 +119,67 @@ def _extras() -> Iterator[Row]:
             yield extra, "ok", shown, ""
 
 
-def _variables(workspace: Workspace) -> dict[str, Requirements]:
-    """Provider → the variables of its keys and its address, those of the catalog's servers included."""
+def _variables(workspace: Workspace) -> dict[str, Provider]:
+    """Name → provider with the variables of its key and address, those of the catalog's servers included."""
     from genaipa.errors import GenaipaError
     from genaipa.systems.catalog import load_catalog
-    from genaipa.systems.requirements import PROVIDERS, requirements
+    from genaipa.systems.provider import find_provider, providers
 
-    found = dict(PROVIDERS)
+    found = {one.name: one for one in providers() if one.keys and one.at("") == one}
     try:
         entries = load_catalog(workspace).values()
     except GenaipaError:  # validate says why
         return found
     for entry in entries:
-        needed = requirements(entry.system)
-        if needed is not None and needed.address_needed:
-            found["/".join(entry.system.split("/")[:2])] = needed
+        provider = find_provider(entry.system)
+        if provider is not None and (here := provider.at(entry.system)) != provider:
+            found[provider.family(entry.system).rstrip("/")] = here
     return found
 
 
 def _keys(workspace: Workspace) -> Iterator[Row]:
     """Which keys are set; never what they are."""
     from genaipa.errors import NotReadyError
-    from genaipa.systems.endpoint import is_loopback, read_key, read_variable
+    from genaipa.systems.endpoint import needs_key, read_key, read_variable
 
-    for provider, needed in _variables(workspace).items():
-        present = [key for key in needed.keys if read_variable(key)]
-        names = " or ".join(needed.keys)
+    for name, provider in _variables(workspace).items():
+        present = [key for key in provider.keys if read_variable(key)]
+        names = " or ".join(provider.keys)
         if present:
             try:
-                read_key(provider, present[0])
+                read_key(name, present[0])
             except NotReadyError as error:
-                yield provider, "missing", f"{present[0]} can't be used", str(error).removesuffix(".")
+                yield name, "missing", f"{present[0]} can't be used", str(error).removesuffix(".")
             else:
-                yield provider, "ok", f"{present[0]} is set", ""
-        elif needed.key_optional:
-            yield provider, "off", f"no {names}, which is for a server that wants one", ""
-        elif needed.keyless_here and is_loopback(read_variable(needed.address) or ""):
-            yield provider, "off", f"no {names}, which a server on this machine does not need", ""
+                yield name, "ok", f"{present[0]} is set", ""
+        elif needs_key(provider, read_variable(provider.address) or ""):
+            yield name, "missing", "no key", f"set {names} in the environment or in a file .env"
         else:
-            yield provider, "missing", "no key", f"set {names} in the environment or in a file .env"
+            whose = "for a server that wants one"
+            if provider.key_needed == "elsewhere":
+                whose = "not for a server on this machine"
+            yield name, "off", f"no {names}, which is {whose}", ""
 
 
 def _servers(workspace: Workspace) -> Iterator[Row]:
     """Whether the servers that variables name answer anything at all. No key is sent."""
     from genaipa.errors import UsageError
     from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.requirements import vllm_command
 
-    named = 0
-    for needed in _variables(workspace).values():
-        address = read_variable(needed.address)
-        if address is not None:
-            named += 1
-            yield _server(needed.address, address)
-    if not named:
+    known = _variables(workspace).items()
+    addresses = {one.address: address for _, one in known if (address := read_variable(one.address))}
+    yield from (_server(variable, address) for variable, address in addresses.items())
+    if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
-    try:
-        program = vllm_command().program
-    except UsageError as error:
-        yield "vllm", "missing", "can't be started here", str(error).removesuffix(".")
-    else:
-        if program:
-            yield "vllm", "ok", f"{program} can start one here", ""
+    for name, provider in known:
+        try:
+            program = provider.program() if provider.program else None
+        except UsageError as error:
+            yield name, "missing", "can't be started here", str(error).removesuffix(".")
+        else:
+            if program:
+                yield name, "ok", f"{program} can start one here", ""
 
 
 def _proxies() -> Iterator[Row]:

@@ -85,7 +85,7 @@ class Selection:
         An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.
         """
-        from genaipa.systems.published import PROVIDER
+        from genaipa.systems.provider import providers
 
         systems, runs = set(systems), set(runs)
         known_systems = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
@@ -93,8 +93,9 @@ class Selection:
             if name not in known_systems:
                 raise UnknownNameError("system in these runs", name, systems)
         others = tuple(name for name in self.without if name not in known_systems)
+        recorded = {provider.name for provider in providers() if provider.words == "recording"}
         for name in others:
-            if name != PROVIDER and not any(name in run for run in runs):
+            if name not in recorded and not any(name in run for run in runs):
                 raise UnknownNameError("system or run in these runs", name, systems | runs)
         for name in self.documents:
             if name not in (known := set(documents)):

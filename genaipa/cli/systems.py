@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 
 _MILLION = 1_000_000
 
-# What a name can be beside a short name.
-_FORMS = (
-    ("extractive", "a baseline that quotes the document; needs nothing"),
-    ("scripted[/FILE]", "says what a file tells it to; needs nothing"),
-    ("published/NAME", "repeats what a published study recorded; needs its data: genaipa pull"),
-    ("manual/NAME", "a web chat that you drive by hand"),
-    ("openai/MODEL", "any model of theirs; so do anthropic/MODEL and google/MODEL"),
-    ("openai-api/NAME/MODEL", "any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY"),
-    ("vllm/MODEL", "the server at VLLM_BASE_URL, or one that is started here"),
-    ("module:Class", "your own, importable from the working folder"),
-)
-
 
 def systems(
     names: Annotated[
@@ -44,7 +32,8 @@ def systems(
     """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
     from genaipa.cli.console import say
     from genaipa.errors import UsageError
-    from genaipa.systems.catalog import load_catalog, named_keyless, own_entries, resolve
+    from genaipa.systems.catalog import load_catalog, own_entries, resolve
+    from genaipa.systems.provider import builtin_systems
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
@@ -53,7 +42,7 @@ def systems(
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
     for error in own_entries(here)[1] if not chosen else ():
         say(f"left out: {error}")
-    resolved = [resolve(name, here) for name in chosen or (*named_keyless(), *load_catalog(here))]
+    resolved = [resolve(name, here) for name in chosen or (*builtin_systems(), *load_catalog(here))]
     if check:
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]
@@ -119,10 +108,11 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 def _family(system: str) -> str:
     """Systems that need the same, as `openai/` or `openai-api/lab/`; empty for one that is alone."""
-    provider, _, model = system.partition("/")
-    if not model or provider in ("scripted", "manual"):
-        return ""
-    return f"{provider}/{model.partition('/')[0]}/" if provider == "openai-api" else f"{provider}/"
+    from genaipa.systems.provider import find_provider
+
+    provider = find_provider(system)
+    needs = provider is not None and (provider.keys or provider.lacks)
+    return provider.family(system) if provider and needs and "/" in system else ""
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -162,9 +152,12 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
 
 def _print_forms() -> None:
     from genaipa.cli.console import show, show_facts
+    from genaipa.systems.provider import providers
 
+    forms = [(provider.form, provider.about) for provider in providers()]
+    forms.append(("module:Class", "your own, importable from the working folder"))
     show("\nA system can also be named in full:")
-    show_facts((f"  {form}", what) for form, what in _FORMS)
+    show_facts((f"  {form}", what) for form, what in forms)
     show(
         "\nShort names of your own go into systems.yaml of your workspace. "
         "To really start one: genaipa systems NAME --check"

@@ -20,7 +20,7 @@ from genaipa.questions.sets import QuestionSet, load_questions
 from genaipa.runs.records import Digests, RunSpec
 from genaipa.systems import tokens
 from genaipa.systems.base import Readiness
-from genaipa.systems.catalog import KEYLESS, Resolved, resolve
+from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.redaction import redact
 from genaipa.tasks.procedure import Script, check_wordings
 from genaipa.tasks.prompts import Prompts, load_prompts
@@ -70,7 +70,7 @@ class Ready:
     @property
     def guesses(self) -> bool:
         """Whether tokens are estimated for a system that will count them when it is asked."""
-        wanted = self.system is not None and self.resolved.provider not in KEYLESS
+        wanted = self.system is not None and not (self.resolved.record and self.resolved.record.builtin)
         return wanted and any(counter.guess for counter in self.counters.values())
 
 
@@ -228,11 +228,9 @@ async def _counter(ready: Ready, text: str, *, offline: bool) -> tokens.Counter:
         counted = None
     if counted is not None:
         return tokens.measured(counted, len(text), f"{ready.resolved.provider}'s own count")
-    if ready.resolved.provider == "openai":
-        counter = tokens.tiktoken_counter(ready.resolved.model, offline=offline)
-        if counter is not None:
-            return counter
-    return tokens.estimated()
+    record = ready.resolved.record
+    counter = record.counter(ready.resolved.model, offline=offline) if record and record.counter else None
+    return counter or tokens.estimated()
 
 
 def check_fit(ready: Ready, spec: RunSpec) -> None:

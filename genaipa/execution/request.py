@@ -237,9 +237,9 @@ def _pull_missing(here: Container[str], request: RunRequest, observer: Observer)
 def _as_recorded(request: RunRequest, observer: Observer) -> RunRequest:
     """Where nothing else is named, a system of a published study is asked what it was asked then; says so."""
     from genaipa.datasets.base import replayed
-    from genaipa.systems.published import PROVIDER, is_recorded, read_recording
+    from genaipa.systems.published import is_recorded, read_recording
 
-    recorded = [name for name in request.systems if name.startswith(f"{PROVIDER}/") and is_recorded(name)]
+    recorded = [name for name in request.systems if is_recorded(name)]
     if not recorded:
         return request
     if not request.questions:

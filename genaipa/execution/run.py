@@ -17,7 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import Material, Ready, make_ready, uncounted
 from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
 from genaipa.systems.base import Words
-from genaipa.systems.catalog import ADAPTERS, resolve
+from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -176,7 +176,8 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
     """Whose words a system's replies are, as its adapter says; one of ours that doesn't say it speaks for itself."""
     if ready.system is None:
         return "own" if ready.resolved.manual else known.words if known else ""
-    said: Words = getattr(ready.system, "words", "own" if ready.resolved.provider in ADAPTERS else "")
+    record = ready.resolved.record
+    said: Words = getattr(ready.system, "words", record.words if record else "")
     return said if said in get_args(Words) else ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest
     from genaipa.systems.base import Words
-
-_MODELS = ("openai", "openai-api", "anthropic", "google", "vllm", "manual", "scripted")
-"""Providers whose replies are their own words, for manifests that do not say it of each system."""
-_RECORDED = "published"
-_QUOTING = "extractive"
 
 
 def may_be_passed_on(license: str) -> bool:  # noqa: A002 - what it is called in every file
@@ -82,11 +78,12 @@ def whose_words(manifest: Manifest, system: str) -> Words:
     facts = manifest.systems.get(system)
     if facts is not None and facts.words:
         return facts.words
+    model = facts.model if facts else ""
     identity = manifest.digests.systems.get(system, "").partition(" ")[0]
-    stood_for = {name.partition("/")[0] for name in (system, identity, facts.model if facts else "") if name}
-    if _RECORDED in stood_for:
-        return "recording"
-    if _QUOTING in stood_for:
-        return "document"
-    meant = (facts.model if facts else "") or identity
-    return "own" if (meant.partition("/")[0] in _MODELS and "/" in meant) or meant == "scripted" else ""
+    stood_for = {provider.words for name in (system, identity, model) if (provider := find_provider(name))}
+    for words in ("recording", "document"):
+        if words in stood_for:
+            return words
+    meant = model or identity
+    provider = find_provider(meant)
+    return "own" if provider and ("/" in meant or provider.builtin) else ""

@@ -8,25 +8,16 @@ from importlib import metadata
 from pathlib import Path
 
 import genaipa
+from genaipa.systems.provider import providers
 
-# The packages whose version can change what is sent or what comes back.
-_RELEVANT = (
-    "openai",
-    "anthropic",
-    "google-genai",
-    "tiktoken",
-    "bm25s",
-    "langchain-text-splitters",
-    "jinja2",
-    "genai-prices",
-    "vllm",
-)
+_PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")
+"""Beside the providers' own, those whose version can change what is sent or what comes back."""
 
 
 def versions() -> dict[str, str]:
     """Name → version of Python, genaipa and the installed packages that matter to a run."""
     found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
-    for package in _RELEVANT:
+    for package in (*(package for provider in providers() for package in provider.packages), *_PACKAGES):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -6,18 +6,16 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from genaipa.systems.provider import ADAPTERS, providers
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MASK = "[the system]"
 
-# What betrays a family in a system's name → the products, models and vendors by which its members are known.
+# What betrays a family in a system's name → the products, models and vendors by which its members are known. Those of
+# the providers stand in their records.
 _FAMILIES = {
-    r"gpt|openai|davinci|codex|\bo[1-9]\b": "ChatGPT, Chat GPT, GPT, InstructGPT, OpenAI, Open AI",
-    "claude|anthropic": "Claude, Sonnet, Opus, Haiku, Anthropic",
-    r"gemini|gemma|\bbard\b|google|\bpalm\b|lamda": (
-        "Gemini, Gemma, Bard, Google Bard, PaLM, LaMDA, Google AI, Google DeepMind, DeepMind, Google"
-    ),
     r"\bbing|copilot|microsoft|\bphi-": "BingAI, Bing AI, Bing Chat, Bing, Copilot, Phi, Microsoft",
     # "meta" alone is a word of ordinary language ("meta-data").
     r"llama|\bmeta\b": "Llama, Meta AI, Meta Platforms, by Meta, from Meta",
@@ -35,8 +33,6 @@ _FAMILIES = {
     r"\bgranite|watsonx|\bibm\b": "Granite, watsonx, IBM",
     "nemotron|nvidia": "Nemotron, NVIDIA",
 }
-_NOT_NAMES = {"anthropic", "google", "openai", "openai-api", "vllm", "manual", "extractive", "scripted"}
-"""Routes in genaipa's names of systems; the vendors among them are in the families."""
 _ORDINARY = {"chat", "assistant", "model", "local", "test", "demo", "latest", "default"}
 """Words that name a system and mean something else in its answers."""
 _TELLING = 4
@@ -64,14 +60,15 @@ def names_of(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
 @cache
 def _names_of(systems: frozenset[str]) -> tuple[str, ...]:
     found: set[str] = set()
+    families = _FAMILIES | {one.betrayed_by: one.known_as for one in providers() if one.betrayed_by}
     for system in systems:
         # The route of a compatible server says nothing about who made the model.
         name = system.removeprefix("openai-api/")
-        for betrays, names in _FAMILIES.items():
+        for betrays, names in families.items():
             if re.search(betrays, name, re.IGNORECASE):
                 found.update(names.split(", "))
         for piece in re.split(r"[/:]", name):
-            if len(piece) >= _TELLING and piece.lower() not in _NOT_NAMES | _ORDINARY:
+            if len(piece) >= _TELLING and piece.lower() not in {*ADAPTERS, *_ORDINARY}:
                 found.add(piece)
     return longest_first(found)
 

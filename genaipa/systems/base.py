@@ -86,7 +86,10 @@ class Settings(Sampling, frozen=True, kw_only=True):
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
     json_schema: dict[str, Any] | None = None
-    """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema`."""
+    """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema`.
+
+    Every provider takes one in which `additionalProperties` is false and all properties are `required`.
+    """
 
     @classmethod
     def of(cls, sampling: Sampling, **others: Any) -> Settings:
@@ -103,9 +106,12 @@ UNSUPPORTED_SCHEMA = "unsupported-schema"
 """`kind` of the PermanentError of a system that can't keep to a schema: the caller may ask again without one."""
 
 
-def unsupported_schema(system: str, why: str = "it has no structured output") -> PermanentError:
+def unsupported_schema(
+    system: str, why: str = "it has no structured output", status: int | None = None
+) -> PermanentError:
     """The error of a system that can't promise a reply by `Settings.json_schema`."""
-    return PermanentError(f"{system} can't reply by a JSON schema: {why}.", kind=UNSUPPORTED_SCHEMA)
+    said = f"{system} can't reply by a JSON schema: {why.removesuffix('.')}."
+    return PermanentError(said, kind=UNSUPPORTED_SCHEMA, status=status)
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,13 +1,8 @@
-"""From a name on the command line to a system: `provider/model`, a short name, or a user's own `module:Class`.
+"""From a name on the command line to a system.
 
-    extractive, scripted[/FILE]        nothing needed
-    published/NAME                     a system of a published study, from its recording
-    manual/NAME                        a web chat driven by hand
-    openai/M  anthropic/M  google/M    the provider's SDK
-    openai-api/NAME/M                  any compatible endpoint: NAME_BASE_URL, NAME_API_KEY
-    vllm/M                             VLLM_BASE_URL, or a server started here
-    module:Class                       your own, importable from the working folder
-    NAME                               a short name (catalog), or an entry point in the group genaipa.systems
+    NAME                    a short name (catalog.yaml, systems.yaml), or an entry point in the group genaipa.systems
+    PROVIDER/MODEL          as the record of each provider says (`genaipa systems` lists the forms)
+    module:Class            your own, importable from the working folder
 
 Adapters and their SDKs are imported when a system of theirs is used.
 """
@@ -29,15 +24,16 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import read_partly, read_yaml
-from genaipa.systems import published
 from genaipa.systems.base import OPTIONS
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
+from genaipa.systems.provider import adapter, builtin_systems, find_provider, providers
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from genaipa.systems.base import System
+    from genaipa.systems.provider import Provider
     from genaipa.workspace import Workspace
 
     Setting = str
@@ -45,21 +41,6 @@ else:
     Setting = Literal[OPTIONS]
 
 ENTRY_POINTS = "genaipa.systems"
-
-# Provider → adapter. A vendor that speaks a known protocol is a line here and an overridden method there.
-ADAPTERS: dict[str, str] = {
-    "openai": "genaipa.systems.openai:OpenAISystem",
-    "openai-api": "genaipa.systems.openai:CompatibleSystem",
-    "vllm": "genaipa.systems.vllm:VllmSystem",
-    "anthropic": "genaipa.systems.anthropic:AnthropicSystem",
-    "google": "genaipa.systems.google:GoogleSystem",
-    "extractive": "genaipa.systems.extractive:ExtractiveSystem",
-    "scripted": "genaipa.systems.scripted:ScriptedSystem",
-    published.PROVIDER: "genaipa.systems.published:PublishedSystem",
-}
-KEYLESS = ("extractive", "scripted", published.PROVIDER)
-MANUAL = "manual"
-HOSTED = ("openai", "anthropic", "google")
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -99,40 +80,44 @@ class Resolved:
         return f"{self.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
     @property
+    def record(self) -> Provider | None:
+        """What is known of the provider; None for a class of the user's own or of a package."""
+        return find_provider(self.provider)
+
+    @property
     def manual(self) -> bool:
         """Whether a person carries the messages."""
-        return self.provider == MANUAL
+        return self.provider == "manual"
 
     @property
     def tariff(self) -> Tariff | None:
         """How its calls are priced: as the catalog says, free on one's own machine, else at the provider's prices."""
         if self.entry.price is not None:
             return own_tariff(self.entry.price)
-        if self.manual or self.provider in (*KEYLESS, "vllm"):
-            return FREE
-        return find_tariff(self.provider, self.model) if self.provider in HOSTED else None
+        if self.record is None or self.record.free:
+            return FREE if self.record else None
+        return find_tariff(self.provider, self.model) if self.record.hosted else None
 
     @property
     def context(self) -> int | None:
         """Tokens that fit in one request, as far as the catalog or the price tables know."""
         if self.entry.context is not None:
             return self.entry.context
-        return known_context(self.provider, self.model) if self.provider in HOSTED else None
+        return known_context(self.provider, self.model) if self.record and self.record.hosted else None
 
     def make(self) -> System:
         """The system; a UsageError if the user's own class can't be had."""
         if ":" in self.provider:
             return _own(self.provider)
-        if self.provider in KEYLESS:
-            keyless: System = _load(ADAPTERS[self.provider])(name=self.name)
-            return keyless
-        arguments: dict[str, Any] = {
-            "accepts": frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
-        }
-        if self.provider == "openai":
-            arguments["explicit_cache"] = self.entry.explicit_cache
-        adapter: System = _load(ADAPTERS[self.provider])(name=self.name, model=self.model, **arguments)
-        return adapter
+        record = self.record
+        assert record is not None, "resolved to one of ours"
+        arguments: dict[str, Any] = {}
+        if not record.builtin:
+            accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
+            arguments = {"model": self.model, "accepts": accepts}
+            arguments |= {name: getattr(self.entry, name) for name in record.options}
+        made: System = adapter(self.provider)(name=self.name, **arguments)
+        return made
 
 
 def load_catalog(workspace: Workspace) -> dict[str, Entry]:
@@ -148,11 +133,6 @@ def load_catalog(workspace: Workspace) -> dict[str, Entry]:
     return {name: entry for name, entry in entries.items() if name not in broken}
 
 
-def named_keyless() -> list[str]:
-    """The keyless systems by the names under which they can be asked."""
-    return ["extractive", "scripted", *published.recorded_in()]
-
-
 def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
     """What systems.yaml adds to the catalog, and everything that is wrong with it; None if it can't be used at all."""
     path = workspace.systems_file
@@ -165,7 +145,7 @@ def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[Dat
 
 def _problems(path: Path, file: _CatalogFile) -> Iterator[DataError]:
     for name, entry in file.systems.items():
-        if "/" not in entry.system and ":" not in entry.system and entry.system not in KEYLESS:
+        if "/" not in entry.system and ":" not in entry.system and not _is_builtin(entry.system):
             yield DataError(path, f"'{clipped(entry.system)}' is not provider/model.", f"systems.{name}")
 
 
@@ -195,7 +175,7 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     catalog = load_catalog(workspace)
     _refuse_broken(name, workspace)
     entry = catalog.get(name)
-    if entry is None and name not in KEYLESS and name in _plugins():
+    if entry is None and not _is_builtin(name) and name in _plugins():
         return Resolved(name, name, _plugins()[name], name, Entry(system=name))
     full = entry.system if entry else name
     if entry is None:
@@ -203,25 +183,26 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
         entry = next((e for e in catalog.values() if e.system == full), Entry(system=full))
     if ":" in full and "/" not in full.partition(":")[0]:
         return Resolved(name, full, full, full, entry)
-    provider, _, model = full.partition("/")
-    if provider == published.PROVIDER and not published.is_recorded(full) and full not in published.recorded_in():
-        raise UnknownNameError("published system", name, published.recorded_in())
-    if provider in KEYLESS:
-        return Resolved(name, full, provider, full, entry)
-    if provider not in (*ADAPTERS, MANUAL):
-        known = [*catalog, *named_keyless(), *(f"{p}/…" for p in (*HOSTED, "openai-api", "vllm", MANUAL)), *_plugins()]
+    record = find_provider(full)
+    if record is None:
+        open_ended = [f"{provider.name}/…" for provider in providers() if not provider.builtin]
+        known = [*catalog, *builtin_systems(), *open_ended, *_plugins()]
         raise UnknownNameError("system", name, known, "See: genaipa systems")
-    if provider == "openai-api":
-        # NAME is ours for the server, which knows the model by what stands behind it.
-        model = model.partition("/")[2]
-    if not model:
-        form = (
-            "openai-api/NAME/MODEL"
-            if provider == "openai-api"
-            else f"{provider}/{'NAME' if provider == MANUAL else 'MODEL'}"
-        )
-        raise UsageError(f"'{name}' names no model; the form is {form}.")
-    return Resolved(name, full, provider, model, entry)
+    if record.builtin:
+        path = _source_file(record.name, full)
+        if record.words == "recording" and full not in record.builtin() and not (path and path.is_file()):
+            raise UnknownNameError(f"{record.name} system", name, record.builtin())
+        return Resolved(name, full, record.name, full, entry)
+    # In `openai-api/NAME/MODEL` NAME is ours for the server, which knows the model by what stands behind it.
+    model = full.removeprefix(record.family(full))
+    if not model or model == full:
+        raise UsageError(f"'{name}' names no model; the form is {record.form}.")
+    return Resolved(name, full, record.name, model, entry)
+
+
+def _is_builtin(name: str) -> bool:
+    record = find_provider(name)
+    return record is not None and name == record.name and bool(record.builtin)
 
 
 def _plugins() -> dict[str, str]:
@@ -236,10 +217,9 @@ def _load(target: str) -> Any:
 
 def _source_file(provider: str, name: str) -> Path | None:
     """The file that a user's own class, a script of replies or a recording is read from."""
-    if provider == "scripted" and "/" in name:
-        return Path(name.partition("/")[2])
-    if provider == published.PROVIDER:
-        return published.recording_path(name)
+    record = find_provider(provider)
+    if record is not None:
+        return record.source(name) if record.source else None
     if ":" not in provider:
         return None
     try:

@@ -10,7 +10,7 @@
 | 408, 409, 425 and the other 5xx (but 501, 505) | TransientError | server |
 | a time-out, a broken connection | TransientError | timeout, connection |
 | a body that can't be read | TransientError | malformed-reply |
-| any other status | PermanentError | context-length, bad-request |
+| any other status | PermanentError | context-length, unsupported-schema, bad-request |
 
 An adapter only says which row applies. A message is one line of at most 300 characters and holds no key.
 """
@@ -35,8 +35,10 @@ from genaipa.systems.redaction import known_keys, mask, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from genaipa.systems.base import Settings
+    from genaipa.systems.provider import Provider
 
 LONGEST_MESSAGE = 300
 _SEARCHED = 4000
@@ -56,6 +58,8 @@ _NEVER = frozenset({501, 505})
 _NOT_FOUND = 404
 _UNAUTHORISED = frozenset({401, 403})
 _TOO_LONG = re.compile(r"context.length|maximum context|prompt is too long|maximum number of tokens", re.IGNORECASE)
+# How servers name what carries a schema, where they refuse it.
+_SCHEMA = re.compile(r"schema|response.?format|output.?config|structured|guided|grammar", re.IGNORECASE)
 # Differ between two calls that fail for the same reason, so they would hide that the reason is the same.
 _REQUEST_ID = re.compile(r"\breq(?:uest)?_\w{6,}")
 
@@ -84,7 +88,9 @@ class Endpoint:
         line = " ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split())
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
-    def refused(self, status: int, body: object, retry_after: float | None = None) -> TransientError | PermanentError:
+    def refused(
+        self, status: int, body: object, retry_after: float | None, settings: Settings
+    ) -> TransientError | PermanentError:
         """The error for an answer with that HTTP status; `body` is the answer as JSON or text."""
         said = words_of(body)
         if status in _UNAUTHORISED:
@@ -99,6 +105,8 @@ class Endpoint:
             )
         if status in _TRY_AGAIN or (500 <= status < 600 and status not in _NEVER):  # noqa: PLR2004 - server errors
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
+        if settings.json_schema is not None and _SCHEMA.search(said[:_SEARCHED]):
+            return unsupported_schema(self.system, self.one_line(said), status)
         kind = "context-length" if _TOO_LONG.search(said[:_SEARCHED]) else "bad-request"
         return PermanentError(message, kind=kind, status=status)
 
@@ -177,21 +185,40 @@ class Endpoint:
         return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
 
 
-def need_sdk(system: str, module: str, extra: str) -> None:
+def need_sdk(system: str, provider: Provider) -> None:
     """NotReadyError, naming the extra to install, if the SDK that an adapter needs is not there."""
     try:
-        importlib.import_module(module)
+        importlib.import_module(provider.sdk)
     except ImportError:
         raise NotReadyError(
-            f"{system} needs the package '{module}': pip install 'genaipa[{extra}]'", kind="missing-sdk"
+            f"{system} needs the package '{provider.sdk}': pip install 'genaipa[{provider.extra}]'", kind="missing-sdk"
         ) from None
 
 
-def missing_key(system: str, variable: str) -> NotReadyError:
-    """No key is set."""
-    return NotReadyError(
-        f"{system} needs a key: set {variable} in the environment or in a file .env.", kind="missing-key"
-    )
+def find_endpoint(provider: Provider, system: str, address: str | None = None) -> Endpoint:
+    """Where a system is reached, from the provider's variables; NotReadyError names the one that is missing.
+
+    `address` is that of a server which was started here.
+    """
+    here = provider.at(system)
+    address = address or read_address(system, here.address) or here.default_address
+    if not address:
+        raise NotReadyError(
+            f"{system} needs an address: set {here.address}, for example to http://localhost:8080/v1.",
+            kind="missing-address",
+        )
+    keys, variables = [read_key(system, key) for key in here.keys], " or ".join(here.keys)
+    key = next(filter(None, keys), None)
+    if key is None and needs_key(here, address):
+        raise NotReadyError(
+            f"{system} needs a key: set {variables} in the environment or in a file .env.", kind="missing-key"
+        )
+    return Endpoint(system, address, here.address, variables, key, here.ends)
+
+
+def needs_key(provider: Provider, address: str) -> bool:
+    """Whether requests to this address need a key."""
+    return provider.key_needed == "always" or (provider.key_needed == "elsewhere" and not is_loopback(address))
 
 
 def read_variable(name: str) -> str | None:
@@ -284,11 +311,10 @@ def as_count(value: object) -> int:
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
-def sent_settings(system: str, settings: Settings, accepts: frozenset[str]) -> dict[str, Any]:
-    """What is sent of the settings, under the names of `Settings`: those that are set and that the model accepts."""
-    if settings.json_schema is not None:
-        raise unsupported_schema(system)
-    return {name: value for name, value in settings.chosen().items() if name in accepts}
+def sent_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
+    """The sampling options to send: those that are chosen, that the model accepts and that the protocol has."""
+    chosen = settings.chosen()
+    return {name: chosen[name] for name in fields if name in chosen and name in accepts}
 
 
 def words_of(body: object) -> str:

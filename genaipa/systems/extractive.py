@@ -16,10 +16,11 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import Readiness, Reply, unsupported_schema
+from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +86,16 @@ _SAME = {
 class ExtractiveSystem:
     """The baseline as a system under test. It keeps nothing between calls but the indexes of recent documents."""
 
-    words: Words = "document"
+    provider: ClassVar[Provider] = Provider(
+        name="extractive",
+        form="extractive",
+        about="a baseline that quotes the document; needs nothing",
+        builtin=lambda: ("extractive",),
+        packages=("bm25s",),
+        free=True,
+        words="document",
+    )
+    words: Words = provider.words
 
     def __init__(self, *, name: str = "extractive") -> None:
         self.name = name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError
 from genaipa.systems.base import Finish, Readiness, Reply, Usage
@@ -13,14 +13,13 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     as_count,
-    missing_key,
+    find_endpoint,
     need_sdk,
-    read_address,
-    read_key,
     retry_after,
     sent_settings,
     words_of,
 )
+from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message, Settings
 
-_KEY_VARIABLE = "GOOGLE_API_KEY or GEMINI_API_KEY"
 _ROLES = {"user": "user", "assistant": "model"}
 _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"})
 _FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS, "refusal")}
@@ -41,10 +39,23 @@ _STUMBLES = (ValueError, TypeError, AttributeError)
 
 
 class GoogleSystem:
-    """`google/MODEL`: key in GOOGLE_API_KEY or GEMINI_API_KEY, another address in GOOGLE_GEMINI_BASE_URL.
+    """`google/MODEL`. `accepts` are the sampling options that the model takes; others are not sent."""
 
-    `accepts` are the settings (temperature, seed, max_tokens) that the model takes; others are not sent.
-    """
+    provider: ClassVar[Provider] = Provider(
+        name="google",
+        form="google/MODEL",
+        about="any model of Google's",
+        sdk="google.genai",
+        extra="google",
+        packages=("google-genai",),
+        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        address="GOOGLE_GEMINI_BASE_URL",
+        default_address="https://generativelanguage.googleapis.com",
+        hosted=True,
+        betrayed_by=r"gemini|gemma|\bbard\b|google|\bpalm\b|lamda",
+        known_as="Gemini, Gemma, Bard, Google Bard, PaLM, LaMDA, Google AI, Google DeepMind, DeepMind, Google",
+    )
+    fields: ClassVar[dict[str, str]] = {"temperature": "temperature", "seed": "seed", "max_tokens": "max_output_tokens"}
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         self.name = name
@@ -52,19 +63,15 @@ class GoogleSystem:
         self.accepts = accepts
         self._client: genai.Client | None = None
         self._connections: httpx2.AsyncClient | None = None
-        self._endpoint = Endpoint(name, "", "", "")
+        self._endpoint: Endpoint
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, ask which models there are."""
-        need_sdk(self.name, "google.genai", "google")
+        need_sdk(self.name, self.provider)
         import httpx2
         from google import genai
 
-        key = read_key(self.name, "GOOGLE_API_KEY") or read_key(self.name, "GEMINI_API_KEY")
-        if key is None:
-            raise missing_key(self.name, _KEY_VARIABLE)
-        address = read_address(self.name, "GOOGLE_GEMINI_BASE_URL") or "https://generativelanguage.googleapis.com"
-        self._endpoint = Endpoint(self.name, address, "GOOGLE_GEMINI_BASE_URL", _KEY_VARIABLE, key)
+        self._endpoint = find_endpoint(self.provider, self.name)
         # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
         # up to ten seconds and ask again without a word.
         self._connections = httpx2.AsyncClient(
@@ -74,8 +81,8 @@ class GoogleSystem:
         )
         self._client = genai.Client(
             vertexai=False,
-            api_key=key,
-            http_options=genai.types.HttpOptions(base_url=address, httpx_async_client=self._connections),
+            api_key=self._endpoint.key,
+            http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._connections),
         )
         try:
             return await self._look_up_model(self._client)
@@ -131,7 +138,7 @@ class GoogleSystem:
         if self._client is None:
             raise NotReadyError(f"{self.name} was asked before it was started.")
         config, sent = self._config(messages, settings)
-        with self._translated(settings.timeout):
+        with self._translated(settings):
             async with asyncio.timeout(settings.timeout):
                 response = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
         return self._read(response, sent)
@@ -139,15 +146,17 @@ class GoogleSystem:
     def _config(
         self, messages: Sequence[Message], settings: Settings
     ) -> tuple[types.GenerateContentConfig, dict[str, Any]]:
-        """The request as the SDK wants it, and the settings in it under the names of `Settings`."""
+        """The request as the SDK wants it, and the settings in it under the names that records have for them."""
         from google.genai import types
 
-        sent = sent_settings(self.name, settings, self.accepts)
+        sent = sent_settings(settings, self.accepts, self.fields)
+        options: dict[str, Any] = {self.fields[name]: value for name, value in sent.items()}
+        if settings.json_schema is not None:
+            options |= {"response_mime_type": "application/json", "response_json_schema": settings.json_schema}
+            sent["json_schema"] = True
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
-            temperature=sent.get("temperature"),
-            seed=sent.get("seed"),
-            max_output_tokens=sent.get("max_tokens"),
+            **options,
             # Each of these two may make further calls that nobody sees or counts.
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -158,7 +167,7 @@ class GoogleSystem:
         return config, sent
 
     @contextlib.contextmanager
-    def _translated(self, seconds: float) -> Iterator[None]:
+    def _translated(self, settings: Settings) -> Iterator[None]:
         """Google's errors and those of its transport, which the SDK passes on as they are, translated."""
         import httpx2
         from google.genai import errors
@@ -166,18 +175,18 @@ class GoogleSystem:
         try:
             yield
         except (TimeoutError, httpx2.TimeoutException):
-            raise self._endpoint.timed_out(seconds) from None
+            raise self._endpoint.timed_out(settings.timeout) from None
         except httpx2.TransportError as error:
             raise self._endpoint.disconnected(str(error) or type(error).__name__) from None
         except errors.APIError as error:
-            raise self._failure(error) from None
+            raise self._failure(error, settings) from None
         except (httpx2.HTTPError, *_STUMBLES):
             raise self._endpoint.malformed("an answer that can't be read") from None
 
-    def _failure(self, error: errors.APIError) -> NoReplyError:
+    def _failure(self, error: errors.APIError, settings: Settings) -> NoReplyError:
         if _key_invalid(error):
             return self._endpoint.key_refused(error.code, error.details)
-        return self._endpoint.refused(error.code, error.details, _retry_after(error))
+        return self._endpoint.refused(error.code, error.details, _retry_after(error), settings)
 
     def _read(self, response: types.GenerateContentResponse, sent: dict[str, Any]) -> Reply:
         feedback = response.prompt_feedback

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from genaipa.errors import NotReadyError, PermanentError
 from genaipa.systems.base import Readiness, Reply, unsupported_schema
+from genaipa.systems.provider import Provider
 from genaipa.workspace import pulled
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from genaipa.systems.base import Message, Settings, Words
 
-PROVIDER = "published"
 NO_SUMMARY = "(the published study did not keep this summary)"
 
 
@@ -67,8 +67,8 @@ def recording_path(system: str) -> Path:
 
 
 def is_recorded(system: str) -> bool:
-    """Whether the recording is here."""
-    return recording_path(system).is_file()
+    """Whether this is a system of a study, and its recording is here."""
+    return system.startswith("published/") and recording_path(system).is_file()
 
 
 def read_recording(system: str) -> Recording:
@@ -95,7 +95,17 @@ def text_digest(text: str) -> str:
 class PublishedSystem:
     """A recording as a system under test."""
 
-    words: Words = "recording"
+    provider: ClassVar[Provider] = Provider(
+        name="published",
+        form="published/NAME",
+        about="repeats what a published study recorded; needs its data: genaipa pull",
+        builtin=recorded_in,
+        free=True,
+        words="recording",
+        source=recording_path,
+        lacks=lambda system: [] if is_recorded(system) else [pull_command(system)],
+    )
+    words: Words = provider.words
 
     def __init__(self, *, name: str) -> None:
         self.name = name

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 
+from genaipa.systems.provider import providers
+
 HIDDEN = "[key]"
 
 _WORD = re.compile(r"[\w.*-]+")
@@ -40,8 +42,12 @@ def redact(text: str, secret: str | None = None) -> str:
 
 
 def known_keys() -> tuple[str, ...]:
-    """The keys in the environment (`…_API_KEY`) that are long enough to be nothing else, the longest first."""
-    values = {value.strip() for name, value in os.environ.items() if name.upper().endswith("_API_KEY")}
+    """The keys in the environment that are long enough to be nothing else, the longest first.
+
+    They are those in variables called `…_API_KEY`, and whatever else the providers name.
+    """
+    named = {key for provider in providers() for key in provider.keys}
+    values = {v.strip() for name, v in os.environ.items() if name.upper().endswith("_API_KEY") or name in named}
     return tuple(sorted((value for value in values if len(value) >= _SHORTEST_KEY), key=len, reverse=True))
 
 

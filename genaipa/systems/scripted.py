@@ -26,13 +26,14 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.systems.base import Finish, Readiness, Reply, Usage, unsupported_schema
+from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,15 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class ScriptedSystem:
     """The script as a system under test. A DataError if the file can't be used."""
+
+    provider: ClassVar[Provider] = Provider(
+        name="scripted",
+        form="scripted[/FILE]",
+        about="says what a file tells it to; needs nothing",
+        builtin=lambda: ("scripted",),
+        free=True,
+        source=lambda system: Path(system.partition("/")[2]) if "/" in system else None,
+    )
 
     def __init__(self, *, name: str = "scripted") -> None:
         self.name = name

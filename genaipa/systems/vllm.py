@@ -5,28 +5,29 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import dataclasses
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
+from genaipa.systems.compatible import CompatibleSystem
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     as_count,
+    find_endpoint,
     need_sdk,
-    read_address,
-    read_key,
     read_variable,
+    read_words,
 )
-from genaipa.systems.openai import CompatibleSystem
+from genaipa.systems.provider import Provider
 from genaipa.systems.redaction import redact
-from genaipa.systems.requirements import vllm_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,7 +137,20 @@ class VllmSystem(CompatibleSystem):
     `vllm serve`; GENAIPA_VLLM_START_TIMEOUT is how many seconds it may take to load the model.
     """
 
-    listing = dataclasses.replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
+    provider: ClassVar[Provider] = Provider(
+        name="vllm",
+        form="vllm/MODEL",
+        about="the server at VLLM_BASE_URL, or one that is started here",
+        sdk="openai",
+        extra="openai",
+        packages=("vllm",),
+        keys=("VLLM_API_KEY",),
+        key_needed="optional",
+        address="VLLM_BASE_URL",
+        free=True,
+        program=lambda: vllm_command().program,
+    )
+    listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
@@ -144,15 +158,14 @@ class VllmSystem(CompatibleSystem):
         self._started = False
 
     def find_endpoint(self) -> Endpoint:
-        """The server's address, with or without /v1 in the variable; no key is needed."""
-        address = self._server.address if self._server is not None else read_address(self.name, "VLLM_BASE_URL") or ""
-        root = address.removesuffix("/v1")
-        return Endpoint(self.name, f"{root}/v1", "VLLM_BASE_URL", "VLLM_API_KEY", read_key(self.name, "VLLM_API_KEY"))
+        """The server's address, with or without /v1 in the variable."""
+        found = find_endpoint(self.provider, self.name, self._server.address if self._server is not None else None)
+        return replace(found, address=f"{found.address.removesuffix('/v1')}/v1", ends="")
 
     async def start(self) -> Readiness:
         """Attach to the server, or start one and wait until it has loaded the model."""
         self._started = False
-        need_sdk(self.name, "openai", "openai")
+        need_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
             limit = _start_limit()
             self._server = VllmServer(*_command(self.name), self.model)
@@ -182,8 +195,6 @@ class VllmSystem(CompatibleSystem):
 
     async def count_tokens(self, text: str) -> int | None:
         """The server's own count, without the tokens that frame a conversation."""
-        import openai
-
         if self._client is None:
             return None
         root = self._endpoint.address.removesuffix("/v1")
@@ -194,7 +205,7 @@ class VllmSystem(CompatibleSystem):
                 body={"model": self.model, "prompt": text, "add_special_tokens": False},
                 options={"timeout": LOOK_UP_SECONDS},
             )
-        except (openai.APIError, ValueError):
+        except (self._sdk.APIError, ValueError):
             return None
         return as_count(counted.get("count")) or None if isinstance(counted, dict) else None
 
@@ -204,6 +215,24 @@ class VllmSystem(CompatibleSystem):
         if self._server is not None:
             server, self._server = self._server, None
             await server.stop(keep_log=not self._started or server.ended())
+
+
+@dataclass(frozen=True)
+class VllmCommand:
+    """How a vLLM server is started here: the words before `serve`, the flags after it.
+
+    `program` is where the first word is found, None if it isn't installed.
+    """
+
+    words: list[str]
+    flags: list[str]
+    program: str | None
+
+
+def vllm_command() -> VllmCommand:
+    """The command as the environment has it; a UsageError for a variable that can't be read."""
+    words = read_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
+    return VllmCommand(words, read_words("GENAIPA_VLLM_ARGS"), shutil.which(words[0]))
 
 
 def _command(system: str) -> tuple[list[str], list[str]]:

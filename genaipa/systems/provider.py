@@ -1,0 +1,113 @@
+"""What is known of a provider without asking it: one record on each adapter's class, found by a system's name."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from genaipa.systems.base import Words
+    from genaipa.systems.tokens import Counter
+
+# First part of a system's name → its adapter, imported on use. A vendor with a known protocol is a subclass.
+ADAPTERS: dict[str, str] = {
+    "extractive": "genaipa.systems.extractive:ExtractiveSystem",
+    "scripted": "genaipa.systems.scripted:ScriptedSystem",
+    "published": "genaipa.systems.published:PublishedSystem",
+    "manual": "genaipa.systems.manual:WebChat",
+    "openai": "genaipa.systems.openai:OpenAISystem",
+    "anthropic": "genaipa.systems.anthropic:AnthropicSystem",
+    "google": "genaipa.systems.google:GoogleSystem",
+    "openai-api": "genaipa.systems.compatible:CompatibleSystem",
+    "vllm": "genaipa.systems.vllm:VllmSystem",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """One provider of systems; an adapter's class has it as its attribute `provider`."""
+
+    name: str
+    form: str
+    """How its systems are named: `openai/MODEL`."""
+    about: str
+    """A few words for `genaipa systems`."""
+    builtin: Callable[[], Iterable[str]] | None = None
+    """Full names of its systems, where these come with genaipa or with data: no model to choose, no key, no server."""
+    options: tuple[str, ...] = ()
+    """Fields of a catalog entry that its adapter takes beside the settings."""
+
+    sdk: str = ""
+    """Module that has to be importable."""
+    extra: str = ""
+    """Extra of genaipa that installs it."""
+    packages: tuple[str, ...] = ()
+    """Distributions whose versions can change a reply."""
+
+    keys: tuple[str, ...] = ()
+    """Environment variables of which one holds the key; `{SERVER}` in it is the server's part of a system's name."""
+    key_needed: Literal["always", "elsewhere", "optional"] = "always"
+    """Whether a request needs a key: always, except on loopback, or only where the server wants one."""
+    address: str = ""
+    """Environment variable of the address."""
+    default_address: str = ""
+    ends: str = ""
+    """What an address of this protocol ends in, such as `/v1`."""
+
+    hosted: bool = False
+    """Run by the vendor: genai-prices may know prices and contexts of its models."""
+    free: bool = False
+    words: Words = "own"
+    """Whose words its systems' replies are."""
+    betrayed_by: str = ""
+    """Regular expression that finds its models in other systems' names, for blinding."""
+    known_as: str = ""
+    """Names by which its models call themselves, with `, ` between them."""
+
+    counter: Callable[..., Counter | None] | None = None
+    """Counts a model's tokens without a call: `counter(model, offline=…)`, None where it can't."""
+    source: Callable[[str], Path | None] | None = None
+    """The file from which a system (by full name) takes its replies."""
+    program: Callable[[], str | None] | None = None
+    """Finds the program with which a server can be started here, None if it isn't installed; may raise a UsageError."""
+    lacks: Callable[[str], list[str]] | None = None
+    """What has to be done first, beyond SDK, key and server, by a system's full name."""
+
+    def at(self, system: str) -> Provider:
+        """The provider with the variables for this system's server."""
+        server = system.partition("/")[2].partition("/")[0].upper().replace("-", "_")
+        keys = tuple(key.replace("{SERVER}", server) for key in self.keys)
+        return replace(self, keys=keys, address=self.address.replace("{SERVER}", server))
+
+    def family(self, system: str) -> str:
+        """Beginning of the names that share this system's key and address: `openai/`, `openai-api/lab/`."""
+        return "/".join([*system.split("/")[: self.form.count("/")], ""])
+
+
+@cache
+def adapter(provider: str) -> Any:
+    """The adapter's class for a name in `ADAPTERS`."""
+    module, _, name = ADAPTERS[provider].partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def find_provider(system: str) -> Provider | None:
+    """The provider of a system, by the system's full name or the provider's; None if it is none of ours."""
+    name = system.partition("/")[0]
+    found: Provider | None = adapter(name).provider if name in ADAPTERS else None
+    return found
+
+
+def providers() -> tuple[Provider, ...]:
+    """All providers, in the table's order."""
+    return tuple(adapter(name).provider for name in ADAPTERS)
+
+
+def builtin_systems() -> tuple[str, ...]:
+    """Full names of the systems that come with genaipa or its data."""
+    return tuple(name for provider in providers() if provider.builtin for name in provider.builtin())
