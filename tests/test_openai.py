@@ -26,7 +26,8 @@ from servers import (
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import Readiness, Reply, Settings, Usage
-from genaipa.systems.openai import CompatibleSystem, OpenAISystem
+from genaipa.systems.compatible import CompatibleSystem
+from genaipa.systems.openai import OpenAISystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

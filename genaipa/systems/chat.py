@@ -168,7 +168,9 @@ class ChatSystem(abc.ABC):
             if self._out_of_quota(error):
                 return self._endpoint.out_of_quota(error.status_code, error.body)
             wait = retry_after(error.response.headers)
-            return self._endpoint.refused(error.status_code, error.body, wait, settings)
+            return self._endpoint.refused(
+                error.status_code, error.body, wait, structured=settings.json_schema is not None
+            )
         if isinstance(error, self._sdk.APIConnectionError):
             return self._endpoint.disconnected(error.__cause__ or error)
         return self._endpoint.malformed("an answer that can't be read")

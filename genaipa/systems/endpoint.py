@@ -89,9 +89,12 @@ class Endpoint:
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
     def refused(
-        self, status: int, body: object, retry_after: float | None, settings: Settings
+        self, status: int, body: object, retry_after: float | None = None, *, structured: bool = False
     ) -> TransientError | PermanentError:
-        """The error for an answer with that HTTP status; `body` is the answer as JSON or text."""
+        """The error for an answer with that HTTP status; `body` is the answer as JSON or text.
+
+        `structured` is whether a reply by a schema was asked for, to which the refusal may be due.
+        """
         said = words_of(body)
         if status in _UNAUTHORISED:
             return self.key_refused(status, body)
@@ -105,7 +108,7 @@ class Endpoint:
             )
         if status in _TRY_AGAIN or (500 <= status < 600 and status not in _NEVER):  # noqa: PLR2004 - server errors
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
-        if settings.json_schema is not None and _SCHEMA.search(said[:_SEARCHED]):
+        if structured and _SCHEMA.search(said[:_SEARCHED]):
             return unsupported_schema(self.system, self.one_line(said), status)
         kind = "context-length" if _TOO_LONG.search(said[:_SEARCHED]) else "bad-request"
         return PermanentError(message, kind=kind, status=status)

@@ -186,7 +186,8 @@ class GoogleSystem:
     def _failure(self, error: errors.APIError, settings: Settings) -> NoReplyError:
         if _key_invalid(error):
             return self._endpoint.key_refused(error.code, error.details)
-        return self._endpoint.refused(error.code, error.details, _retry_after(error), settings)
+        structured = settings.json_schema is not None
+        return self._endpoint.refused(error.code, error.details, _retry_after(error), structured=structured)
 
     def _read(self, response: types.GenerateContentResponse, sent: dict[str, Any]) -> Reply:
         feedback = response.prompt_feedback
