@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from asking import ALL_SETTINGS, FIRST, QUESTION, SECOND, ask, count
 from commandline import heeding
-from servers import OpenAIServer, failure
+from servers import OpenAIServer
 
-from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
+from genaipa.errors import NotReadyError, PermanentError, UsageError
 from genaipa.systems.base import Reply, Settings, Usage
 from genaipa.systems.vllm import VllmSystem
 
@@ -163,26 +163,6 @@ def test_attach_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("VLLM_API_KEY")
         with pytest.raises(NotReadyError, match="VLLM_API_KEY"):
             ask(vllm())
-
-
-def test_attach_to_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that the server doesn't serve ends the start, with the one that it serves."""
-    with serving(monkeypatch), pytest.raises(NotReadyError, match="no model 'org/tini': did you mean 'org/tiny'"):
-        ask(vllm("org/tini"))
-
-
-def test_attach_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The address that was tried and its variable are named."""
-    with serving(monkeypatch) as server:
-        pass
-    with pytest.raises(NotReadyError, match=rf"{server.url} .*VLLM_BASE_URL"):
-        ask(vllm())
-
-
-def test_tokens_that_cannot_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that doesn't count leaves the count to others."""
-    with serving(monkeypatch, counting=failure(404)):
-        assert count(vllm(), "a" * 40) is None
 
 
 def test_neither_server_nor_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,10 +323,3 @@ def test_a_server_that_dies_in_the_run(logs: Path) -> None:
     assert "Application startup complete." in str(caught.value)
     assert all(gone(process) for process in processes())
     assert len(list(logs.iterdir())) == 1
-
-
-def test_a_passing_failure_of_a_server_that_lives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is worth another try at any server is so here."""
-    with serving(monkeypatch, script=[failure(500)]), pytest.raises(TransientError) as caught:
-        ask(vllm(), QUESTION)
-    assert caught.value.status == 500
