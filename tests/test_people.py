@@ -63,7 +63,7 @@ def test_what_is_no_name(given):
     ("text", "said"),
     [
         ("analyst: [Anna]\n", "did you mean 'analysts'"),
-        ("analysts: Anna\n", "analysts: wants a list"),
+        ("analysts: Anna\n", "analysts: expected a list"),
         ("analysts: [Anna, anna]\n", "analysts: 'anna' stands twice"),
         ("reference: ['']\n", "reference: '' is not a name"),
         ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),

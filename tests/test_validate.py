@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import msgspec
 import pytest
 import yaml
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import read_partly
+from genaipa.files.strict_yaml import convert, read_partly
 from genaipa.questions.sets import QuestionSet, load_questions
 from genaipa.validation.data_files import check_workspace
 from genaipa.workspace import find_workspace, shipped
@@ -102,7 +103,7 @@ def test_every_bad_question_is_listed() -> None:
     ]
     problems = [problem for *_, problem in found()]
     assert problems[0] == "unknown key 'txt': did you mean 'text'?"
-    assert problems[-1] == "the id stands twice."
+    assert problems[-1] == "duplicate id."
 
 
 def test_a_file_that_cannot_be_read_is_one_problem() -> None:
@@ -295,10 +296,10 @@ def test_every_problem_of_an_entry_is_listed() -> None:
         ("questions[0] (A)", "has 4 paraphrases; at most 3 are used."),
         ("questions[0] (A)", "has an empty text."),
         ("questions[1] (A)", "unknown key 'txt': did you mean 'text'?"),
-        ("questions[1] (A)", "the id stands twice."),
-        ("questions[1] (A).category", "wants text, and has a number; put it in quotes."),
+        ("questions[1] (A)", "duplicate id."),
+        ("questions[1] (A).category", "expected text, got a number; put it in quotes."),
         ("questions[1] (A).origin", "'boss' is not possible here; known: faq, user."),
-        ("questions[1] (A).paraphrases", "wants a list, and has text."),
+        ("questions[1] (A).paraphrases", "expected a list, got text."),
         ("questions[10] (B 9)", "the key 'text' is missing."),
         ("questions[10] (B 9).id", "may hold letters, digits, '.', '_' and '-' only."),
     ]
@@ -368,6 +369,26 @@ def test_files_in_a_folder_that_is_no_workspace_are_told_of() -> None:
     assert "no genaipa.toml makes its folder a workspace; make it one with: genaipa init ." in found()[0][3]
 
 
+def test_a_value_of_another_kind_is_told_in_the_words_of_the_file() -> None:
+    """Each message names the kind that was expected and the one that was given, or the limit that is broken."""
+    for raw, kind, said in (
+        ("yes", bool, "expected true or false, got text."),
+        (True, str, "expected text, got true or false; put it in quotes."),
+        (True, int, "expected a whole number, got true or false."),
+        (1.5, int, "expected a whole number, got a number."),
+        (None, str, "expected text, got nothing."),
+        ([1], str | None, "expected text, got a list."),
+        ("a", dict[str, str], "expected a mapping, got text."),
+        (3, Literal["a", "b"], "expected text, got a number; put it in quotes."),
+        ("c", Literal["a", "b"], "'c' is not possible here; known: a, b."),
+        ("c d", Annotated[str, msgspec.Meta(pattern=r"^\w+$")], "may hold letters, digits, '.', '_' and '-' only."),
+        (-1, Annotated[float, msgspec.Meta(ge=0)], "Expected `float` >= 0.0."),
+    ):
+        with pytest.raises(DataError) as caught:
+            convert([raw], list[kind], "x.yaml")  # type: ignore[valid-type]
+        assert str(caught.value) == f"x.yaml: [0]: {said}"
+
+
 def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
     """Odd keys, impossible values, deep nesting, expanding aliases and long words are refused with file and line."""
     expanding = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
@@ -377,14 +398,14 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
         ("? [a]\n: b\n", "line 1: a list or a mapping can't be a key."),
         ("? {a: b}\n: c\n", "line 1: a list or a mapping can't be a key."),
         (f"name: {'9' * 5000}\n", "line 1: '999"),
-        ("\nname: !!float abc\n", "line 2: 'abc' is no float."),
-        ("name: !!bool maybe\n", "line 1: 'maybe' is no bool."),
+        ("\nname: !!float abc\n", "line 2: 'abc' is not a valid float."),
+        ("name: !!bool maybe\n", "line 1: 'maybe' is not a valid bool."),
         ("[" * 100_000, "is nested too deeply."),
         (expanding, "holds too many values."),
         ("a: &a [*a]\n", "refers to itself."),
         (f"kind: {'x' * 100_000}\n", "is not possible here; known: policy, regulation."),
         ("".join(f"k{n}: 1\n" for n in range(2000)), "unknown key 'k0'; known:"),
-        ("5: x\n", "the key 5 is no text; put it in quotes."),
+        ("5: x\n", "the key 5 is not text; put it in quotes."),
     ):
         Path("questions/mine.yaml").write_text(text)
         with pytest.raises(DataError) as caught:

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_SHOWN = 40
-"""Characters of a file's name in that of its temporary file, which must not become too long for the file system."""
-
 
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
@@ -23,7 +20,8 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     `durable` waits until the content is on disk, so that it outlives a power failure too. An OSError is the caller's.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name[:_SHOWN]}.{uuid.uuid4().hex}.tmp")
+    # Cut, as the file system limits names.
+    temporary = path.with_name(f".{path.name[:40]}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
             yield file

@@ -1,7 +1,4 @@
-"""CSV files of which each row is one record: the columns are the record's fields.
-
-Text that a spreadsheet would take for a formula is made harmless when it is written, and is as it was when it is read.
-"""
+"""CSV files with one record per row and one column per field; text is escaped against formulas."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.formulas import harmless, plain
+from genaipa.files.formulas import escape_formula, unescape_formula
 from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
@@ -24,23 +21,22 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def as_csv(kind: type[T], records: Iterable[T]) -> bytes:
-    """The records as a CSV file in UTF-8 with a header; None is an empty cell. The same records give the same bytes."""
+    """Format records as CSV in UTF-8 with a header; None is an empty cell. The same records give the same bytes."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     names = kind.__struct_fields__
     writer.writerow(names)
-    writer.writerows([_cell(getattr(record, name)) for name in names] for record in records)
+    for record in records:
+        values = [getattr(record, name) for name in names]
+        writer.writerow([escape_formula(value, csv=True) if isinstance(value, str) else value for value in values])
     return out.getvalue().encode()
 
 
 def read_csv(path: Path, kind: type[T]) -> list[T]:
-    """The records of such a file; columns may stand in any order, others are passed over.
-
-    A DataError names the file, the row (the header is row 1) and what is wrong there.
-    """
+    """Read records; columns may be in any order, unknown ones are ignored. A DataError names the row (header: 1)."""
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    empty = {name: None for name, field in fields.items() if type(None) in typing.get_args(field.type)}
+    empty = {name for name, field in fields.items() if type(None) in typing.get_args(field.type)}
     records = []
     try:
         header = next(rows, [])
@@ -51,9 +47,10 @@ def read_csv(path: Path, kind: type[T]) -> list[T]:
             if not any(row):
                 continue
             cells: dict[str, Any] = {
-                name: plain(cell, csv=True) for name, cell in zip(header, row, strict=False) if name in fields
+                name: None if name in empty and cell == "" else unescape_formula(cell, csv=True)
+                for name, cell in zip(header, row, strict=False)
+                if name in fields
             }
-            cells.update({name: None for name in empty if cells.get(name) == ""})
             try:
                 records.append(msgspec.convert(cells, kind, strict=False))
             except msgspec.ValidationError as error:
@@ -61,8 +58,3 @@ def read_csv(path: Path, kind: type[T]) -> list[T]:
     except csv.Error as error:
         raise DataError(path, f"is not a CSV file ({error}).", f"line {rows.line_num}") from None
     return records
-
-
-def _cell(value: Any) -> Any:
-    """What stands in the cell; numbers are written as they are."""
-    return harmless(value, csv=True) if isinstance(value, str) else value

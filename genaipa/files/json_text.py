@@ -1,17 +1,15 @@
-"""JSON as it comes from a disk or from other people: everything that may be wrong with it, told in a few words."""
+"""Errors of decoding JSON that comes from a disk or from other people."""
 
 from __future__ import annotations
 
 import msgspec
 
+from genaipa.errors import clipped
+
 DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
-"""What decoding raises for what is no JSON, no text, nested too deep, too large a number, or of another shape."""
-_LONGEST = 200
+"""Exceptions raised for text that is not JSON, not UTF-8, nested too deep, of another shape, or with a huge number."""
 
 
 def why(error: Exception) -> str:
-    """What one of these says, short enough for a sentence."""
-    if isinstance(error, RecursionError):
-        return "it is nested too deep"
-    said = str(error)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+    """Describe one of them, short enough for a sentence."""
+    return "it is nested too deep" if isinstance(error, RecursionError) else clipped(str(error), 200)

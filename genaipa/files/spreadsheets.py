@@ -1,4 +1,4 @@
-"""Reading .xlsx files that somebody sent: anything may be in them, and a small file may unpack to a large one."""
+"""Read .xlsx files from untrusted sources, with limits on size, nesting and number of cells."""
 
 from __future__ import annotations
 
@@ -17,18 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_ROWS = 1_048_576
-"""That a sheet of a spreadsheet can hold, with the names of the columns."""
-_MOST_CELLS = 20_000_000
-"""Of a sheet, blank ones included."""
-_MOST_FILES = 1_000
-"""In a workbook: its sheets, and what belongs to each."""
-_LARGEST = 512 * 2**20
-"""Bytes that a workbook may unpack to."""
-_DEEPEST = 1_000
-"""Elements of XML within each other; a sheet needs seven."""
+"""Rows of a sheet at most, with the names of the columns: the format's own limit."""
+_MOST_CELLS = 20_000_000  # of a sheet, blank ones included
+_MOST_FILES = 1_000  # in a workbook: its sheets, and what belongs to each
+_LARGEST = 512 * 2**20  # bytes of an unpacked workbook
+_DEEPEST = 1_000  # nested XML elements; a sheet needs seven
 _CHUNK = 2**20
 
-# What reading a file that is no spreadsheet, or a damaged one, ends in; a SyntaxError is about its XML.
+# Raised for a damaged file, or one that is no spreadsheet; a SyntaxError is about its XML.
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, SyntaxError, MemoryError),
     *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError),
@@ -37,14 +33,11 @@ _DAMAGE = (
 
 @contextlib.contextmanager
 def workbook(path: Path, library: Any) -> Iterator[Any]:
-    """The workbook in a file, opened by openpyxl, the `library`, for reading its values.
-
-    A DataError, also for what is raised while it is read, if it is no spreadsheet or larger than any is.
-    """
+    """Open a workbook with `library` (openpyxl) to read its values; a DataError, also while reading, if it can't be."""
     try:
         _check(path)
         with warnings.catch_warnings():
-            # They are about decorations, which are of no use here.
+            # About formatting, which is not read.
             warnings.simplefilter("ignore")
             with contextlib.closing(library.load_workbook(path, read_only=True, data_only=True)) as found:
                 yield found
@@ -57,7 +50,7 @@ def workbook(path: Path, library: Any) -> Iterator[Any]:
 
 
 def rows_of(sheet: Any, path: Path) -> Iterator[tuple[Any, ...]]:
-    """The values of a sheet row by row; a DataError where they are more than a sheet can hold, or a study needs."""
+    """Yield a sheet's values row by row; a DataError beyond `MOST_ROWS` rows or 20 million cells."""
     cells = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         cells += len(row)
@@ -67,7 +60,7 @@ def rows_of(sheet: Any, path: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _check(path: Path) -> None:
-    """A DataError for what a library would choke on."""
+    """Raise a DataError for a file that would exhaust the library."""
     with zipfile.ZipFile(path) as archive:
         files = archive.infolist()
         if len(files) > _MOST_FILES:
@@ -77,18 +70,17 @@ def _check(path: Path) -> None:
         if any(file.flag_bits & 1 for file in files):
             raise DataError(path, "is encrypted; save it without a password.")
         for file in files:
-            if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
-                continue
-            with archive.open(file) as content:
-                if _is_deep(content):
-                    raise DataError(path, "is nested too deep for a spreadsheet.", file.filename)
+            if file.filename.lower().endswith((".xml", ".rels", ".vml")):
+                with archive.open(file) as content:
+                    if _is_deep(content):
+                        raise DataError(path, "is nested too deep for a spreadsheet.", file.filename)
 
 
 def _is_deep(content: Any) -> bool:
-    """Whether elements of XML stand too deep within each other; counted in pieces, so it is right to a few."""
+    """Whether XML elements are nested too deep; counted in chunks, so exact to a few."""
     depth = 0
     while piece := content.read(_CHUNK):
-        # Of what begins with <, everything but an end, a comment and an instruction opens an element.
+        # Every < opens an element, but those of end tags, comments and instructions.
         opened = piece.count(b"<") - piece.count(b"</") - piece.count(b"<?") - piece.count(b"<!")
         depth += opened - piece.count(b"</") - piece.count(b"/>")
         if depth > _DEEPEST:

@@ -33,16 +33,18 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run time
-    """YAML without its two silent surprises: a key given twice, and a bare date turned into an object."""
+    """Safe YAML loader that refuses a repeated key and keeps a bare date as text."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """The value of a node; a YAMLError with its place where its text is no such value (`!!float abc`)."""
+        """Construct a node's value; a YAMLError with its line where the text does not fit its tag (`!!float abc`)."""
         try:
             return super().construct_object(node, deep=deep)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             wanted = node.tag.rpartition(":")[2]
             said = (
-                f"'{clipped(str(node.value))}' is no {wanted}" if isinstance(node, yaml.ScalarNode) else "is unusable"
+                f"'{clipped(str(node.value))}' is not a valid {wanted}"
+                if isinstance(node, yaml.ScalarNode)
+                else "is unusable"
             )
             raise _bad(said, node) from None
 
@@ -60,7 +62,7 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
             raise _bad("a list or a mapping can't be a key", key_node)
         key = loader.construct_object(key_node, deep=True)
         if key in found:
-            raise _bad(f"the key '{clipped(str(key))}' stands twice", key_node)
+            raise _bad(f"the key '{clipped(str(key))}' is given twice", key_node)
         found[key] = loader.construct_object(value_node, deep=True)
     return found
 
@@ -69,18 +71,17 @@ _StrictLoader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda _loader, node: node.value)
 
 _DEEPEST, _MOST = 50, 2_000_000
-"""Levels of nesting, and values (aliases counted as what they stand for), that a file may have."""
+"""Levels of nesting, and values (aliases expanded), that a file may have."""
 
 
 def _check_size(text: str) -> None:
-    """Refuse what no person writes, and what would exhaust the parser, with a YAMLError."""
+    """Raise a YAMLError for nesting, self-reference or size that no person writes and that would exhaust the parser."""
     sizes, open_anchors = [0], []
     anchors: dict[str | None, int] = {}
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor in open_anchors:
                 raise _bad("refers to itself", event)
-            # One that names nothing is the parser's to refuse.
             sizes[-1] += anchors.get(event.anchor, 0)
         elif isinstance(event, yaml.CollectionStartEvent):
             sizes.append(1)
@@ -99,7 +100,7 @@ def _check_size(text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file or pipe (a byte-order mark is dropped); a DataError for anything else."""
+    """Read a UTF-8 file or pipe, without its byte-order mark; a DataError for anything else."""
     try:
         with path.open("rb") as file:
             kind = os.fstat(file.fileno()).st_mode
@@ -109,7 +110,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
     if len(raw) > _LARGEST:
-        raise DataError(path, f"is larger than {_LARGEST // 2**30} GiB, which nothing is that is read here.")
+        raise DataError(path, f"is larger than {_LARGEST // 2**30} GiB, the most that can be read.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -127,22 +128,22 @@ def digest(text: str) -> str:
 
 
 def as_yaml(record: msgspec.Struct) -> str:
-    """A record as the text of a YAML file, its keys in their order."""
+    """Format a record as YAML, its keys in the order of its fields."""
     return yaml.safe_dump(msgspec.to_builtins(record), sort_keys=False, allow_unicode=True, width=120)
 
 
 def read_yaml(path: Path, kind: type[T]) -> T:
-    """The file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to mend."""
+    """Read a file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to fix."""
     return convert(_load(path), kind, path)
 
 
 def read_partly(
     path: Path, kind: type[T], rules: Callable[[T], Iterable[DataError]]
 ) -> tuple[T | None, list[DataError]]:
-    """As much of the file as is of that kind, and everything that is wrong with it; None if it is no YAML at all.
+    """Read as much of a file as is valid, and list everything that is wrong with it; None if it is not YAML.
 
-    What can't be used is replaced: a text by UNREADABLE, everything else by something empty. `rules` say what else is
-    wrong. At most `MOST_PROBLEMS` are told.
+    Invalid values are replaced: a text by UNREADABLE, others by an empty value. `rules` yield further errors. At most
+    `MOST_PROBLEMS` are reported.
     """
     try:
         raw = _load(path)
@@ -158,7 +159,7 @@ def read_partly(
 
 
 def _place(error: DataError) -> list[tuple[int, str]]:
-    """What sorts problems by entry, the tenth one after the ninth."""
+    """Sort key by entry, the tenth after the ninth."""
     return [(int(digits or 0), word) for word, digits in re.findall(r"([^\d]+)(\d{0,9})", error.entry)]
 
 
@@ -178,7 +179,7 @@ def _load(path: Path) -> Any:
 
 
 def convert(raw: Any, kind: type[T], path: Path | str) -> T:
-    """`raw` (lists, dicts, strings, numbers) as a `kind`; `path` is what an error names."""
+    """Convert `raw` (lists, dicts, strings, numbers) to a `kind`; a DataError names `path`."""
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError as error:
@@ -189,37 +190,37 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
 
 
 UNREADABLE = "\ufffc"
-"""Stands for a text that could not be read, so that what else is said about it can be left out."""
+"""Placeholder for an invalid text, so that errors that follow from it can be left out."""
 MOST_PROBLEMS = 1000
-"""So many problems of one file are told."""
+"""Problems of one file that are reported."""
 
 
 class _AnyKeys(dict[Any, Any]):
-    """A mapping that could not be read: it may have held any key."""
+    """Placeholder for an invalid mapping: it may have held any key."""
 
     def __contains__(self, key: object) -> bool:
         return True
 
 
 class _EnoughError(Exception):
-    """As many problems as are told were found."""
+    """The limit of reported problems is reached."""
 
 
 class _Reading:
-    """Goes through a file's values one by one, and gathers up to `most` things that are wrong with them."""
+    """Converts values one by one, and collects up to `most` problems."""
 
     def __init__(self, path: Path | str, most: int) -> None:
         self.path, self.most = path, most
         self.problems: list[DataError] = []
 
     def say(self, problem: str, entry: str) -> None:
-        """Keep a problem."""
+        """Record a problem; an _EnoughError at the limit."""
         self.problems.append(DataError(self.path, problem, entry))
         if len(self.problems) >= self.most:
             raise _EnoughError
 
     def value(self, raw: Any, kind: Any, entry: str) -> Any:
-        """`raw` as a `kind`, or what stands for it where it is none."""
+        """Convert `raw` to a `kind`, or to a placeholder if it is invalid."""
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if type(None) in inner:
             rest = [one for one in inner if one is not type(None)]
@@ -233,7 +234,7 @@ class _Reading:
         try:
             return msgspec.convert(raw, kind, strict=True)
         except msgspec.ValidationError as error:
-            self.say(_in_words(str(error).partition(" - at `")[0], kind), entry)
+            self.say(_problem(raw, kind, error), entry)
             return _instead(kind)
 
     def _struct(self, raw: dict[Any, Any], kind: type[msgspec.Struct], entry: str) -> Any:
@@ -253,14 +254,14 @@ class _Reading:
         try:
             return kind(**values)
         except ValueError as error:
-            # What the kind itself refuses; what is wrong with a part of it was said already.
+            # Raised by the kind's own checks; problems of its parts are recorded already.
             if len(self.problems) == said:
                 self.say(f"{error}.", entry)
             return UNREADABLE
 
     def _is_text(self, key: Any, entry: str) -> bool:
         if not isinstance(key, str):
-            self.say(f"the key {clipped(str(key))} is no text; put it in quotes.", entry)
+            self.say(f"the key {clipped(str(key))} is not text; put it in quotes.", entry)
         return isinstance(key, str)
 
 
@@ -275,7 +276,7 @@ def _item(entry: str, number: int, item: Any) -> str:
 
 
 def _instead(kind: Any) -> Any:
-    """Something of that kind which says nothing."""
+    """Make an empty value of that kind, as a placeholder."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         return _instead(inner[0])
@@ -288,28 +289,25 @@ def _instead(kind: Any) -> Any:
     return UNREADABLE if kind is str else (origin or kind)()
 
 
-_KINDS = {
-    "str": "text",
-    "bool": "yes or no",
-    "int": "a number",
-    "float": "a number",
-    "array": "a list",
-    "object": "keys",
-    "null": "nothing",
-}
+_NAMES: dict[Any, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_NAMES |= dict.fromkeys((list, tuple, frozenset), "a list") | {dict: "a mapping", type(None): "nothing"}
 
 
-def _in_words(problem: str, kind: Any) -> str:
-    """What the decoder says of one value, in the words of whoever writes the file."""
-    choice = re.fullmatch(r"Invalid enum value '(.*)'", problem, re.DOTALL)
-    if choice:
-        known = {str(known) for known in typing.get_args(kind)}
-        return f"'{clipped(choice[1])}' is not possible here{nearest(choice[1], known - {choice[1]})}"
-    if "matching regex" in problem:
-        return "may hold letters, digits, '.', '_' and '-' only."
-    wrong = re.fullmatch(r"Expected `(.*)`, got `(.*)`", problem)
-    if wrong:
-        wanted, got = (_KINDS.get(name.partition(" ")[0], name) for name in wrong.groups())
-        quoted = "; put it in quotes" if wrong[1].startswith("str") and wrong[2] in ("bool", "int", "float") else ""
-        return f"wants {wanted}, and has {got}{quoted}."
-    return f"{clipped(problem, 200)}."
+def _problem(raw: Any, kind: Any, error: msgspec.ValidationError) -> str:
+    """Why one value is not of its kind, in the words of whoever writes the file."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        if isinstance(raw, str) and inner[1].pattern:
+            return "may hold letters, digits, '.', '_' and '-' only."
+        return _problem(raw, inner[0], error)
+    if origin is typing.Literal:
+        if type(raw) not in map(type, inner):
+            return _problem(raw, type(inner[0]), error)
+        return f"'{clipped(str(raw))}' is not possible here{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
+    kind = dict if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else origin or kind
+    expected = _NAMES.get(kind, "")
+    got = "a number" if type(raw) in (int, float) else _NAMES.get(type(raw), "")
+    if not expected or not got or type(raw) is kind or (kind is float and type(raw) is int):
+        return f"{clipped(str(error).partition(' - at `')[0], 200)}."
+    quoted = "; put it in quotes" if kind is str and isinstance(raw, (bool, int, float)) else ""
+    return f"expected {expected}, got {got}{quoted}."

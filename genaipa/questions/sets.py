@@ -83,7 +83,7 @@ def problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataErro
     for index, question in enumerate(questions.questions):
         entry = f"questions[{index}] ({question.id})"
         if question.id in seen:
-            yield DataError(path, "the id stands twice.", entry)
+            yield DataError(path, "duplicate id.", entry)
         seen.add(question.id)
         if question.category not in questions.categories:
             yield DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.files.formulas import harmless
+from genaipa.files.formulas import escape_formula
 from genaipa.reports import latex
 from genaipa.scoring.rubric import METRICS
 
@@ -83,7 +83,7 @@ def _harmless(column: pd.Series[Any]) -> list[Any]:
     known: dict[str, str] = {}
     for value in column.unique():
         if isinstance(value, str):
-            known[value] = harmless(value, csv=True)
+            known[value] = escape_formula(value, csv=True)
     return [known.get(value, value) if isinstance(value, str) else value for value in column]
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.errors import UsageError
-from genaipa.files.formulas import harmless, plain
+from genaipa.files.formulas import escape_formula, unescape_formula
 from genaipa.scoring.rubric import METRICS, shipped_rubric
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
     if path.suffix == ".csv":
-        _through(frame, harmless).to_csv(path, index=False, lineterminator="\n")
+        _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
@@ -199,7 +199,7 @@ def read(path: Path) -> pd.DataFrame:
         return _typed(pd.read_parquet(path).reindex(columns=list(COLUMNS)), ORDERED)
     numbers = {name: [""] for name, (kind, _) in COLUMNS.items() if kind == "float64"}
     frame = pd.read_csv(path, keep_default_na=False, na_values=numbers)
-    return _through(_typed(frame.reindex(columns=list(COLUMNS)), ORDERED), plain)
+    return _through(_typed(frame.reindex(columns=list(COLUMNS)), ORDERED), unescape_formula)
 
 
 def empty() -> pd.DataFrame:

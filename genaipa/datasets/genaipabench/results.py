@@ -22,7 +22,7 @@ from genaipa.datasets.genaipabench.questions import REGULATION_IDS
 from genaipa.datasets.genaipabench.sheets import Grid, column_letter
 from genaipa.datasets.genaipabench.transcripts import read_workbook
 from genaipa.errors import DataError
-from genaipa.files.formulas import number
+from genaipa.files.formulas import parse_number
 from genaipa.files.strict_yaml import read_text
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, StudyExperiment
@@ -217,6 +217,6 @@ def _number(row: tuple[object, ...], column: int) -> float | None:
     if isinstance(value, int | float):
         return float(value)
     try:
-        return number(str(value))
+        return parse_number(str(value))
     except ValueError:
         return None

@@ -6,7 +6,7 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from genaipa.files.formulas import number
+from genaipa.files.formulas import parse_number
 from genaipa.scoring.events import Event, Scorer, new_id, now
 from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES, Values, shipped_rubric, shown
 
@@ -110,7 +110,7 @@ def _value(text: str) -> float:
     if not text:
         raise ValueError("has no value, and other metrics of the row have")
     with contextlib.suppress(ValueError):
-        if (value := number(text)) in VALUES:
+        if (value := parse_number(text)) in VALUES:
             return value
     raise ValueError(f"'{text}' is not one of {', '.join(map(shown, VALUES))}")
 
@@ -123,7 +123,7 @@ def time_of(text: str) -> str:
 
 
 def _seconds(text: str) -> float:
-    seconds = number(text)
+    seconds = parse_number(text)
     if seconds < 0:
         raise ValueError(f"'{text}' is less than no time")
     return seconds
@@ -146,9 +146,9 @@ def _suggested(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in text.split():
         metric, _, value = part.partition("=")
-        if metric not in METRICS or number(value) not in VALUES:
+        if metric not in METRICS or parse_number(value) not in VALUES:
             raise ValueError(f"'{part}' is not a metric and its value, such as reference=-1")
-        found[metric] = number(value)
+        found[metric] = parse_number(value)
     return found
 
 

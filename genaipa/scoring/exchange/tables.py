@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.files.formulas import harmless, plain
+from genaipa.files.formulas import escape_formula, unescape_formula
 from genaipa.files.spreadsheets import MOST_ROWS, rows_of, workbook
 from genaipa.files.strict_yaml import read_text
 
@@ -51,7 +51,9 @@ def write_csv(file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[Cell
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)
     writer.writerow(names)
-    writer.writerows([harmless(cell, csv=True) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows(
+        [escape_formula(cell, csv=True) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
     text.detach()
 
 
@@ -77,7 +79,7 @@ def spreadsheet_text(text: str) -> str:
     """
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-    shown = harmless(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
+    shown = escape_formula(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
     if len(shown) > MOST_CHARACTERS:
         raise UsageError(
             f"a cell of a spreadsheet holds {MOST_CHARACTERS:,} characters, and the text that begins "
@@ -117,7 +119,7 @@ def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        yield [tuple(plain(cell, csv=True) for cell in row) for row in rows]
+        yield [tuple(unescape_formula(cell, csv=True) for cell in row) for row in rows]
     except csv.Error as error:
         raise DataError(path, f"is not CSV ({error}).", f"line {rows.line_num}") from None
 
@@ -131,4 +133,4 @@ def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 
 
 def _text(value: object) -> str:
-    return "" if value is None else plain(str(value), csv=False)
+    return "" if value is None else unescape_formula(str(value), csv=False)
