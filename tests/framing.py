@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 
 from genaipa.reports import tidy as tidy_table
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES
+from genaipa.scoring.rubric import RUBRIC_DIGEST
+from rubrics import METRICS, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")
 QUESTIONS = tuple(f"{category}_{number}" for category in CATEGORIES for number in ("f1", "f2", "f3", "u1"))

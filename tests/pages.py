@@ -13,9 +13,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.rubric import Values
 from genaipa.ui.desk import Desk, Visitor, open_desk
 from genaipa.ui.settings import DeskSettings
+from rubrics import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ def desk_here(**settings: Any) -> Desk:
 
 def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
     """A score as the scoring page keeps it."""
-    values = Values.typed(keys)
+    values = typed(keys)
     return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, preselected=False, id=new_id())
 
 

@@ -11,8 +11,8 @@ from genaipa.scoring.assignment import Plan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.queue import Queue
-from genaipa.scoring.rubric import Values
 from genaipa.workspace import find_workspace
+from rubrics import typed
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -38,7 +38,7 @@ def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:
 def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
     """Score an answer by five digits."""
     given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "preselected": False, "id": new_id()} | more
-    return queue.save(analyst, digest, Values.typed(keys), **given)
+    return queue.save(analyst, digest, typed(keys), **given)
 
 
 def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:

@@ -10,6 +10,7 @@ import postgres
 from genaipa.scoring.events import Event, new_id, now
 from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store
+from rubrics import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     import pytest
 
 KINDS = ("sqlite", "postgresql")
-GOOD = Values.typed("11111")
-POOR = Values.typed("33233")
+GOOD = typed("11111")
+POOR = typed("33233")
 
 
 def empty_database(kind: str, folder: Path, config: pytest.Config) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from framing import answer_rows, score_rows, tidy_of
 
 from genaipa.reports import tidy as tidy_table
-from genaipa.scoring.rubric import METRICS
+from rubrics import METRICS
 
 FEW = ("T_f1", "T_u1", "UC_f1")
 

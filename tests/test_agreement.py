@@ -17,14 +17,15 @@ from hypothesis import strategies as st
 
 from genaipa.scoring.agreement import MetricAgreement, measure
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.rubric import METRICS, VALUES, Values
+from genaipa.scoring.rubric import Values
+from rubrics import METRICS, PAPER, VALUES, typed
 
 SCALE = sorted(VALUES)
 Scores = dict[tuple[str, str], Values]
 """(answer, analyst) → the values given."""
 
 # Many answers with equal values, so that some metric often doesn't vary at all.
-some_values = st.builds(Values, *(st.sampled_from(VALUES[:n]) for n in (3, 3, 2, 2, 1)))
+some_values = st.tuples(*(st.sampled_from("123"[:n]) for n in (3, 3, 2, 2, 1))).map("".join).map(typed)
 some_scores = st.dictionaries(
     st.tuples(st.sampled_from([f"answer {n}" for n in range(8)]), st.sampled_from("ABCDE")), some_values, max_size=30
 )
@@ -38,11 +39,11 @@ def events(scores: Scores) -> list[Event]:
     ]
 
 
-def typed(**columns: str) -> Scores:
+def columns_of(**columns: str) -> Scores:
     """One analyst per column, with a digit per answer (a blank for none) that is every metric's value."""
     rows = zip(*columns.values(), strict=True)
     return {
-        (f"answer {row}", analyst): Values.typed(digit * 5)
+        (f"answer {row}", analyst): typed(digit * 5)
         for row, digits in enumerate(rows)
         for analyst, digit in zip(columns, digits, strict=True)
         if digit != " "
@@ -87,7 +88,7 @@ def expect(found: MetricAgreement, given: dict[str, dict[str, float]]) -> None:
 @given(some_scores)
 def test_metrics_equal_the_package(scores: Scores) -> None:
     """Alpha is the krippendorff package's on any data with gaps; agreement and difference are what loops find."""
-    measured = measure(events(scores))
+    measured = measure(events(scores), PAPER)
     assert measured.answers == len(by_answer(scores, "clarity"))
     for metric in METRICS:
         expect(measured.metrics[metric], by_answer(scores, metric))
@@ -96,7 +97,7 @@ def test_metrics_equal_the_package(scores: Scores) -> None:
 @given(some_scores)
 def test_pairs_equal_the_package(scores: Scores) -> None:
     """Every two analysts with an answer in common are compared as if they were the only ones, worst first."""
-    measured = measure(events(scores))
+    measured = measure(events(scores), PAPER)
     compared = {}
     for pair in itertools.combinations(sorted({analyst for _, analyst in scores}), 2):
         own = {key: values for key, values in scores.items() if key[1] in pair}
@@ -116,7 +117,7 @@ def test_pairs_equal_the_package(scores: Scores) -> None:
 @given(some_scores)
 def test_leanings_equal_plain_loops(scores: Scores) -> None:
     """A leaning is the mean of own value less the others' mean; its drift is the later half's less the earlier's."""
-    leanings = {leaning.analyst: leaning for leaning in measure(events(scores)).leanings}
+    leanings = {leaning.analyst: leaning for leaning in measure(events(scores), PAPER).leanings}
     seen = set()
     for metric in METRICS:
         given = by_answer(scores, metric)
@@ -144,7 +145,7 @@ def test_leanings_equal_plain_loops(scores: Scores) -> None:
 @given(some_scores)
 def test_disagreements_equal_plain_loops(scores: Scores) -> None:
     """The answers that differ are listed with the distance of their highest and lowest value, the widest first."""
-    measured = measure(events(scores), most=3)
+    measured = measure(events(scores), PAPER, most=3)
     spreads: dict[str, dict[str, float]] = {}
     for metric in METRICS:
         for answer, values in by_answer(scores, metric).items():
@@ -157,8 +158,8 @@ def test_disagreements_equal_plain_loops(scores: Scores) -> None:
 
 def test_answers_without_a_difference_are_not_listed() -> None:
     """Only what differs is listed, with its own distance in each metric."""
-    scores = typed(A="1123", B="1133") | {("answer 0", "C"): Values.typed("11213")}
-    spreads = [(found.answer, list(found.spread.values())) for found in measure(events(scores)).disagreements]
+    scores = columns_of(A="1123", B="1133") | {("answer 0", "C"): typed("11213")}
+    spreads = [(found.answer, list(found.spread.values())) for found in measure(events(scores), PAPER).disagreements]
     assert spreads == [("answer 2", [1.5] * 5), ("answer 0", [0, 0, 0.5, 0, 2])]
 
 
@@ -174,7 +175,7 @@ def test_nothing_is_nan(scores: Scores) -> None:
         elif isinstance(value, float):
             numbers.append(value)
 
-    collect(msgspec.to_builtins(measure(events(scores))))
+    collect(msgspec.to_builtins(measure(events(scores), PAPER)))
     assert all(map(math.isfinite, numbers))
 
 
@@ -183,7 +184,7 @@ def test_alpha_by_hand() -> None:
     # Coincidences: 4 of (+1, +1), 1 of (+1, +0.5) each way, 2 of (-1, -1); so 5 of +1, 1 of +0.5, 2 of -1. Mean ranks
     # from below: -1 at 1, +0.5 at 2.5, +1 at 5.5. Disagreement: 2 * 9 = 18 observed, and
     # 2 * (5 * 1 * 9 + 5 * 2 * 20.25 + 1 * 2 * 2.25) / 7 = 72 expected.
-    measured = measure(events(typed(A="1113", B="1123")))
+    measured = measure(events(columns_of(A="1113", B="1123")), PAPER)
     assert measured.metrics["accuracy"].alpha.value == pytest.approx(1 - 18 / 72)
     assert measured.metrics["accuracy"].agreement == 0.75
     assert measured.metrics["accuracy"].difference == 0.125
@@ -200,7 +201,7 @@ def test_alpha_by_hand() -> None:
 )
 def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:
     """Alpha is None, with a reason, where no two scores meet and where nothing varies."""
-    measured = measure(events(typed(**columns)))
+    measured = measure(events(columns_of(**columns)), PAPER)
     for metric in METRICS:
         alpha = measured.metrics[metric].alpha
         assert (alpha.value, alpha.interval, alpha.reason) == (None, None, reason)
@@ -214,14 +215,14 @@ def test_interval_is_that_of_resampled_answers() -> None:
     digits = ["".join(draw.choices("123", (5, 3, 2), k=60)) for _ in range(2)]
     second = "".join(draw.choice([own, own, other]) for own, other in zip(*digits, strict=True))
     third = "".join(digit if draw.random() < 0.6 else " " for digit in second)
-    scores = typed(A=digits[0], B=second, C=third)
+    scores = columns_of(A=digits[0], B=second, C=third)
     given = list(by_answer(scores, "clarity").values())
     counts = np.array([[list(values.values()).count(value) for value in SCALE] for values in given])
     resampled = [
         krippendorff.alpha(value_counts=counts[draw.choices(range(60), k=60)], level_of_measurement="ordinal")
         for _ in range(2000)
     ]
-    alpha = measure(events(scores)).metrics["clarity"].alpha
+    alpha = measure(events(scores), PAPER).metrics["clarity"].alpha
     assert alpha.interval == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])), abs=0.04)
     assert alpha.value is not None
     assert alpha.interval[0] < alpha.value < alpha.interval[1]
@@ -229,16 +230,16 @@ def test_interval_is_that_of_resampled_answers() -> None:
 
 def test_interval_depends_on_the_seed_alone() -> None:
     """The same scores and seed give the same interval, in whatever order the scores come."""
-    scores = events(typed(A="112233112233", B="112332112133"))
-    first = measure(scores, seed=4)
-    assert measure(scores[::-1], seed=4).metrics == first.metrics
-    assert measure(scores, seed=5).metrics != first.metrics
+    scores = events(columns_of(A="112233112233", B="112332112133"))
+    first = measure(scores, PAPER, seed=4)
+    assert measure(scores[::-1], PAPER, seed=4).metrics == first.metrics
+    assert measure(scores, PAPER, seed=5).metrics != first.metrics
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "3"), ("1" * 12, "1" * 11 + "3")])
 def test_no_interval_where_too_little_varies(first: str, second: str) -> None:
     """One answer, or one that differs among many equal ones, gives an alpha but no interval, and says so."""
-    alpha = measure(events(typed(A=first, B=second))).metrics["clarity"].alpha
+    alpha = measure(events(columns_of(A=first, B=second)), PAPER).metrics["clarity"].alpha
     assert alpha.value is not None
     assert alpha.interval is None
     assert "too few" in alpha.reason
@@ -246,24 +247,24 @@ def test_no_interval_where_too_little_varies(first: str, second: str) -> None:
 
 def test_drift_follows_time_not_order() -> None:
     """An analyst who grows lenient has a positive drift, also when the events come in another order."""
-    scores = events(typed(A="333311", B="222222"))
+    scores = events(columns_of(A="333311", B="222222"))
     random.Random(1).shuffle(scores)
-    lenient = {leaning.analyst: leaning for leaning in measure(scores).leanings}
+    lenient = {leaning.analyst: leaning for leaning in measure(scores, PAPER).leanings}
     assert lenient["A"].drift == dict.fromkeys(METRICS, pytest.approx(4 / 3))
     assert lenient["A"].overall_drift == pytest.approx(4 / 3)
     assert lenient["A"].overall == pytest.approx(-5 / 6)
-    assert [leaning.analyst for leaning in measure(scores).leanings] == ["B", "A"]
+    assert [leaning.analyst for leaning in measure(scores, PAPER).leanings] == ["B", "A"]
 
 
 def test_only_independent_scores_count() -> None:
     """Adjudications, skips, undos, looks, and scores by one who had seen the others', change nothing."""
-    scores = events(typed(A="1123", B="1133"))
+    scores = events(columns_of(A="1123", B="1133"))
     last = scores[-1]
     others = [
-        msgspec.structs.replace(last, id=new_id(), kind="adjudication", analyst="C", values=Values.typed("11111")),
+        msgspec.structs.replace(last, id=new_id(), kind="adjudication", analyst="C", values=typed("11111")),
         msgspec.structs.replace(last, id=new_id(), kind="skip", analyst="C", values=None),
         msgspec.structs.replace(last, id=new_id(), kind="undo", values=None, undoes=last.id),
         msgspec.structs.replace(last, id=new_id(), kind="look", values=None, independent=False),
         msgspec.structs.replace(last, id=new_id(), analyst="C", independent=False),
     ]
-    assert measure([*others, *scores, *others]) == measure(scores)
+    assert measure([*others, *scores, *others], PAPER) == measure(scores, PAPER)

@@ -12,7 +12,7 @@ import openpyxl
 import pytest
 from running import carry_out, make_workspace, spec
 
-from genaipa.scoring.rubric import METRICS
+from rubrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,8 @@ from genaipa.reports.comparison import MEASURES, OVERALL, compare_sides
 from genaipa.reports.figures import differences
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import holm, paired, unpaired
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
+from genaipa.scoring.rubric import RUBRIC_DIGEST
+from rubrics import METRICS
 
 DOCUMENTS = ("uber", "spotify")
 

@@ -15,7 +15,8 @@ from desk import sign_in
 from running import answers, write
 
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.rubric import METRICS, RUBRIC, Values
+from genaipa.scoring.rubric import RUBRIC
+from rubrics import METRICS, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ def exported(genaipa: Callable[..., Finished], replies: dict[str, str]) -> list[
     return [
         chosen(
             f"{row['analyst']} {row['kind']}",
-            Values(*(float(row[metric]) for metric in METRICS)).keys,
+            keys_of({metric: float(row[metric]) for metric in METRICS}),
             # An apostrophe keeps a spreadsheet from taking the text behind it for a formula.
             re.sub("(?m)^'(?=-)", "", row["note"].replace("\r\n", "\n")),
             replies[row["digest"]],
@@ -151,7 +152,9 @@ def test_keys_are_silent_while_one_types() -> None:
         assert anna.look().typed == "11213"
         anna.go("Control+Enter")
         events = kept_events()
-        assert [(event.kind, event.values.keys, event.note) for event in events] == [("score", "11213", "123bsuhn/")]
+        assert [(event.kind, keys_of(event.values), event.note) for event in events] == [
+            ("score", "11213", "123bsuhn/")
+        ]
         assert anna.look().reply != first.reply
 
 
@@ -171,8 +174,8 @@ def test_back_and_skip() -> None:
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
         events = kept_events()
-    assert [event.values.keys for event in events if event.values] == ["11111", "33333", "21312", "22222"]
-    assert [event.values.keys for event in in_effect(events)] == ["11111", "21312", "22222"]
+    assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]
+    assert [keys_of(event.values) for event in in_effect(events)] == ["11111", "21312", "22222"]
     assert events[2].answer == events[3].answer
     assert events[0].kind == "skip"
     assert events[0].answer == events[-1].answer
@@ -213,7 +216,7 @@ def test_mouse_alone() -> None:
         click("Save")
         events = kept_events()
     assert [event.kind for event in events] == ["skip", "score", "score", "undo", "score"]
-    assert [(event.values.keys, event.note) for event in in_effect(events)] == [("21212", "by mouse")]
+    assert [(keys_of(event.values), event.note) for event in in_effect(events)] == [("21212", "by mouse")]
 
 
 def test_finding_ones_way_in_the_document() -> None:
@@ -320,7 +323,7 @@ def test_while_the_scores_are_away() -> None:
         anna.page.get_by_text("This page comes back by itself").wait_for()
         rename("away", "score_events")
         assert anna.wait().reply == second.reply
-    assert [event.values.keys for event in kept_events() if event.values] == ["12321"]
+    assert [keys_of(event.values) for event in kept_events() if event.values] == ["12321"]
 
 
 def rename(table: str, name: str) -> None:
@@ -392,7 +395,7 @@ def test_suggestions_are_filled_in_on_request_alone() -> None:
         assert anna.score("2222").typed == "....1"
         assert anna.score("3333") is None
         events = kept_events()
-    assert [(event.values.keys, event.preselected) for event in events] == [
+    assert [(keys_of(event.values), event.preselected) for event in events] == [
         ("11111", False),
         ("22221", True),
         ("33331", True),

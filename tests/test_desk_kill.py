@@ -18,6 +18,8 @@ from forking import fork
 from running import answers
 from size import size
 
+from rubrics import keys_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -162,7 +164,7 @@ def kept_scores(replies: dict[str, str]) -> dict[str, dict[str, tuple[str, str]]
     kept: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in NAMES}
     for event in scores:
         assert event.values is not None
-        kept[event.analyst][replies[event.answer]] = (event.values.keys, event.note)
+        kept[event.analyst][replies[event.answer]] = (keys_of(event.values), event.note)
     return kept
 
 

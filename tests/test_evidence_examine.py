@@ -56,7 +56,7 @@ def test_all_at_once() -> None:
 def test_suggestion(reply: str, annotated: AnnotatedAnswer | None, suggested: float | None) -> None:
     """A value for references is suggested where the rubric leaves no choice, with its reason, and else none."""
     found = examine(reply, POLICY, parts=PARTS, annotated=annotated)
-    assert found.suggestion == ({} if suggested is None else {"reference": suggested})
+    assert found.suggestion == suggested
     assert bool(found.reason) == (suggested is not None)
 
 
@@ -64,7 +64,7 @@ def test_nothing_is_missing_from_a_document_without_sections() -> None:
     """Where no outline is recognised, a section that isn't found is no ground for a suggestion."""
     plain = Document("plain", "We keep nothing. Ask us.", About(company="Plain"))
     annotated = AnnotatedAnswer(silent=False, answer="Nothing.")
-    assert examine("Nothing (Section 4).", plain, annotated=annotated).suggestion == {}
+    assert examine("Nothing (Section 4).", plain, annotated=annotated).suggestion is None
 
 
 def test_what_the_document_refers_to_is_not_what_the_answer_cites() -> None:
@@ -88,17 +88,15 @@ def test_what_the_document_refers_to_is_not_what_the_answer_cites() -> None:
 )
 def test_nothing_is_suggested_on_a_citation_in_doubt(reply: str) -> None:
     """A citation whose title or place does not fit is for an analyst to judge."""
-    assert examine(reply, POLICY, parts=PARTS, annotated=WINTER).suggestion == {}
+    assert examine(reply, POLICY, parts=PARTS, annotated=WINTER).suggestion is None
 
 
 def test_a_section_that_was_not_recognised_is_no_silence() -> None:
     """An answer that seems to point at a section is not taken for one that cites nothing."""
-    assert examine("The policy does not say. Source: Winter", POLICY, annotated=SILENT).suggestion == {}
-    assert examine('The policy does not say, under "Winter records".', POLICY, annotated=SILENT).suggestion == {}
-    assert examine("The policy does not say. 1.1 does.", POLICY, annotated=SILENT).suggestion == {}
-    assert examine("The policy does not say. Reference: None", POLICY, annotated=SILENT).suggestion == {
-        "reference": 1.0
-    }
+    assert examine("The policy does not say. Source: Winter", POLICY, annotated=SILENT).suggestion is None
+    assert examine('The policy does not say, under "Winter records".', POLICY, annotated=SILENT).suggestion is None
+    assert examine("The policy does not say. 1.1 does.", POLICY, annotated=SILENT).suggestion is None
+    assert examine("The policy does not say. Reference: None", POLICY, annotated=SILENT).suggestion == 1.0
 
 
 def test_annotated_targets() -> None:
@@ -119,4 +117,4 @@ def test_annotated_targets() -> None:
 def test_nothing_in_nothing() -> None:
     """An empty answer has no evidence."""
     found = examine("", POLICY, parts=PARTS, annotated=WINTER)
-    assert (found.references, found.quotations, found.silence.phrases, found.suggestion) == ((), (), (), {})
+    assert (found.references, found.quotations, found.silence.phrases, found.suggestion) == ((), (), (), None)

@@ -20,11 +20,11 @@ from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.exchange.exporting import given, write_scores
 from genaipa.scoring.exchange.importing import Imported, import_scores
-from genaipa.scoring.exchange.rows import COLUMNS, DIGEST
+from genaipa.scoring.exchange.rows import DIGEST, columns
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS, read_table
 from genaipa.scoring.people import People
-from genaipa.scoring.rubric import METRICS, Values
 from genaipa.scoring.store import Store
+from rubrics import METRICS, PAPER, typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +66,7 @@ def test_the_log_comes_back_byte_for_byte(store: Store, take: Import) -> None:
 def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     """One row for each standing score and adjudication; machines only where they are wanted."""
     rows = list(csv.DictReader(io.StringIO(exported(".csv", given(HISTORY, machines=False)).decode(), newline="")))
-    assert list(rows[0]) == list(COLUMNS)
+    assert list(rows[0]) == list(columns(PAPER))
     assert [row["id"] for row in rows] == ["id4", "id6", "id7", "id10"]
     assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
     assert [rows[0][metric] for metric in METRICS] == ["0.5"] * 5
@@ -83,7 +83,7 @@ def test_an_answer_that_came_back_twice_names_both_places() -> None:
     first = ANSWERS[digest(1)].occurrences[0]
     twice = replace(ANSWERS[digest(1)], occurrences=[first, replace(first, run="run-2", repetition=2)])
     file = io.BytesIO()
-    write_scores(file, ".csv", [event(1), event(9, answer=digest(77))], {digest(1): twice})
+    write_scores(file, ".csv", [event(1), event(9, answer=digest(77))], {digest(1): twice}, PAPER)
     known, unknown = csv.DictReader(io.StringIO(file.getvalue().decode(), newline=""))
     assert (known["run"], known["system"], known["repetition"]) == ("run-1; run-2", "extractive", "1; 2")
     assert (unknown["run"], unknown["question"], unknown["m_all"]) == ("", "", "7.3")
@@ -99,7 +99,7 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     assert list(occurring(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
     path = Path(f"each{suffix}")
     with path.open("wb") as file:
-        write_scores(file, suffix, events, answers, per_run=True)
+        write_scores(file, suffix, events, answers, PAPER, per_run=True)
     table = read_table(path, DIGEST)
     places = [table.names.index(name) for name in ("id", "run", "system", "document", "question", "wording")]
     assert [[texts[place] for place in places] for _, texts in table.rows] == [
@@ -184,12 +184,12 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
     assert take(path) == Imported(0, 2, 0, [], [])
     changed = written("b.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, -1), filled(2, 1, 1, 1, 1, 1)]))
     assert take(changed) == Imported(1, 1, 0, [], [])
-    assert [(e.answer, e.values.reference) for e in kept(store)] == [
+    assert [(e.answer, e.values["reference"]) for e in kept(store)] == [
         (digest(1), 1.0),
         (digest(2), 1.0),
         (digest(1), -1.0),
     ]
-    assert [e.values.reference for e in in_effect(kept(store)) if e.answer == digest(1)] == [-1.0]
+    assert [e.values["reference"] for e in in_effect(kept(store)) if e.answer == digest(1)] == [-1.0]
 
 
 def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) -> None:
@@ -363,7 +363,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
 def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None:
     """An id that is here with other values is a problem, in a log and in a table, which says how to correct a score."""
     store.append([event(1)])
-    other = event(1, values=Values(1.0, 1.0, 1.0, 1.0, 1.0))
+    other = event(1, values=typed("11111"))
     (told,) = take(written("o.jsonl", exported(".jsonl", [other]))).problems
     assert told == "o.jsonl: line 1: the event 'id1' is here already and says something else."
     table = exported(".csv", [other]).decode()

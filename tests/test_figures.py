@@ -33,7 +33,7 @@ from genaipa.reports.tables import closed_book as memory
 from genaipa.reports.tables import cost as effort
 from genaipa.reports.tables import metrics, regulation, robustness, scores
 from genaipa.scoring.m_all import Bounds
-from genaipa.scoring.rubric import METRICS
+from rubrics import METRICS
 from tests.framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 HOSTILE = (

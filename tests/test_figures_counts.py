@@ -6,7 +6,8 @@ from framing import answer_rows, score_rows, tidy_of
 
 from genaipa.reports.figures import heatmap
 from genaipa.reports.tables import metrics
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
+from genaipa.scoring.rubric import RUBRIC_DIGEST
+from rubrics import METRICS
 
 TABLE = {
     "unit": "table",

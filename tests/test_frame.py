@@ -8,14 +8,14 @@ from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 from genaipa.errors import UsageError
 from genaipa.reports import tidy as tidy_table
-from genaipa.scoring.rubric import METRICS, Values, shipped_rubric
+from rubrics import METRICS, PAPER, typed
 
 ONE = {"systems": ("a/one",), "documents": ("uber",), "questions": ("T_f1",)}
 
 
 def scored(answer: str, analyst: str, keys: str, **more):
     """A score as a row, its values given by five digits."""
-    values = Values.typed(keys)
+    values = typed(keys)
     given = {metric: values[metric] for metric in METRICS}
     return {"answer": answer, "analyst": analyst, "role": "score", "scorer": "human", **given, **more}
 
@@ -42,7 +42,7 @@ def test_an_answer_has_a_row_for_each_analyst():
     assert len(set(frame["key"])) == 1
     assert frame.set_index("analyst")["m_all"].to_dict() == {
         "ada": 10.0,
-        "bo": pytest.approx(shipped_rubric().m_all(Values.typed("11233"))),
+        "bo": pytest.approx(PAPER.m_all(typed("11233"))),
     }
     assert frame.set_index("analyst").loc["bo", ["m_all_positive", "m_all_negative"]].tolist() == [2.5, -2.0]
     assert frame["counted"].all()

@@ -12,10 +12,10 @@ from running import carry_out, latest, make_workspace, spec
 
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
-from genaipa.scoring.rubric import METRICS, Values
 from genaipa.ui import components
 from genaipa.ui.desk import Desk, Visitor
 from genaipa.ui.widgets import PAGE, duration
+from rubrics import METRICS, PAPER, typed
 
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
 
@@ -150,7 +150,7 @@ def test_an_adjudication_is_a_third_record(disputed):
         ("look", "edsger"),
         ("adjudication", "edsger"),
     ]
-    assert events[-1].values == Values.typed("12111")
+    assert events[-1].values == typed("12111")
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
     assert set(disputed.current.scores(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
@@ -194,7 +194,7 @@ def test_settled_answers_can_be_corrected(disputed):
     decide(page, "save", "13111")
     adjudication = disputed.current.adjudication(first)
     assert adjudication is not None
-    assert adjudication.values == Values.typed("13111")
+    assert adjudication.values == typed("13111")
 
 
 def test_filters_choose_by_metric_and_difference(disputed):
@@ -235,7 +235,7 @@ def test_only_adjudicators_settle(disputed):
 def test_agreement_shows_what_is_measured(disputed):
     """The numbers are those of the scores that stand, and that they rest on few answers is said."""
     page = Shown("agreement", disputed)
-    found = measure(disputed.current.all_scores())
+    found = measure(disputed.current.all_scores(), PAPER)
     alpha, share = found.metrics["reference"].alpha, found.metrics["reference"].agreement
     assert alpha.value is not None
     row = next(row for row in page.rows("agreement metrics") if row[0] == "reference")

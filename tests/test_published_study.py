@@ -14,7 +14,7 @@ import pytest
 
 from genaipa.reports.gather import rescored
 from genaipa.reports.tables import metrics
-from genaipa.scoring.rubric import METRICS
+from rubrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

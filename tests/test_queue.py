@@ -21,6 +21,7 @@ from genaipa.scoring.assignment import Plan
 from genaipa.scoring.events import Draft
 from genaipa.scoring.store import Store
 from genaipa.workspace import find_workspace
+from rubrics import keys_of
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -279,7 +280,7 @@ def test_undo_brings_the_score_back_as_a_draft(run, store):
     queue = open_queue(run, store)
     first, second = work(queue, "Anna", answers=2, keys="12312")
     withdrawn = queue.undo("Anna")
-    assert (withdrawn.answer, withdrawn.values.keys) == (second, "12312")
+    assert (withdrawn.answer, keys_of(withdrawn.values)) == (second, "12312")
     assert queue.current.score(second, "Anna") is None
     draft = store.draft("Anna", second, "score")
     assert (draft.typed, draft.seconds) == ("12312", 60.0)
@@ -309,9 +310,9 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
     queue = open_queue(run, store)
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Anna", digest, "33333")
-    assert queue.current.score(digest, "Anna").values.keys == "33333"
+    assert keys_of(queue.current.score(digest, "Anna").values) == "33333"
     queue.undo("Anna")
-    assert queue.current.score(digest, "Anna").values.keys == "11111"
+    assert keys_of(queue.current.score(digest, "Anna").values) == "11111"
 
 
 def test_undo_of_a_skip(run, store):
@@ -377,7 +378,7 @@ def test_a_score_is_kept_as_it_was_given(run, store):
         queue, "Anna", digest, "12313", note="Hm.", seconds=301.5, suggested={"reference": -1.0}, preselected=True
     )
     assert kept(store) == [event]
-    assert (event.kind, event.analyst, event.answer, event.values.keys) == ("score", "Anna", digest, "12313")
+    assert (event.kind, event.analyst, event.answer, keys_of(event.values)) == ("score", "Anna", digest, "12313")
     assert (event.note, event.seconds, event.suggested) == ("Hm.", 301.5, {"reference": -1.0})
     assert (event.preselected, event.blind, event.calibration, event.scorer) == (True, True, False, "human")
     seen = open_queue(run, store, replace(ONCE, blind=False))

@@ -10,6 +10,7 @@ from stores import GOOD, POOR, kept, score, undo
 
 from genaipa.scoring.assignment import Plan
 from genaipa.scoring.events import new_id
+from rubrics import keys_of
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -90,7 +91,7 @@ def test_the_reference_is_shown_after_ones_own_score_only(run, store):
     digest = queue.next("Anna")
     assert queue.reference(digest, "Anna") is None
     save(queue, "Anna", digest)
-    assert queue.reference(digest, "Anna").values.keys == "22222"
+    assert keys_of(queue.reference(digest, "Anna").values) == "22222"
     assert queue.reference(digest, "reference") is None
     queue.undo("Anna")
     assert queue.is_calibration(digest, "Anna")
@@ -158,7 +159,7 @@ def test_what_differs_is_to_be_settled(run, store):
         "reference": 0.0,
     }
     assert dispute.largest == 2.0
-    assert {name: event.values.keys for name, event in dispute.scores.items()} == {"Anna": "11111", "Bo": "13111"}
+    assert {name: keys_of(event.values) for name, event in dispute.scores.items()} == {"Anna": "11111", "Bo": "13111"}
 
 
 def test_an_adjudication_is_a_third_record(run, store):
@@ -187,7 +188,7 @@ def test_an_adjudication_can_be_withdrawn(run, store):
     assert queue.undo_adjudication("Cy", digest) == event
     assert queue.current.adjudication(digest) is None
     draft = store.draft("Cy", digest, "adjudication")
-    assert (draft.typed, draft.note, draft.seconds) == (POOR.keys, "Hm.", 20.0)
+    assert (draft.typed, draft.note, draft.seconds) == (keys_of(POOR), "Hm.", 20.0)
     assert [d.adjudication for d in queue.disputes("Cy")] == [None] * 3
     store.append([undo(queue.current.score(digest, "Bo"))])
     assert digest not in queue.ahead_of("Cy")

@@ -7,7 +7,7 @@ from framing import answer_rows, score_rows, study, tidy_of
 from test_frame import ONE, published, scored
 
 from genaipa.reports import aggregate as cells
-from genaipa.scoring.rubric import METRICS
+from rubrics import METRICS
 
 
 def test_an_answer_is_averaged_before_its_cell():

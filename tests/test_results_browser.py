@@ -8,8 +8,8 @@ from analysts import make_answers, open_to
 from running import answers, write
 
 from genaipa.scoring.events import Event, new_id, now
-from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store
+from rubrics import typed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -34,7 +34,7 @@ def make_scored() -> None:
             kind="score",
             analyst=analyst,
             answer=digests[question],
-            values=Values.typed(keys),
+            values=typed(keys),
             note=f"{analyst}'s note on {question}: {HOSTILE}",
         )
         for (analyst, question), keys in SCORES.items()

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from genaipa.errors import DataError
 from genaipa.scoring.m_all import Bounds, band
-from genaipa.scoring.rubric import METRICS, RUBRIC, RUBRIC_DIGEST, VALUES, Values, load_rubric, problems, shipped_rubric
+from genaipa.scoring.rubric import METRICS, RUBRIC, RUBRIC_DIGEST, Values, load_rubric, problems, shipped_rubric
 from genaipa.validation.data_files import check_workspace
 from genaipa.workspace import Workspace, shipped
 
 PAPER = shipped_rubric()
-EVERY_SCORE = [Values(*values) for values in itertools.product(VALUES, repeat=5)]
+EVERY_SCORE = [PAPER.typed("".join(keys)) for keys in itertools.product("123", repeat=5)]
 a_score = st.sampled_from(EVERY_SCORE)
 
 
@@ -34,7 +34,7 @@ a_score = st.sampled_from(EVERY_SCORE)
 )
 def test_m_all_of_a_score(typed: str, overall: float, positive: float, negative: float) -> None:
     """M_all is the normalised sum of the five values."""
-    values = Values.typed(typed)
+    values = PAPER.typed(typed)
     assert PAPER.m_all(values) == pytest.approx(overall, abs=1e-12)
     assert PAPER.points({metric: max(values[metric], 0.0) for metric in PAPER.metrics}) == positive
     assert PAPER.points({metric: min(values[metric], 0.0) for metric in PAPER.metrics}) == negative
@@ -105,7 +105,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     rubric = load_rubric(workspace)
     assert rubric.weights["relevance"] == 2
     assert rubric.digest != PAPER.digest
-    assert rubric.m_all(Values.typed("13333")) == pytest.approx(1 + 9 * (2 - 4 + 6) / 12)
+    assert rubric.m_all(rubric.typed("13333")) == pytest.approx(1 + 9 * (2 - 4 + 6) / 12)
     (tmp_path / "genaipa.toml").write_text('rubric = "owm"\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"genaipa.toml: rubric: there is no rubric 'owm': did you mean 'own'\?"):
         load_rubric(workspace)

@@ -12,7 +12,7 @@ import pytest
 
 from genaipa.cli.selection import day
 from genaipa.errors import UsageError
-from genaipa.scoring.rubric import METRICS
+from rubrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

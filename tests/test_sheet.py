@@ -17,8 +17,9 @@ from genaipa.scoring.exchange.importing import Imported, import_scores
 from genaipa.scoring.exchange.sheet import blind_order, write_sheet
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS
 from genaipa.scoring.people import People
-from genaipa.scoring.rubric import METRICS, RUBRIC, SILENT_RULE
+from genaipa.scoring.rubric import RUBRIC, SILENT_RULE
 from genaipa.scoring.store import Store
+from rubrics import METRICS, PAPER
 
 
 def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object) -> Case:
@@ -41,7 +42,7 @@ def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object)
 def sheet_of(*cases: Case, analyst: str = "") -> openpyxl.Workbook:
     """The spreadsheet for these answers, as it is opened."""
     with Path("sheet.xlsx").open("wb") as file:
-        assert write_sheet(file, cases, analyst) == len(cases)
+        assert write_sheet(file, cases, PAPER, analyst) == len(cases)
     return openpyxl.load_workbook("sheet.xlsx")
 
 

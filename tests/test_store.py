@@ -77,7 +77,7 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     later, look = score("ana", "a1"), Event(new_id(), now(), "look", "ana", "a1", blind=False)
     store.append([look])
     refused = {
-        "the score must have its five values": [Event(new_id(), now(), "score", "ana", "a1")],
+        "the score must have its values": [Event(new_id(), now(), "score", "ana", "a1")],
         "the skip must have no values": [Event(new_id(), now(), "skip", "ana", "a1", GOOD)],
         "only an undo, says which event": [score("ana", "a1", undoes=first.id)],
         "a machine gives scores, and no adjudication": [
@@ -350,12 +350,11 @@ def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
 _WRITER = """
 import sys
 from genaipa.scoring.events import Event, new_id, now
-from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store
 
 store = Store.open(sys.argv[1])
 while True:
-    events = [Event(new_id(), now(), "score", "ana", f"a{n}", Values.typed("11111")) for n in range(20)]
+    events = [Event(new_id(), now(), "score", "ana", f"a{n}", typed("11111")) for n in range(20)]
     store.append(events)
     print(*(event.id for event in events), flush=True)
 """

@@ -25,8 +25,8 @@ from genaipa.scoring.assignment import Plan
 from genaipa.scoring.current import CurrentScores, in_effect
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.queue import Queue
-from genaipa.scoring.rubric import Values
 from genaipa.workspace import find_workspace
+from rubrics import typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +112,7 @@ class Scorer:
             event = self.queue.save(
                 self.name,
                 self.answer,
-                Values.typed(digits),
+                typed(digits),
                 note=f"by {self.name}",
                 seconds=1.0,
                 suggested={},
@@ -120,7 +120,7 @@ class Scorer:
                 id=event_id,
             )
             assert (event.id, event.analyst, event.answer) == (event_id, self.name, self.answer)
-            assert (event.values, event.note) == (Values.typed(digits), f"by {self.name}")
+            assert (event.values, event.note) == (typed(digits), f"by {self.name}")
             assert self.given.scores.setdefault(event_id, event) == event
         if self.correcting:
             self.given.corrections.add(event_id)

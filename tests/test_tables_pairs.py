@@ -16,7 +16,7 @@ from genaipa.reports.tables import closed_book as memory
 from genaipa.reports.tables import cost as effort
 from genaipa.reports.tables import outcomes as conduct
 from genaipa.scoring.events import Event
-from genaipa.scoring.rubric import METRICS, Values
+from rubrics import METRICS, PAPER
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -243,7 +243,7 @@ def test_statistics_of_documents() -> None:
 
 
 def _event(number, analyst, answer, value, **also):
-    values = Values(**dict.fromkeys(METRICS, value))
+    values = PAPER.given(dict.fromkeys(METRICS, value))
     return Event(f"{number}", f"2024-01-01T00:00:{number:02}Z", "score", analyst, answer, values=values, **also)
 
 
@@ -255,7 +255,7 @@ def test_agreement_of_independent_people() -> None:
         _event(10, "cy", "answer 0", -1.0, independent=False),
         _event(11, "bot", "answer 0", -1.0, scorer="machine"),
     ]
-    table = agreement.alphas(events)
+    table = agreement.alphas(events, PAPER)
     assert table.data["metric"].tolist() == list(METRICS)
     columns = ["alpha", "agreement", "apart", "answers", "analysts"]
     assert table.data[columns].values.tolist() == [[1, 1, 0, 3, 2]] * 5
@@ -264,7 +264,7 @@ def test_agreement_of_independent_people() -> None:
 def test_agreement_that_is_not_defined_says_why() -> None:
     """Where every value is the same alpha is blank with its reason; one analyst alone gives no table."""
     events = [_event(place, who, "one", 1.0) for place, who in enumerate(("ada", "bo"))]
-    table = agreement.alphas(events)
+    table = agreement.alphas(events, PAPER)
     assert table.data["alpha"].isna().all()
     assert table.data["reason"].str.contains("nothing varies").all()
-    assert not agreement.alphas(events[:1])
+    assert not agreement.alphas(events[:1], PAPER)

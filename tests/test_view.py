@@ -13,8 +13,8 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Answer, Case, Occurrence
 from genaipa.scoring.events import Event
-from genaipa.scoring.rubric import Values
 from genaipa.ui.answer_view import Span, comparison, pieces, prepare
+from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
     from genaipa.ui.answer_view import Piece
@@ -58,7 +58,7 @@ def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any 
 
 def screen(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, *, blind: bool = True) -> dict[str, Any]:
     """What the pad gets for an answer."""
-    return prepare(case(reply, annotated), blind=blind, suggestions=True).shown
+    return prepare(case(reply, annotated), PAPER, blind=blind, suggestions=True).shown
 
 
 def with_style(cut: list[Piece], style: str) -> str:
@@ -158,6 +158,7 @@ def test_two_splits_are_told_apart() -> None:
     parts = ((0, 30), (30, half), (half, len(TEXT)))
     found = prepare(
         replace(base, document=Document("acme", TEXT, about), part_set="theirs", parts=parts),
+        PAPER,
         blind=True,
         suggestions=True,
     ).shown
@@ -175,7 +176,7 @@ def test_two_splits_are_told_apart() -> None:
 def test_a_part_that_may_be_a_section() -> None:
     """Where the section with a part's number is the right one, and the part is not, both are said."""
     parts = ((len(TEXT) - 20, len(TEXT)), (0, 30))
-    found = prepare(replace(case("(Part 1)"), parts=parts), blind=True, suggestions=True).shown
+    found = prepare(replace(case("(Part 1)"), parts=parts), PAPER, blind=True, suggestions=True).shown
     split = "Part 1 of the split that the system was given"
     (line,) = lines(found, "reference")
     assert line[1] == f"Part 1 → {split}: not what the annotated answer rests on, but Section 1 overlaps it"
@@ -185,7 +186,7 @@ def test_a_part_that_may_be_a_section() -> None:
 def test_lines_that_say_nothing_are_left_out() -> None:
     """That a part is there, where nothing is known of what it should be, is no evidence."""
     whole = replace(case("(Part 1)", AnnotatedAnswer(silent=False, answer="So.")), parts=((0, len(TEXT)),))
-    assert lines(prepare(whole, blind=True, suggestions=True).shown, "reference") == []
+    assert lines(prepare(whole, PAPER, blind=True, suggestions=True).shown, "reference") == []
     assert lines(screen("See the following section: What we collect"), "reference") == []
     assert lines(screen("Your name."), "reference") == [("plain", "names no section")]
 
@@ -210,7 +211,7 @@ def test_nothing_of_the_run_is_sent_to_a_blind_screen() -> None:
 @pytest.mark.parametrize(("status", "said"), [("refused", "refused"), ("truncated", "cut off"), ("answered", "")])
 def test_how_an_answer_ended_is_said(status: str, said: str) -> None:
     """A refusal and an answer that was cut off are scored like others, and are called so."""
-    shown = prepare(case("No.", status=status), blind=True, suggestions=True).shown
+    shown = prepare(case("No.", status=status), PAPER, blind=True, suggestions=True).shown
     assert said in shown["state"]
     assert bool(shown["state"]) == bool(said)
 
@@ -225,17 +226,17 @@ def test_without_annotation_and_words() -> None:
 
 def test_suggestions_can_be_left_out() -> None:
     """Where the study does without them, none reaches the screen."""
-    shown = prepare(case("Section 1."), blind=True, suggestions=False).shown
+    shown = prepare(case("Section 1."), PAPER, blind=True, suggestions=False).shown
     assert (shown["suggestion"], shown["reason"]) == ({}, "")
     assert screen("Section 1.")["suggestion"] == {"reference": "1"}
 
 
 def test_calibration_is_in_the_rubrics_words() -> None:
     """Both scores side by side, and where they differ."""
-    mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=Values.typed("11213"))
+    mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=typed("11213"))
     reference = replace_values(mine, "11113")
-    about = prepare(case("Section 1 says so."), blind=True, suggestions=True)
-    compared = comparison(mine, reference, about)
+    about = prepare(case("Section 1 says so."), PAPER, blind=True, suggestions=True)
+    compared = comparison(mine, reference, about, PAPER)
     assert (compared["question"], compared["reply"]) == ("What do you collect?", "Section 1 says so.")
     assert (compared["by"], compared["note"]) == ("reference", "why")
     assert [row["same"] for row in compared["rows"]] == [True, True, False, True, True]
@@ -251,6 +252,6 @@ def replace_values(event: Event, keys: str) -> Event:
         kind="score",
         analyst="reference",
         answer=event.answer,
-        values=Values.typed(keys),
+        values=typed(keys),
         note="why",
     )

@@ -88,6 +88,7 @@ def export(
     from genaipa.cli.output import check_new, written
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
+    from genaipa.scoring.rubric import load_rubric
 
     here = current_workspace()
     suffix = suffix_of(output) if output else ".csv"
@@ -95,16 +96,16 @@ def export(
         check_new(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
     events: Sequence[Event] = _events(here, damaged=suffix == ".jsonl")
-    answers = {}
+    answers, rubric = dict[str, Any](), load_rubric(here)
     if suffix != ".jsonl" or standing:
         events = given(events, machines=machines)
     if suffix != ".jsonl":
         answers = _pool(here, list_runs(here)).answers
     if output is None:
-        write_scores(sys.stdout.buffer, suffix, events, answers, per_run=per_run)
+        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run)
         return
     with written(output, force=force) as file:
-        write_scores(file, suffix, events, answers, per_run=per_run)
+        write_scores(file, suffix, events, answers, rubric, per_run=per_run)
     show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
 
 
@@ -129,11 +130,11 @@ def import_(
     from genaipa.runs.folder import list_runs
     from genaipa.scoring.exchange.importing import import_scores
     from genaipa.scoring.people import load_people
-    from genaipa.scoring.store import Store, database_url
+    from genaipa.scoring.store import open_store
 
     here = current_workspace()
     pool, people = _pool(here, list_runs(here)), load_people(here)
-    with contextlib.closing(Store.open(database_url(here))) as store:
+    with contextlib.closing(open_store(here)) as store:
         imported = import_scores(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
     if json:
         print_json(imported)
@@ -167,6 +168,7 @@ def sheet(
     from genaipa.cli.output import check_new, written
     from genaipa.runs.selection import select
     from genaipa.scoring.exchange.sheet import blind_order, write_sheet
+    from genaipa.scoring.rubric import load_rubric
 
     here = current_workspace()
     if output.suffix.lower() != ".xlsx":
@@ -185,7 +187,7 @@ def sheet(
     if not order:
         raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
     with written(output, force=force) as file:
-        write_sheet(file, map(pool.case, order), analyst)
+        write_sheet(file, map(pool.case, order), load_rubric(here), analyst)
     show(f"{output}: {number(len(order), 'answer')} to score.")
     named = () if analyst else ("--analyst", "NAME")
     show(f"Filled, it comes back with: {command('genaipa', 'scores', 'import', str(output), *named)}")

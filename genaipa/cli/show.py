@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
     from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace
 
 _PREVIEW = 72
@@ -170,14 +171,17 @@ class _Judged:
     def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
         from genaipa.runs.inputs import Inputs
         from genaipa.scoring.current import in_effect
+        from genaipa.scoring.rubric import shipped_rubric
         from genaipa.scoring.store import existing_store
 
         self._inputs = Inputs(workspace, folder)
         self._events: dict[str, list[Event]] = {}
+        self._rubric = shipped_rubric()
         try:
             with existing_store(workspace) as store:
                 digests = {record.digest for record in records if record.digest}
                 if store is not None:
+                    self._rubric = store.rubric
                     self._events = {digest: in_effect(store.events_of(digest)) for digest in digests}
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
@@ -192,7 +196,9 @@ class _Judged:
 
     def scores(self, record: Record) -> list[str]:
         """Each score and decision in effect, in a sentence."""
-        return [_in_words(event) for event in self._events.get(record.digest, ()) if event.values is not None]
+        return [
+            _in_words(event, self._rubric) for event in self._events.get(record.digest, ()) if event.values is not None
+        ]
 
     def as_facts(self, record: Record) -> dict[str, object]:
         """The same for machines."""
@@ -201,14 +207,12 @@ class _Judged:
         return {"annotated": found, "scores": events}
 
 
-def _in_words(event: Event) -> str:
-    """A score as one line: who, the five values, M_all times 10, the note."""
-    from genaipa.scoring.rubric import METRICS, shipped_rubric
-
+def _in_words(event: Event, rubric: Rubric) -> str:
+    """A score as one line: who, the values, M_all times 10, the note."""
     assert event.values is not None, "a score or an adjudication has values"
-    values = ", ".join(f"{metric} {event.values[metric]:+g}" for metric in METRICS)
+    values = ", ".join(f"{metric} {value:+g}" for metric, value in event.values.items())
     who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
-    overall = 10 * shipped_rubric().m_all(event.values)
+    overall = 10 * rubric.m_all(event.values)
     return f"{who}: {values}; M_all*10 {overall:.1f}{'; ' + event.note if event.note else ''}\n"
 
 

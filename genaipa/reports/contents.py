@@ -268,7 +268,7 @@ _EFFORTS: tuple[effort_figures.Effort, ...] = ("cost", "seconds")
 
 
 def _agreement(gathered: Gathered) -> Chapter:
-    table = agreement.alphas(gathered.events)
+    table = agreement.alphas(gathered.events, gathered.rubric)
     return Chapter(
         "agreement",
         "Agreement of the analysts",

@@ -19,7 +19,7 @@ from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST
+from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Gathered:
     events: list[Event] = field(default_factory=list)
     """Everything that happened at the desk to the runs' answers, in order."""
     problems: list[str] = field(default_factory=list)
+    rubric: Rubric = field(default_factory=shipped_rubric)
+    """By which the answers are scored."""
 
 
 def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None, *, excluded: bool = False) -> Gathered:
@@ -72,7 +74,7 @@ def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None,
         raise UsageError(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
-    gathered = Gathered(tidy_table.empty(), list(sources))
+    gathered = Gathered(tidy_table.empty(), list(sources), rubric=load_rubric(workspace))
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     for source in sources:
         _Run(workspace, source, gathered).add_to(rows)

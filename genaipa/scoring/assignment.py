@@ -12,10 +12,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from msgspec.structs import astuple
-
-from genaipa.scoring.rubric import METRICS
-
 if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.current import CurrentScores
@@ -189,5 +185,5 @@ def _differences(given: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None where all are the same."""
     if all(values == given[0] for values in given):
         return None
-    by_metric = zip(*map(astuple, given), strict=True)
-    return {metric: max(values) - min(values) for metric, values in zip(METRICS, by_metric, strict=True)}
+    by_metric = {metric: [values[metric] for values in given] for metric in given[0]}
+    return {metric: max(values) - min(values) for metric, values in by_metric.items()}

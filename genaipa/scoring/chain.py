@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from genaipa.scoring.events import Event
+from genaipa.scoring.events import event_decoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 START = ""
 """What stands for the digest before the first event."""
+_decode = event_decoder().decode
 TAIL = 100
 """Events whose digests are checked whenever a log is opened."""
 
@@ -112,7 +113,7 @@ def _breaks(here: Link, before: str) -> Iterator[str]:
     elif here.digest != link(before, here.event):
         yield f"{named} or what stands before it is not as it was written."
     try:
-        event = msgspec.json.decode(here.event, type=Event)
+        event = _decode(here.event)
     except msgspec.DecodeError:
         yield f"{named} can't be read."
         return

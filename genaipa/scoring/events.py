@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from genaipa.scoring.rubric import METRICS, Values
+from genaipa.scoring.rubric import Values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.scoring.rubric import Rubric
 
 EventKind = Literal["score", "adjudication", "undo", "skip", "look"]
 Scorer = Literal["human", "machine"]
@@ -21,8 +26,6 @@ EXPOSURE: EventKind = "look"
 """The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
 LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE)
 """The kinds of events that can't be undone."""
-UNTYPED = "." * len(METRICS)
-"""What is typed of a draft before the first digit."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -64,7 +67,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A score that is not finished: it is overwritten as it grows, and gone once the score is in.
 
-    `typed` has one character for each metric: the digit that was typed, or a dot. `updated` is when the store got it,
+    `typed` has one character for each metric: the digit that was typed, or a dot; it is empty before the first.
+    `updated` is when the store got it,
     and `after` the number of the last event that it held then, which no clock that is set back can confuse.
     `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected` is as in the
     score that it will be.
@@ -73,7 +77,7 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     analyst: str
     answer: str
     kind: Literal["score", "adjudication"]
-    typed: str = UNTYPED
+    typed: str = ""
     note: str = ""
     seconds: float = 0.0
     updated: str = ""
@@ -81,6 +85,18 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     turn: str = ""
     revision: int = 0
     preselected: bool = False
+
+
+def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
+    """A decoder of events whose values are the rubric's; without one, values of any metrics."""
+    given: Callable[[Any], Values] = rubric.given if rubric else Values
+
+    def values(_: object, raw: object) -> Values:
+        if not isinstance(raw, dict) or not {bool, str}.isdisjoint(map(type, raw.values())):
+            raise TypeError("values are numbers, by metric")
+        return given(raw)
+
+    return msgspec.json.Decoder(Event, dec_hook=values)
 
 
 def new_id() -> str:
@@ -93,11 +109,16 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def complaint(event: Event) -> str:
-    """What is wrong with an event by itself, as a sentence; empty if nothing."""
+def complaint(event: Event, rubric: Rubric) -> str:
+    """What is wrong with an event by itself, as a sentence; empty if nothing. Its values have to be the rubric's."""
     valued = event.kind in VALUED
     if valued != (event.values is not None):
-        return f"the {event.kind} must have {'its five' if valued else 'no'} values."
+        return f"the {event.kind} must have {'its' if valued else 'no'} values."
+    if event.values is not None:
+        try:
+            rubric.given(event.values)
+        except ValueError as error:
+            return f"{error}."
     if (event.kind == "undo") != bool(event.undoes):
         return "an undo, and only an undo, says which event it undoes."
     if event.scorer == "machine" and event.kind not in ("score", "undo"):

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from genaipa.scoring.assignment import Coverage, wanted_from
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id, now
-from genaipa.scoring.rubric import RUBRIC_DIGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -292,7 +291,7 @@ class Queue:
             undoes=undoes,
             blind=self.plan.blind and digest not in self.current.saw_system(analyst),
             independent=digest not in self.current.saw_scores(analyst),
-            rubric=RUBRIC_DIGEST if values else "",
+            rubric=self.store.rubric.digest if values else "",
         )
 
     def _keep(self, event: Event) -> Event:
@@ -331,7 +330,7 @@ class Queue:
     def _withdraw(self, event: Event) -> None:
         if event.values is not None and event.kind in ("score", "adjudication"):
             # First, so that what was typed is never lost: the draft of an answer that is scored disturbs nobody.
-            typed, seconds = event.values.keys, event.seconds or 0.0
+            typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
             self.store.save_draft(replace(draft, preselected=event.preselected))
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
@@ -58,6 +58,16 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     evidence: tuple[Kind, ...] = ()
 
 
+class Values(dict[str, float]):
+    """One analyst's values for one answer, by metric: hashable, shared between equal scores, and never changed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a dict has none
+        return hash(frozenset(self.items()))
+
+    def __setitem__(self, metric: str, value: float) -> NoReturn:
+        raise TypeError("the values of a score don't change: a correction is a new score")
+
+
 class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """A rubric as its file has it: `metrics` by id, and `values`, which each of them can be given, from best to worst.
 
@@ -103,6 +113,44 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def with_evidence(self, kind: Kind) -> list[str]:
         """The metrics beside which the desk shows this kind of evidence."""
         return [name for name, metric in self.metrics.items() if kind in metric.evidence]
+
+    # -- the values of an answer --
+
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[str, float], ...], Values]:
+        return {}
+
+    def given(self, by_metric: Mapping[str, float]) -> Values:
+        """These values, in the order of the metrics; a ValueError if they are none of this rubric's.
+
+        The same values are the same object: hundreds of thousands of scores are read when a desk opens.
+        """
+        key = tuple(by_metric.items())
+        known = self._known.get(key)
+        if known is None:
+            self._check(by_metric)
+            ordered = Values({metric: float(by_metric[metric]) for metric in self.metrics})
+            known = self._known.setdefault(tuple(ordered.items()), ordered)
+            self._known[key] = known
+        return known
+
+    def _check(self, by_metric: Mapping[str, float]) -> None:
+        if by_metric.keys() != self.metrics.keys():
+            given, wanted = (", ".join(names) or "none" for names in (by_metric, self.metrics))
+            raise ValueError(f"the metrics are {given}, and the rubric '{self.title}' has {wanted}")
+        for metric, value in by_metric.items():
+            if value not in self.values:
+                raise ValueError(f"{metric} is {value:g}, and can be {', '.join(map(shown, self.values))} only")
+
+    def typed(self, keys: str) -> Values:
+        """The values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
+        if len(keys) != len(self.metrics) or not set(keys) <= self.keys.keys():
+            raise ValueError(f"'{keys}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
+        return self.given({metric: self.keys[key] for metric, key in zip(self.metrics, keys, strict=True)})
+
+    def keys_of(self, values: Values) -> str:
+        """The digits that give these values at the desk."""
+        return "".join(self.key(values[metric]) for metric in self.metrics)
 
     @property
     def untyped(self) -> str:
@@ -219,38 +267,3 @@ SILENT_RULE = (
     "The document does not answer this question: the right answer is to say so, "
     "and any mention of a section scores -1 on reference."
 )
-
-
-class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """One analyst's five values for one answer, each of `VALUES`; a ValueError for any other."""
-
-    relevance: float
-    accuracy: float
-    clarity: float
-    completeness: float
-    reference: float
-
-    def __post_init__(self) -> None:
-        # All five at once first: hundreds of thousands of scores are read when a desk opens.
-        if {self.relevance, self.accuracy, self.clarity, self.completeness, self.reference} <= _ALLOWED:
-            return
-        for metric in METRICS:
-            if self[metric] not in VALUES:
-                raise ValueError(f"{metric} is {self[metric]:g}, and can be {', '.join(map(shown, VALUES))} only")
-
-    def __getitem__(self, metric: str) -> float:
-        value: float = getattr(self, metric)
-        return value
-
-    @classmethod
-    def typed(cls, keys: str) -> Values:
-        """The values behind five digits in the order of the metrics: "11213"; a ValueError for anything else."""
-        if len(keys) != len(METRICS) or not set(keys) <= set(KEYS):
-            raise ValueError(f"'{keys}' is not five digits from 1 to 3")
-        return cls(*(KEYS[key] for key in keys))
-
-    @property
-    def keys(self) -> str:
-        """The five digits that give these values at the desk."""
-        digits = {value: key for key, value in KEYS.items()}
-        return "".join(digits[self[metric]] for metric in METRICS)

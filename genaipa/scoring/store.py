@@ -20,7 +20,8 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.scoring import chain, schema
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
-from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, now
+from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, event_decoder, now
+from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -44,8 +45,6 @@ _LATEST = """SELECT latest.*, head FROM score_chain LEFT JOIN (
     SELECT seq, id, answer, event, digest FROM score_events ORDER BY seq DESC LIMIT :most
 ) AS latest ON TRUE ORDER BY seq"""
 
-_encode = msgspec.json.Encoder().encode
-_decode_kept = msgspec.json.Decoder(Event).decode
 _decode_draft = msgspec.json.Decoder(Draft).decode
 
 
@@ -65,18 +64,26 @@ def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[S
     if file is not None and not file.exists():
         yield None
         return
-    with contextlib.closing(Store.open(url, reading=True, damaged=damaged)) as store:
+    with contextlib.closing(Store.open(url, load_rubric(workspace), reading=True, damaged=damaged)) as store:
         yield store
+
+
+def open_store(workspace: Workspace) -> Store:
+    """The workspace's scores, by its rubric, for writing; made where there are none yet."""
+    return Store.open(database_url(workspace), load_rubric(workspace))
 
 
 class Store:
     """One open database of scores; any number of threads may share it. `name` tells people which one it is.
 
+    It holds the scores of one `rubric`: events with other metrics or values are neither read nor written.
+
     Every method raises a GenaipaError, and leaves everything as it was, if the database can't be reached or written.
     """
 
-    def __init__(self, engine: Engine, name: str) -> None:
-        self.name = name
+    def __init__(self, engine: Engine, name: str, rubric: Rubric) -> None:
+        self.name, self.rubric = name, rubric
+        self._decoder = event_decoder(rubric)
         self._engine = engine
         # The first statement of a transaction that writes: it waits for its turn, and readers don't wait for it.
         sqlite = engine.dialect.name == "sqlite"
@@ -85,15 +92,17 @@ class Store:
         self._turn = threading.Lock()
 
     @classmethod
-    def open(cls, url: str, *, reading: bool = False, damaged: bool = False) -> Self:
+    def open(cls, url: str, rubric: Rubric | None = None, *, reading: bool = False, damaged: bool = False) -> Self:
         """The database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
+
+        Its scores are by `rubric`, the shipped one if none is given.
 
         With `reading`, a file that can't be written is opened as it is: every method that writes fails then. A
         GenaipaError says why a database can't be used, without the password that may stand in the URL; that its last
         events were changed is one too, unless a `damaged` one is wanted.
         """
         engine, name = connect(url, reading=reading)
-        store = cls(engine, name)
+        store = cls(engine, name, rubric or shipped_rubric())
         try:
             store._prepare(damaged=damaged)
         except BaseException:
@@ -138,7 +147,7 @@ class Store:
             )
 
     def _keep(self, connection: Connection, events: Sequence[Event]) -> int:
-        kept = _by_id(connection, [event.id for event in events])
+        kept = self._by_id(connection, [event.id for event in events])
         new: dict[str, Event] = {}
         for event in events:
             there = kept.get(event.id) or new.get(event.id)
@@ -188,11 +197,11 @@ class Store:
             after = rows[-1][0]
 
     def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
-        if problem := complaint(event):
+        if problem := complaint(event, self.rubric):
             raise DataError(self.name, problem, f"event {event.id}")
         if event.kind != "undo":
             return
-        undone = new.get(event.undoes) or _by_id(connection, [event.undoes]).get(event.undoes)
+        undone = new.get(event.undoes) or self._by_id(connection, [event.undoes]).get(event.undoes)
         if undone is None or undone.kind in LASTING or (undone.analyst, undone.answer) != (event.analyst, event.answer):
             problem = f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
             raise DataError(self.name, problem, f"event {event.id}")
@@ -207,7 +216,7 @@ class Store:
                     {"after": after, "page": _PAGE},
                 ).all()
             for number, text in rows:
-                yield number, _decode_event(text)
+                yield number, self._decode(text)
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]
@@ -215,7 +224,7 @@ class Store:
     def events_of(self, answer: str) -> list[Event]:
         """Everything that happened to one answer, in order."""
         with self._reading() as connection:
-            return _events_of(connection, answer)
+            return self._events_of(connection, answer)
 
     def save_draft(self, draft: Draft) -> None:
         """Keep an unfinished score in place of the one before; `updated` and `after` become this moment's."""
@@ -257,7 +266,7 @@ class Store:
         Where the reply is no, nothing changes.
         """
         with self._writing() as connection:
-            events = [event for event in _events_of(connection, answer) if event.scorer == "human"]
+            events = [event for event in self._events_of(connection, answer) if event.scorer == "human"]
             taken = {event.analyst for event in in_effect(events) if event.kind == "score"}
             taken.update(_live(connection).get(answer, ()), _begun(connection, answer, minutes))
             if len(taken.difference(apart, [analyst])) >= wanted:
@@ -283,6 +292,32 @@ class Store:
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
+
+    def _by_id(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
+        """Those of the events with these ids that are there."""
+        rows = _run_on(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
+        return {event.id: event for event in map(self._decode, rows.scalars())}
+
+    def _events_of(self, connection: Connection, answer: str) -> list[Event]:
+        by_answer = "SELECT event FROM score_events WHERE answer = :answer ORDER BY seq"
+        return [self._decode(text) for text in _run(connection, by_answer, {"answer": answer}).scalars()]
+
+    def _decode(self, text: str) -> Event:
+        try:
+            return self._decoder.decode(text)
+        except msgspec.DecodeError:
+            pass
+        try:
+            event = event_decoder().decode(text)
+        except msgspec.DecodeError:
+            told = "the log of scores has an event that can't be read; which one it is says: genaipa scores verify"
+            raise GenaipaError(told) from None
+        raise DataError(
+            self.name,
+            f"{complaint(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep those of "
+            f"another one in a database of their own ({VARIABLE}).",
+            f"event {event.id}",
+        )
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -319,14 +354,6 @@ def _run_on(connection: Connection, statement: str, these: Sequence[Any]) -> Cur
     return connection.execute(listed, {"these": these})
 
 
-def _decode_event(text: str) -> Event:
-    try:
-        return _decode_kept(text)
-    except msgspec.DecodeError:
-        told = "the log of scores has an event that can't be read; which one it is says: genaipa scores verify"
-        raise GenaipaError(told) from None
-
-
 def _state(connection: Connection) -> chain.State:
     rows = connection.exec_driver_sql("SELECT events, head, begun, before_it FROM score_chain").all()
     if len(rows) != 1:
@@ -350,18 +377,7 @@ def _tail_breaks(connection: Connection) -> Iterator[str]:
 
 
 def _text(record: Event | Draft) -> str:
-    return _encode(record).decode()
-
-
-def _by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
-    """Those of the events with these ids that are there."""
-    rows = _run_on(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
-    return {event.id: event for event in map(_decode_event, rows.scalars())}
-
-
-def _events_of(connection: Connection, answer: str) -> list[Event]:
-    rows = _run(connection, "SELECT event FROM score_events WHERE answer = :answer ORDER BY seq", {"answer": answer})
-    return [_decode_event(text) for text in rows.scalars()]
+    return msgspec.json.encode(record).decode()
 
 
 def _draft(connection: Connection, analyst: str, answer: str, kind: str) -> Draft | None:

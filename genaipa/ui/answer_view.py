@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from genaipa.scoring.evidence.examine import annotated_targets, examine
-from genaipa.scoring.rubric import KEYS, METRICS, RUBRIC, SILENT_RULE, shown
+from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.scoring.evidence.quotations import Quotation
     from genaipa.scoring.evidence.resolution import Reference
+    from genaipa.scoring.rubric import Rubric
 
 Piece = list[str]
 Line = dict[str, str]
@@ -44,6 +45,8 @@ class Prepared:
 
     shown: dict[str, Any]
     evidence: Evidence
+    suggested: dict[str, float]
+    """Metric → the value that is suggested on screen."""
 
 
 def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
@@ -63,7 +66,7 @@ def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
     return cut
 
 
-def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
+def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Prepared:
     """Everything about one answer that does not depend on who scores it."""
     document, annotated = case.document, case.annotated
     reply = case.masked_reply() if blind else case.reply
@@ -77,6 +80,8 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
     )
     targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
+    settled = suggestions and evidence.suggestion is not None
+    suggested = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
     shown = {
         "answer": case.answer.digest,
         "document": {
@@ -94,28 +99,43 @@ def prepare(case: Case, *, blind: bool, suggestions: bool) -> Prepared:
         "annotated": annotated
         and {
             "silent": annotated.silent,
-            "rule": SILENT_RULE if annotated.silent else "",
+            "rule": rubric.silent_rule if annotated.silent else "",
             "text": annotated.answer,
             "note": annotated.note,
             "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],
         },
-        "evidence": _lines(evidence, reply),
+        "evidence": _lines(evidence, reply, rubric),
         "first": _first(rests_on, evidence),
-        "suggestion": {metric: _key(value) for metric, value in evidence.suggestion.items()} if suggestions else {},
+        "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggestions else "",
-        "metrics": [
-            {"metric": metric, "lines": [in_words(metric, value) for value in KEYS.values()]} for metric in METRICS
-        ],
+        "metrics": [metric_in_words(rubric, metric) for metric in rubric.metrics],
     }
-    return Prepared(shown, evidence)
+    return Prepared(shown, evidence, suggested)
 
 
-def in_words(metric: str, value: float) -> dict[str, str]:
-    """A value of a metric: the key that gives it, the value as people write it, and the rubric's words."""
-    return {"key": _key(value), "value": shown(value), "words": RUBRIC[metric][value]}
+def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:
+    """A metric: its id, its name, the question that it asks, and each of its values."""
+    return {
+        "metric": metric,
+        "name": rubric.names[metric],
+        "question": rubric.metrics[metric].question,
+        # Lines about citations are the longest.
+        "wide": "citations" in rubric.metrics[metric].evidence,
+        "lines": [in_words(rubric, metric, value) for value in rubric.values],
+    }
 
 
-def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, Any]:
+def in_words(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
+    """A value of a metric: the key that gives it, its tone, the value as people write it, and the rubric's words."""
+    return {
+        "key": rubric.key(value),
+        "tone": {1.0: "good", -1.0: "bad"}.get(value, "unsure"),
+        "value": shown(value),
+        "words": rubric.words(metric, value),
+    }
+
+
+def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric) -> dict[str, Any]:
     """How a calibration score lies beside the reference analyst's, metric by metric in the rubric's words."""
     assert mine.values is not None
     assert reference.values is not None
@@ -126,22 +146,18 @@ def comparison(mine: Event, reference: Event, prepared: Prepared) -> dict[str, A
         "note": reference.note,
         "rows": [
             {
-                "metric": metric,
-                "mine": _worded(metric, mine.values[metric]),
-                "theirs": _worded(metric, reference.values[metric]),
+                "metric": name,
+                "mine": _worded(rubric, metric, mine.values[metric]),
+                "theirs": _worded(rubric, metric, reference.values[metric]),
                 "same": mine.values[metric] == reference.values[metric],
             }
-            for metric in METRICS
+            for metric, name in rubric.names.items()
         ],
     }
 
 
-def _worded(metric: str, value: float) -> str:
-    return f"{shown(value)} {RUBRIC[metric][value]}"
-
-
-def _key(value: float) -> str:
-    return next(key for key, meant in KEYS.items() if meant == value)
+def _worded(rubric: Rubric, metric: str, value: float) -> str:
+    return f"{shown(value)} {rubric.words(metric, value)}"
 
 
 def _headings(document: Document) -> list[Span]:
@@ -213,13 +229,16 @@ def _tone_of_quotation(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _lines(evidence: Evidence, reply: str) -> dict[str, list[Line]]:
-    """The evidence, beside the metric that it bears on."""
-    lines: dict[str, list[Line]] = {metric: [] for metric in METRICS}
-    lines["accuracy"] = [*_on_quotations(evidence), *_on_silence(evidence)]
-    lines["clarity"].append(_line("plain", f"{len(reply.split()):,} words"))
-    lines["reference"] = _on_references(evidence)
-    return lines
+def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[Line]]:
+    """The evidence, beside the metrics that it bears on."""
+    of_kind = {
+        "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
+        "length": [_line("plain", f"{len(reply.split()):,} words")],
+        "citations": _on_references(evidence),
+    }
+    return {
+        name: [line for kind in metric.evidence for line in of_kind[kind]] for name, metric in rubric.metrics.items()
+    }
 
 
 def _on_quotations(evidence: Evidence) -> list[Line]:

@@ -14,11 +14,12 @@ from genaipa.scoring.assignment import Plan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
-from genaipa.scoring.store import Store, database_url
+from genaipa.scoring.store import Store, open_store
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from genaipa.errors import GenaipaError
+    from genaipa.scoring.rubric import Rubric
     from genaipa.ui.settings import DeskSettings
 
 
@@ -42,6 +43,11 @@ class Desk:
     store: Store
     current: CurrentScores
     queue: Queue
+
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric that answers are scored by."""
+        return self.store.rubric
 
     def problems(self, visitor: Visitor) -> list[str]:
         """What can't be used, in the words that this visitor may read."""
@@ -70,7 +76,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         systems={source.folder.name: source.systems for source in meant},
         excluded=settings.excluded,
     )
-    store = Store.open(database_url(workspace))
+    store = open_store(workspace)
     current = CurrentScores(store.events)
     plan = Plan(
         per_answer=settings.per_answer,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from genaipa.datasets.genaipabench.layout import origin_of
 from genaipa.datasets.genaipabench.results import PARAPHRASES
 from genaipa.runs.audit import Finding
-from genaipa.scoring.rubric import METRICS, VALUES, Values, shipped_rubric
+from genaipa.scoring.rubric import METRICS, VALUES, shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -181,9 +181,9 @@ def _unreachable(tables: _Tables) -> Iterator[Finding]:
 @cache
 def _single() -> tuple[float, ...]:
     """Every value of M_all that five metrics can come to."""
-    return tuple(
-        sorted({round(shipped_rubric().m_all(Values(*five)), 6) for five in product(VALUES, repeat=len(METRICS))})
-    )
+    m_all = shipped_rubric().m_all
+    scores = (dict(zip(METRICS, five, strict=True)) for five in product(VALUES, repeat=len(METRICS)))
+    return tuple(sorted({round(m_all(score), 6) for score in scores}))
 
 
 @cache

@@ -26,7 +26,7 @@ from genaipa.files.formulas import parse_number
 from genaipa.files.strict_yaml import read_text
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, StudyExperiment
-from genaipa.scoring.rubric import METRICS, VALUES, Values, shipped_rubric
+from genaipa.scoring.rubric import METRICS, VALUES, shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,18 +190,18 @@ def _regulation_rows(path: str, title: str, grid: Grid) -> Iterator[PublishedSco
             reason = "The row lacks the id of a question, a regulation, or five values that a metric can have."
             yield Finding("unplaced", path, title, f"A{line}", reason, system_of(path), "regulation")
             continue
-        given = Values(*(value for value in values if value is not None))
+        given = {metric: value or 0.0 for metric, value in zip(METRICS, values, strict=True)}
         yield PublishedScore(
             system=system_of(path),
             experiment="regulation",
             document=document,
             question=question,
             m_all=shipped_rubric().m_all(given),
-            relevance=given.relevance,
-            accuracy=given.accuracy,
-            clarity=given.clarity,
-            completeness=given.completeness,
-            reference=given.reference,
+            relevance=given["relevance"],
+            accuracy=given["accuracy"],
+            clarity=given["clarity"],
+            completeness=given["completeness"],
+            reference=given["reference"],
             averaged=1,
             file=path,
             sheet=title,

@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 
     from genaipa.reports.table import Table
     from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
 
 
-def alphas(events: Iterable[Event]) -> Table:
+def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     """Krippendorff's alpha of people's independent scores, by metric; nothing where no answer has two of them."""
-    found = measure(independent_scores(events))
+    found = measure(independent_scores(events), rubric)
     analysts = {leaning.analyst for leaning in found.leanings}
     rows = []
     for metric, agreed in found.metrics.items() if found.answers else ():
         low, high = agreed.alpha.interval or (None, None)
         rows.append(
             {
-                "metric": metric,
+                "metric": rubric.names[metric],
                 "alpha": agreed.alpha.value,
                 "low": low,
                 "high": high,

@@ -1,4 +1,4 @@
-"""What an analyst should know about an answer before scoring it, and the reference score that follows from it.
+"""What an analyst should know about an answer before scoring it, and the value of its citations that follows from it.
 
 evidence = examine(reply, document, parts=case.parts, annotated=case.annotated, part_set=case.part_set)
 """
@@ -44,7 +44,7 @@ _POINTING = re.compile(
 class Evidence:
     """What a reply cites, quotes and says of the document's silence.
 
-    `suggestion` holds a value for the metric "reference", or nothing where the evidence doesn't settle it; `reason`
+    `suggestion` is the value of the citations, None where the evidence doesn't settle it; `reason`
     is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the
     reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
     `summarised` says that the system had a summary, from which it may quote.
@@ -53,7 +53,7 @@ class Evidence:
     references: tuple[Reference, ...]
     quotations: tuple[Quotation, ...]
     silence: Silence
-    suggestion: dict[str, float]
+    suggestion: float | None
     reason: str
     targets: int = 0
     points: bool = False
@@ -93,8 +93,7 @@ def examine(
     elif annotated:
         # A summary has parts of its own.
         value, reason = (None, "") if "summary" in reply.casefold() else _on_sections(references)
-    suggestion: dict[str, float] = {} if value is None else {"reference": value}
-    return Evidence(references, quotations, silence, suggestion, reason, len(targets), points, summarised)
+    return Evidence(references, quotations, silence, value, reason, len(targets), points, summarised)
 
 
 def annotated_targets(

@@ -9,7 +9,7 @@ import msgspec
 from genaipa.errors import UsageError
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.exchange.rows import COLUMNS, row_of
+from genaipa.scoring.exchange.rows import columns, row_of
 from genaipa.scoring.exchange.tables import write_csv, write_xlsx
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.answers import Answer
     from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
 
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
@@ -40,6 +41,7 @@ def write_scores(
     suffix: str,
     events: Iterable[Event],
     answers: Mapping[str, Answer],
+    rubric: Rubric,
     *,
     per_run: bool = False,
 ) -> None:
@@ -52,10 +54,11 @@ def write_scores(
         file.writelines(msgspec.json.encode(event) + b"\n" for event in events)
         return
     if per_run:
-        rows = (row_of(event, [place] if place else []) for place, event in occurring(events, answers))
+        placed = ((event, [place] if place else []) for place, event in occurring(events, answers))
     else:
-        rows = (row_of(event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
+        placed = ((event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
+    rows = (row_of(event, places, rubric) for event, places in placed)
     if suffix == ".csv":
-        write_csv(file, COLUMNS, rows)
+        write_csv(file, columns(rubric), rows)
     else:
-        write_xlsx(file, "scores", COLUMNS, rows)
+        write_xlsx(file, "scores", columns(rubric), rows)

@@ -59,7 +59,7 @@ def import_scores(
     """
     history = [event for _, event in store.events()]
     known = {event.analyst for event in history}
-    reading = Reading(functools.cache(lambda name: people.who(name, known)), analyst)
+    reading = Reading(functools.cache(lambda name: people.who(name, known)), store.rubric, analyst)
     for path in paths:
         reading.read(path)
     sifting = _Sifting(history, answers, unknown_answers=unknown_answers)
@@ -134,5 +134,5 @@ class _Sifting:
 
 def _saying(event: Event) -> tuple[object, ...]:
     """What an event says, whenever it was said. Blanks in a note don't count: spreadsheets change line ends."""
-    values = event.values.keys if event.values is not None else ""
+    values = event.values
     return (event.kind, event.scorer, event.analyst, event.answer, values, " ".join(event.note.split()), event.undoes)

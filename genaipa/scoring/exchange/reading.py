@@ -10,21 +10,23 @@ import msgspec
 from genaipa.errors import DataError, UsageError, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import convert, read_text
-from genaipa.scoring.events import Event, complaint
-from genaipa.scoring.exchange.rows import COLUMNS, DIGEST, event_of, is_scored, time_of
+from genaipa.scoring.events import Event, complaint, event_decoder
+from genaipa.scoring.exchange.rows import DIGEST, columns, event_of, is_scored, time_of
 from genaipa.scoring.exchange.sheet import SHOWN
 from genaipa.scoring.exchange.tables import read_table, simplified
-from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from genaipa.scoring.exchange.tables import Table
+    from genaipa.scoring.rubric import Rubric
 
-# Column as people may write it → column.
-_KNOWN = {simplified(name): name for name in (*COLUMNS, *SHOWN)}
-_NEEDED = (DIGEST, *METRICS)
+
+class _Valued(msgspec.Struct):
+    """The values of an event as a file has them, before they are checked."""
+
+    values: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,20 @@ class Reading:
     """What was found in files so far, the problems of their entries, and how many rows had no value at all.
 
     `spell` gives the name under which the scores of a person are kept, and raises a UsageError for what can't be one;
-    `analyst` is who filled the rows that name nobody.
+    `analyst` is who filled the rows that name nobody. Values and columns are those of the `rubric`.
     """
 
     spell: Callable[[str], str]
+    rubric: Rubric
     analyst: str = ""
     found: list[Found] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unscored: int = 0
+
+    def __post_init__(self) -> None:
+        # Column as people may write it → column.
+        self._known = {simplified(name): name for name in (*columns(self.rubric), *SHOWN)}
+        self._needed = (DIGEST, *self.rubric.metrics)
 
     def read(self, path: Path) -> None:
         """Take in a file; a DataError or UsageError if it can't be read at all."""
@@ -65,7 +73,7 @@ class Reading:
         self.problems.append(str(DataError(path, problem, entry)))
 
     def _read_log(self, path: Path) -> None:
-        ids, text = set(), read_text(path)
+        ids, text, decode = set(), read_text(path), event_decoder(self.rubric).decode
         if not text.strip():
             raise DataError(path, "is empty.")
         # Not splitlines: a note may hold a line separator of Unicode.
@@ -74,12 +82,12 @@ class Reading:
                 continue
             entry = f"line {count}"
             try:
-                event = msgspec.json.decode(line, type=Event)
+                event = decode(line)
             except DAMAGE:
-                inner, problem = _why_undecodable(line)
+                inner, problem = _why_undecodable(line, self.rubric)
                 self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
-            told = f"the event '{event.id}' stands twice." if event.id in ids else _complaint(event)
+            told = f"the event '{event.id}' stands twice." if event.id in ids else self._complaint(event)
             if told:
                 self._tell(path, entry, told)
             else:
@@ -89,20 +97,20 @@ class Reading:
     def _read_rows(self, table: Table) -> None:
         columns = dict(self._columns(table))
         nameless, seen = [], dict[tuple[str, ...], tuple[int, Event]]()
-        for row, texts in table.rows if columns.keys() >= set(_NEEDED) else ():
+        for row, texts in table.rows if columns.keys() >= set(self._needed) else ():
             cells = {column: texts[place] for column, place in columns.items() if place < len(texts)}
-            cells = dict.fromkeys(_NEEDED, "") | cells
-            if not is_scored(cells):
+            cells = dict.fromkeys(self._needed, "") | cells
+            if not is_scored(cells, self.rubric):
                 self.unscored += 1
                 continue
             who = self._name(table.path, row, cells)
-            event, problems = event_of(cells, who)
+            event, problems = event_of(cells, who, self.rubric)
             for column, problem in problems:
                 self._tell(table.path, f"row {row}, {column}", problem)
             if not who:
                 nameless.append(row)
-            elif event is not None and complaint(event):
-                self._tell(table.path, f"row {row}, scorer", complaint(event))
+            elif event is not None and (told := complaint(event, self.rubric)):
+                self._tell(table.path, f"row {row}, scorer", told)
             elif event is not None:
                 before, same = seen.setdefault((event.kind, event.scorer, who, event.answer), (row, event))
                 if same == event and before != row:
@@ -120,19 +128,19 @@ class Reading:
         """The columns that are known, and their places."""
         seen: set[str] = set()
         for place, name in enumerate(table.names):
-            column = _KNOWN.get(simplified(name))
+            column = self._known.get(simplified(name))
             if column in seen:
                 self._tell(table.path, "row 1", f"the column '{column}' stands twice.")
             elif column is not None:
                 seen.add(column)
                 yield column, place
             elif name.strip():
-                told = f"unknown column '{name.strip()}'{nearest(simplified(name), _KNOWN)}"
+                told = f"unknown column '{name.strip()}'{nearest(simplified(name), self._known)}"
                 self._tell(table.path, "row 1", told)
             elif filled := [row for row, texts in table.rows if place < len(texts) and texts[place].strip()]:
                 told = f"column {place + 1} has no name in the first row, and something in row {_few(filled)}."
                 self._tell(table.path, "row 1", told)
-        for name in _NEEDED:
+        for name in self._needed:
             if name not in seen:
                 self._tell(table.path, "row 1", f"the column '{name}' is missing.")
 
@@ -147,27 +155,31 @@ class Reading:
             self._tell(path, f"row {row}, analyst", str(error))
             return given
 
+    def _complaint(self, event: Event) -> str:
+        """What is wrong with an event of a log by itself; empty if nothing."""
+        if not (event.id and event.analyst.strip() and event.answer):
+            return "id, analyst and answer must not be empty."
+        try:
+            time_of(event.time)
+        except ValueError as error:
+            return f"{error}."
+        return complaint(event, self.rubric)
 
-def _why_undecodable(line: str) -> tuple[str, str]:
+
+def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
     """What is wrong with a line that is no event (entry, problem), in the words of the other data files."""
     try:
-        convert(msgspec.json.decode(line), Event, "")
+        raw = msgspec.json.decode(line)
+        values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}
+        convert(raw, Event, "")
+        rubric.given(convert(values, _Valued, "").values)
     except DataError as error:
         return error.entry, error.problem
     except DAMAGE as error:
         return "", f"is not JSON ({why(error)})."
-    raise AssertionError(line)
-
-
-def _complaint(event: Event) -> str:
-    """What is wrong with an event of a log by itself; empty if nothing."""
-    if not (event.id and event.analyst.strip() and event.answer):
-        return "id, analyst and answer must not be empty."
-    try:
-        time_of(event.time)
     except ValueError as error:
-        return f"{error}."
-    return complaint(event)
+        return "values", f"{error}."
+    raise AssertionError(line)
 
 
 def _few(rows: Sequence[int]) -> str:

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from genaipa.files.formulas import parse_number
 from genaipa.scoring.events import Event, Scorer, new_id, now
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, VALUES, Values, shipped_rubric, shown
+from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from genaipa.scoring.answers import Occurrence
     from genaipa.scoring.exchange.tables import Cell
+    from genaipa.scoring.rubric import Rubric
 
 DIGEST = "digest"
 """The column with the answer's digest: a table without it is none of ours."""
-GIVEN = (
-    *(DIGEST, "analyst", "time", *METRICS, "note"),
-    *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected"),
-    *("rubric", "id"),
-)
-"""The columns that say what was given; they are read back. Only the digest and the five metrics have to be there."""
 ABOUT = ("run", "system", "document", "question", "wording", "initialization", "repetition", "m_all")
 """The columns that say which answer it was, for people and statistics; they are not read back."""
-COLUMNS = (*GIVEN, *ABOUT)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
@@ -34,21 +29,31 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 # -- out --
 
 
-def row_of(event: Event, places: Sequence[Occurrence]) -> tuple[Cell, ...]:
-    """A score or adjudication as a row of `COLUMNS`; there are no `places` where the answer's run is not here.
+def columns(rubric: Rubric) -> tuple[str, ...]:
+    """The columns of a table of scores: those that are read back, and `ABOUT`."""
+    return (
+        *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
+        *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected"),
+        *("rubric", "id"),
+        *ABOUT,
+    )
+
+
+def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric) -> tuple[Cell, ...]:
+    """A score or adjudication as a row of `columns`; there are no `places` where the answer's run is not here.
 
     Of an answer that was given in several places, each run, system, … is named once.
     """
     values = event.values
     assert values is not None, "scores and adjudications have values"
     suggested = " ".join(f"{metric}={shown(value)}" for metric, value in event.suggested.items())
-    metrics: list[Cell] = [_whole(values[metric]) for metric in METRICS]
+    metrics: list[Cell] = [_whole(values[metric]) for metric in rubric.metrics]
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
         *(_word(event.calibration), suggested, _word(event.preselected), event.rubric, event.id),
         *_about(places),
-        round(shipped_rubric().m_all(values), 2),
+        round(rubric.m_all(values), 2),
     )
 
 
@@ -70,17 +75,17 @@ def _whole(value: float) -> float:
 # -- in --
 
 
-def event_of(cells: Mapping[str, str], analyst: str) -> tuple[Event | None, list[tuple[str, str]]]:
+def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Event | None, list[tuple[str, str]]]:
     """The event in a row (column → text), given by `analyst`, and what is wrong with it (column, problem).
 
-    A row without an id or a time is a new event of this moment, by today's rubric. There is no event where anything is
+    A row without an id or a time is a new event of this moment, by this rubric. There is no event where anything is
     wrong.
     """
     problems: list[tuple[str, str]] = []
     fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
     if not cells.get("id", "").strip():
-        fields["rubric"] = RUBRIC_DIGEST
-    for column, read in _READERS.items():
+        fields["rubric"] = rubric.digest
+    for column, read in (_READERS | {"suggested": partial(_suggested, rubric=rubric)}).items():
         text = cells.get(column, "").strip()
         if text:
             try:
@@ -90,29 +95,30 @@ def event_of(cells: Mapping[str, str], analyst: str) -> tuple[Event | None, list
     digest = cells[DIGEST].strip()
     if not digest:
         problems.append((DIGEST, "is empty, so that nobody can say which answer this is."))
-    values = []
-    for metric in METRICS:
+    values = {}
+    for metric in rubric.metrics:
         try:
-            values.append(_value(cells[metric].strip()))
+            values[metric] = _value(cells[metric].strip(), rubric)
         except ValueError as error:
             problems.append((metric, f"{error}."))
     if problems:
         return None, problems
-    return Event(**fields, analyst=analyst, answer=digest, values=Values(*values), note=cells.get("note", "")), []
+    given = rubric.given(values)
+    return Event(**fields, analyst=analyst, answer=digest, values=given, note=cells.get("note", "")), []
 
 
-def is_scored(cells: Mapping[str, str]) -> bool:
-    """Whether any of the five values is there."""
-    return any(cells[metric].strip() for metric in METRICS)
+def is_scored(cells: Mapping[str, str], rubric: Rubric) -> bool:
+    """Whether any of the values is there."""
+    return any(cells[metric].strip() for metric in rubric.metrics)
 
 
-def _value(text: str) -> float:
+def _value(text: str, rubric: Rubric) -> float:
     if not text:
         raise ValueError("has no value, and other metrics of the row have")
     with contextlib.suppress(ValueError):
-        if (value := parse_number(text)) in VALUES:
+        if (value := parse_number(text)) in rubric.values:
             return value
-    raise ValueError(f"'{text}' is not one of {', '.join(map(shown, VALUES))}")
+    raise ValueError(f"'{text}' is not one of {', '.join(map(shown, rubric.values))}")
 
 
 def time_of(text: str) -> str:
@@ -142,11 +148,11 @@ def _choice(*words: str) -> Callable[[str], str]:
     return read
 
 
-def _suggested(text: str) -> dict[str, float]:
+def _suggested(text: str, rubric: Rubric) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in text.split():
         metric, _, value = part.partition("=")
-        if metric not in METRICS or parse_number(value) not in VALUES:
+        if metric not in rubric.metrics or parse_number(value) not in rubric.values:
             raise ValueError(f"'{part}' is not a metric and its value, such as reference=-1")
         found[metric] = parse_number(value)
     return found
@@ -161,7 +167,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "blind": _flag,
     "independent": _flag,
     "calibration": _flag,
-    "suggested": _suggested,
     "preselected": _flag,
     "rubric": str,
 }

@@ -1,4 +1,4 @@
-"""The spreadsheet that an analyst fills offline: the answers of a run, with empty cells for the five metrics.
+"""The spreadsheet that an analyst fills offline: the answers of a run, with empty cells for the metrics.
 
 Nothing in it says which system answered. The rubric and the documents are in it, so that nothing else is needed.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.files.strict_yaml import digest
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS, openpyxl, spreadsheet_text
-from genaipa.scoring.rubric import METRICS, RUBRIC, SILENT_RULE, VALUES
+from genaipa.scoring.rubric import Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,15 +21,12 @@ if TYPE_CHECKING:
 
 SHOWN = ("asked", "answer", "annotated answer")
 """The columns that a sheet has for the analyst to read; they are not read back."""
-FILLED = (*METRICS, "note", "analyst")
-"""The columns that the analyst fills."""
-COLUMNS = ("digest", "document", *SHOWN, *FILLED)
-
-_WIDTHS = dict.fromkeys(COLUMNS, 14) | {"asked": 40, "answer": 80, "annotated answer": 50, "note": 40}
+_READ = ("digest", "document", *SHOWN)
+_WIDTHS = {"asked": 40, "answer": 80, "annotated answer": 50, "note": 40}
 _PARAGRAPH = 2000
 """Characters of a document's line that are shown in one cell: a row of a spreadsheet can't be higher than a screen."""
 _HOW = (
-    "On the sheet 'scores', give each answer one of the three values on each of the five metrics.",
+    "On the sheet 'scores', give each answer one of the values on each metric.",
     "Add a note if you like. Leave a row empty that you have not scored. Your name belongs into the column 'analyst'.",
     "A text that a spreadsheet would take for a formula has an apostrophe in front of it, which is not part of it.",
     "Then save the file and give it back: genaipa scores import FILE",
@@ -45,25 +42,26 @@ def blind_order(answers: Iterable[Answer], analyst: str) -> list[str]:
     return [answer.digest for answer in sorted(answers, key=place)]
 
 
-def write_sheet(file: BinaryIO, cases: Iterable[Case], analyst: str = "") -> int:
+def write_sheet(file: BinaryIO, cases: Iterable[Case], rubric: Rubric, analyst: str = "") -> int:
     """Write a spreadsheet to fill, with these answers in this order and the analyst's name; how many they are."""
     workbook = openpyxl().Workbook()
-    scores, rubric = workbook.active, workbook.create_sheet("rubric")
+    scores, explained = workbook.active, workbook.create_sheet("rubric")
     scores.title = "scores"
-    _append(scores, COLUMNS, bold=True)
+    columns = (*_READ, *rubric.metrics, "note", "analyst")
+    _append(scores, columns, bold=True)
     documents: dict[str, Document] = {}
     for case in cases:
         documents[case.document.digest] = case.document
-        _append(scores, _row(case, analyst))
-    _append_rubric(rubric)
+        _append(scores, [*_row(case), *[None] * (len(rubric.metrics) + 1), analyst])
+    _append_rubric(explained, rubric)
     for document in documents.values():
         _append_document(workbook, document)
-    _make_fillable(scores)
+    _make_fillable(scores, columns, rubric)
     workbook.save(file)
     return int(scores.max_row) - 1
 
 
-def _row(case: Case, analyst: str) -> list[str | None]:
+def _row(case: Case) -> list[str | None]:
     asked = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
     annotated = ""
     if case.annotated is not None:
@@ -71,7 +69,7 @@ def _row(case: Case, analyst: str) -> list[str | None]:
         silent = "\n\n(The document does not say.)" if case.annotated.silent else ""
         annotated = case.annotated.answer + rests_on + silent
     shown = [asked, case.masked_reply(), annotated]
-    return [case.answer.digest, case.answer.document, *map(_fitting, shown), *[None] * (len(FILLED) - 1), analyst]
+    return [case.answer.digest, case.answer.document, *map(_fitting, shown)]
 
 
 def _fitting(text: str) -> str:
@@ -89,15 +87,16 @@ def _append(sheet: Any, values: Sequence[str | float | None], *, bold: bool = Fa
         cell.font = styles.Font(bold=bold)
 
 
-def _append_rubric(sheet: Any) -> None:
-    _append(sheet, ["metric", *VALUES], bold=True)
-    for metric in METRICS:
-        _append(sheet, [metric, *(RUBRIC[metric][value] for value in VALUES)])
-    for line in ("", SILENT_RULE, *_HOW):
+def _append_rubric(sheet: Any, rubric: Rubric) -> None:
+    _append(sheet, ["metric", *rubric.values], bold=True)
+    for name, metric in rubric.metrics.items():
+        _append(sheet, [name, *metric.words])
+    wide = 1 + len(rubric.values)
+    for line in ("", rubric.silent_rule, *_HOW):
         _append(sheet, [line])
-        sheet.merge_cells(start_row=sheet.max_row, end_row=sheet.max_row, start_column=1, end_column=1 + len(VALUES))
+        sheet.merge_cells(start_row=sheet.max_row, end_row=sheet.max_row, start_column=1, end_column=wide)
         sheet.row_dimensions[sheet.max_row].height = 32
-    for column in "ABCD":
+    for column in "ABCDEFGHIJ"[:wide]:
         sheet.column_dimensions[column].width = 32
 
 
@@ -111,22 +110,29 @@ def _append_document(workbook: Any, document: Document) -> None:
             _append(sheet, [piece])
 
 
-def _make_fillable(sheet: Any) -> None:
+def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric) -> None:
     """Frozen names of columns, a drop-down for each metric, and everything locked but what the analyst fills."""
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
-    places = {name: letter(place) for place, name in enumerate(COLUMNS, start=1)}
+    places = {name: letter(place) for place, name in enumerate(columns, start=1)}
     sheet.freeze_panes = "A2"
     for name, place in places.items():
-        sheet.column_dimensions[place].width = _WIDTHS[name]
+        sheet.column_dimensions[place].width = _WIDTHS.get(name, 14)
     # The values are cells and not a list in words, so that they are numbers where 0.5 is written 0,5.
-    allowed = DataValidation(type="list", formula1="rubric!$B$1:$D$1", allow_blank=True, showErrorMessage=True)
-    allowed.error = f"One of {', '.join(f'{value:+g}' for value in VALUES)}, please."
-    allowed.add(f"{places[METRICS[0]]}2:{places[METRICS[-1]]}{max(sheet.max_row, 2)}")
+    cells = f"rubric!$B$1:${letter(1 + len(rubric.values))}$1"
+    allowed = DataValidation(
+        type="list",
+        formula1=cells,
+        allow_blank=True,
+        showErrorMessage=True,
+    )
+    allowed.error = f"One of {', '.join(f'{value:+g}' for value in rubric.values)}, please."
+    first, last = 1 + len(_READ), len(_READ) + len(rubric.metrics)
+    allowed.add(f"{letter(first)}2:{letter(last)}{max(sheet.max_row, 2)}")
     sheet.add_data_validation(allowed)
     unlocked = openpyxl().styles.Protection(locked=False)
-    for row in sheet.iter_rows(min_row=2, min_col=1 + COLUMNS.index(FILLED[0])):
+    for row in sheet.iter_rows(min_row=2, min_col=first):
         for cell in row:
             cell.protection = unlocked
     sheet.protection.sheet = True

@@ -14,7 +14,8 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const BY_PLACE = {
-  Digit1: "1", Digit2: "2", Digit3: "3", KeyB: "b", KeyH: "h", KeyN: "n", KeyS: "s", KeyU: "u", Slash: "/",
+  ...Object.fromEntries([..."123456789"].map((digit) => [`Digit${digit}`, digit])),
+  KeyB: "b", KeyH: "h", KeyN: "n", KeyS: "s", KeyU: "u", Slash: "/",
 };
 
 // The key that is meant: "b" with Caps Lock too, and by its place on keyboards whose letters or digits are others.

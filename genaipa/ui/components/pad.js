@@ -1,4 +1,4 @@
-// The scoring pad: one answer beside its document, five metrics, and the keys that score it.
+// The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
 // Python sends what to show (`view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
 // it grows, and `act`, what the analyst decided (save, skip, undo, back, …). Every text is put on screen as text.
@@ -205,6 +205,8 @@ class Pad extends Values {
 
   draw() {
     const { data } = this;
+    const columns = data.metrics.map(({ wide }) => `minmax(0, ${wide ? 1.35 : 1}fr)`);
+    this.metrics.style.setProperty("--columns", columns.join(" "));
     fill(this.metrics, ...data.metrics.map((entry, n) => this.metric(entry, n)));
     const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
     fill(
@@ -247,7 +249,7 @@ class Pad extends Values {
     this.tell("preselect", { ...this.draft(), on });
   }
 
-  metric({ metric, lines }, n) {
+  metric({ metric, name, question, lines }, n) {
     const suggested = this.data.suggestion[metric];
     const choices = lines.map((line) =>
       this.choice(n, line, suggested === line.key ? make("small", { title: this.data.reason }, "suggested") : null),
@@ -265,11 +267,12 @@ class Pad extends Values {
       {
         class: `metric${n === this.current ? " current" : ""}`,
         role: "group",
-        "aria-label": metric,
+        "aria-label": name,
+        title: question || null,
         "data-metric": metric,
         onclick: () => this.focusMetric(n),
       },
-      make("h3", {}, metric),
+      make("h3", {}, name),
       ...choices,
       make("ul", { class: "evidence" }, ...evidence),
     );

@@ -79,13 +79,13 @@ class Values {
   }
 
   // The button that gives the n-th metric a value.
-  choice(n, { key, value, words }, ...more) {
+  choice(n, { key, tone, value, words }, ...more) {
     const chosen = this.typed[n] === key;
     return make(
       "button",
       {
         type: "button",
-        class: `choice key${key}${chosen ? " chosen" : ""}`,
+        class: `choice key${key} ${tone}${chosen ? " chosen" : ""}`,
         "aria-pressed": String(chosen),
         onclick: (event) => {
           event.stopPropagation();
@@ -103,10 +103,9 @@ class Values {
 
   // What each key does; other keys are added to these.
   keys() {
+    const digits = this.data.metrics[0].lines.map(({ key }) => [key, () => this.choose(this.current, key)]);
     return {
-      1: () => this.choose(this.current, "1"),
-      2: () => this.choose(this.current, "2"),
-      3: () => this.choose(this.current, "3"),
+      ...Object.fromEntries(digits),
       Backspace: () => this.takeBack(),
       b: () => this.act("back"),
       s: () => this.act("skip"),
@@ -212,7 +211,7 @@ class Values {
       return;
     }
     this.focusMetric(open);
-    this.say(`${this.data.metrics[open].metric} has no value yet.`, "bad");
+    this.say(`${this.data.metrics[open].name} has no value yet.`, "bad");
   }
 
   // A decision about this answer. Until the desk has answered there is no other: of two that are under way at once the

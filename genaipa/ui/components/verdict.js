@@ -1,4 +1,4 @@
-// An adjudication: what each analyst gave, metric by metric, and the adjudicator's own five values and note.
+// An adjudication: what each analyst gave, metric by metric, and the adjudicator's own values and note.
 //
 // One thing goes to Python: `did`, with `what` (draft, save, skip, back, undo), the id under which this answer is shown,
 // and what is typed by then. Python sends the same id as long as the same adjudication goes on; what is typed in this
@@ -49,15 +49,15 @@ class Verdict extends Values {
     );
   }
 
-  metric({ metric, lines, given, differs }, n) {
-    const theirs = given.map(({ key, value, words }) =>
-      make("td", { class: `given key${key}` }, make("b", {}, value), make("span", {}, words)),
+  metric({ metric, name, question, lines, given, differs }, n) {
+    const theirs = given.map(({ tone, value, words }) =>
+      make("td", { class: `given ${tone}` }, make("b", {}, value), make("span", {}, words)),
     );
     const classes = `${differs ? "differs" : "same"}${n === this.current ? " current" : ""}`;
     return make(
       "tr",
       { class: classes, "data-metric": metric },
-      make("th", { scope: "row" }, metric, make("small", {}, differs ? "differs" : "same")),
+      make("th", { scope: "row", title: question || null }, name, make("small", {}, differs ? "differs" : "same")),
       ...theirs,
       make("td", {}, make("div", { class: "choices" }, ...lines.map((line) => this.choice(n, line)))),
     );

@@ -11,8 +11,7 @@ from msgspec import structs
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft, Event, new_id, now
 from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.rubric import KEYS, METRICS, SILENT_RULE, Values
-from genaipa.ui.answer_view import in_words
+from genaipa.ui.answer_view import in_words, metric_in_words
 from genaipa.ui.components import component
 from genaipa.ui.widgets import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
 
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.assignment import Dispute
+    from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk, Visitor
 
-LEAST = (0.5, 1.5, 2.0)
-"""By how much two values of the rubric can differ."""
 _STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
 
 
@@ -103,7 +101,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
     with right:
         component("verdict")(
             key="verdict",
-            data=_on_screen(visitor, disputes[place.answer], place) | {"can": _can(visitor, disputes, chosen)},
+            data=_on_screen(desk, visitor, disputes[place.answer], place) | {"can": _can(visitor, disputes, chosen)},
             on_did_change=lambda: _take(desk, visitor, disputes, chosen),
         )
 
@@ -122,13 +120,25 @@ def _disputes(desk: Desk, visitor: Visitor) -> dict[str, Dispute]:
     return kept("adjudication disputes", stamp, found)
 
 
+def _differences(rubric: Rubric) -> list[float]:
+    """By how much two values of the rubric can differ."""
+    return sorted({more - less for more in rubric.values for less in rubric.values if more > less})
+
+
 def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     """The answers that the filters leave, in order."""
     boxes = st.columns(4)
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
     state = boxes[0].selectbox("Which", list(_STATES), key="adjudication state")
-    metric = boxes[1].selectbox("On which metric", [ANY, *METRICS], key="adjudication metric")
-    least = boxes[2].selectbox("Apart by at least", LEAST, format_func=lambda v: f"{v:g}", key="adjudication least")
+    metric = boxes[1].selectbox(
+        "On which metric",
+        [ANY, *desk.rubric.metrics],
+        format_func=lambda m: desk.rubric.names.get(m, m),
+        key="adjudication metric",
+    )
+    least = boxes[2].selectbox(
+        "Apart by at least", _differences(desk.rubric), format_func=lambda v: f"{v:g}", key="adjudication least"
+    )
     document = boxes[3].selectbox("Document", [ANY, *documents], key="adjudication document")
 
     def apart(dispute: Dispute) -> float:
@@ -168,7 +178,9 @@ def _at(desk: Desk, visitor: Visitor, dispute: Dispute, message: str = "") -> Pl
     name, standing = visitor.name, dispute.adjudication
     draft = desk.store.draft(name, dispute.answer, "adjudication")
     if draft is None and standing is not None and standing.analyst == name and standing.values is not None:
-        draft = Draft(name, dispute.answer, "adjudication", typed=standing.values.keys, note=standing.note)
+        draft = Draft(
+            name, dispute.answer, "adjudication", typed=desk.rubric.keys_of(standing.values), note=standing.note
+        )
     return Place(name, dispute.answer, new_id(), draft or Draft(name, dispute.answer, "adjudication"), message)
 
 
@@ -189,7 +201,7 @@ def _show_case(desk: Desk, case: Case) -> None:
     about = case.document.about.title or case.document.company
     texts("adjudication question", [Text(case.asked, about, aside=original, tone="strong")])
     reply = case.masked_reply() if desk.queue.plan.blind else case.reply
-    texts("adjudication texts", [Text(reply, "Answer", fold=FOLD), _annotated(case)])
+    texts("adjudication texts", [Text(reply, "Answer", fold=FOLD), _annotated(case, desk.rubric.silent_rule)])
     if case.annotated and case.annotated.sections:
         with st.expander("What the annotated answer rests on"):
             texts("adjudication sections", _sections(case))
@@ -197,11 +209,11 @@ def _show_case(desk: Desk, case: Case) -> None:
         texts("adjudication document text", [Text(case.document.text, about)])
 
 
-def _annotated(case: Case) -> Text:
+def _annotated(case: Case, silent_rule: str) -> Text:
     annotated = case.annotated
     if annotated is None:
         return Text("There is none for this question.", "Annotated answer", tone="system")
-    said = "\n\n".join(filter(None, (annotated.answer, SILENT_RULE if annotated.silent else "", annotated.note)))
+    said = "\n\n".join(filter(None, (annotated.answer, silent_rule if annotated.silent else "", annotated.note)))
     return Text(said, "Annotated answer", aside=", ".join(annotated.sections), tone="good", fold=FOLD)
 
 
@@ -213,15 +225,16 @@ def _sections(case: Case) -> list[Text]:
     ]
 
 
-def _on_screen(visitor: Visitor, dispute: Dispute, place: Place) -> dict[str, Any]:
+def _on_screen(desk: Desk, visitor: Visitor, dispute: Dispute, place: Place) -> dict[str, Any]:
     others = [event for event in (dispute.adjudication,) if event and event.analyst != visitor.name]
     columns = [*dispute.scores.values(), *others]
+    draft, rubric = place.draft, desk.rubric
     return {
         "id": place.id,
         "answer": place.answer,
         "analysts": [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns],
-        "metrics": [_metric(metric, dispute, columns) for metric in METRICS],
-        "draft": {"typed": place.draft.typed, "note": place.draft.note, "seconds": place.draft.seconds},
+        "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
+        "draft": {"typed": draft.typed or rubric.untyped, "note": draft.note, "seconds": draft.seconds},
         "message": place.message,
     }
 
@@ -236,11 +249,10 @@ def _about(event: Event) -> str:
     return f"{words}{moment(event.time)}\n{duration(event.seconds)}"
 
 
-def _metric(metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
+def _metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
     return {
-        "metric": metric,
-        "lines": [in_words(metric, value) for value in KEYS.values()],
-        "given": [in_words(metric, event.values[metric]) for event in columns if event.values is not None],
+        **metric_in_words(rubric, metric),
+        "given": [in_words(rubric, metric, event.values[metric]) for event in columns if event.values is not None],
         "differs": dispute.differences[metric] > 0,
     }
 
@@ -254,7 +266,7 @@ def _take(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen:
     place = sitting.place
     if not sent or place is None or sent["id"] != place.id:
         return
-    before, place.draft = place.draft, _drafted(place.draft, sent)
+    before, place.draft = place.draft, _drafted(desk.rubric, place.draft, sent)
     try:
         if sent["what"] == "save":
             sitting.place = _save(desk, visitor, place, disputes, chosen)
@@ -270,10 +282,10 @@ def _take(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen:
         sitting.place = replace(place, message=f"Not saved: {error}", failures=place.failures + 1)
 
 
-def _drafted(draft: Draft, sent: Mapping[str, Any]) -> Draft:
+def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:
     """What is typed by now; the draft as it was where that can't be understood."""
     typed = str(sent["typed"])
-    if len(typed) != len(METRICS) or not set(typed) <= {*KEYS, "."}:
+    if not rubric.can_be_typed(typed):
         return draft
     return structs.replace(draft, typed=typed, note=str(sent["note"]), seconds=float(sent["seconds"]), updated=now())
 
@@ -286,7 +298,7 @@ def _save(
     desk.queue.adjudicate(
         visitor.name,
         place.answer,
-        Values.typed(draft.typed),
+        desk.rubric.typed(draft.typed),
         note=draft.note.strip(),
         seconds=draft.seconds,
         id=place.event,

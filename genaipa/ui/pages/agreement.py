@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, MetricAgreement, Pair, measure
-from genaipa.scoring.rubric import METRICS
 from genaipa.ui.widgets import Cell, Column, Row, head, kept, long_table, notice, part, table
 
 if TYPE_CHECKING:
@@ -17,11 +16,13 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute
     from genaipa.scoring.current import CurrentScores
+    from genaipa.scoring.rubric import Rubric
+    from genaipa.scoring.store import Store
     from genaipa.ui.desk import Desk, Visitor
 
 FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
-_SHORT: dict[str, str] = {"completeness": "complete"}
+_SHORT = {"completeness": "complete"}
 
 
 def page(desk: Desk, visitor: Visitor) -> None:
@@ -29,7 +30,7 @@ def page(desk: Desk, visitor: Visitor) -> None:
     head("Agreement")
     desk.current.refresh()
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
-    found, left_out = _measured(desk.pool, desk.current, stamp)
+    found, left_out = _measured(desk.pool, desk.current, desk.store, stamp)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -43,23 +44,29 @@ def page(desk: Desk, visitor: Visitor) -> None:
     st.caption(f"From the {answers}; scores of people only, calibration included.")
     if found.answers < FEW:
         notice("agreement few", f"That is fewer than {FEW}: these numbers may change much with every score.", "warning")
-    _metrics(found)
-    _pairs(found)
-    _leanings(found)
+    _metrics(found, desk.rubric)
+    _pairs(found, desk.rubric)
+    _leanings(found, desk.rubric)
     _answers(desk, visitor)
 
 
 @lru_cache(maxsize=1)
-def _measured(pool: Pool, current: CurrentScores, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
+def _measured(pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
     """What the scores of a pool's answers come to, and how many are left out because they are not independent.
 
     It is worked out once for every session until something comes in.
     """
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
-    return measure((e for e in current.independent_scores() if e.answer in pool.answers), most=0), left_out
+    scores = (score for score in current.independent_scores() if score.answer in pool.answers)
+    return measure(scores, store.rubric, most=0), left_out
 
 
-def _metrics(found: Agreement) -> None:
+def _heads(rubric: Rubric, more: str = "") -> list[Column]:
+    """A column for each metric."""
+    return [Column(f"{_SHORT.get(metric, name)}{more}", right=True) for metric, name in rubric.names.items()]
+
+
+def _metrics(found: Agreement, rubric: Rubric) -> None:
     part("By metric")
     table(
         "agreement metrics",
@@ -70,7 +77,7 @@ def _metrics(found: Agreement) -> None:
             Column("equal values", right=True),
             Column("mean difference", right=True),
         ],
-        [_metric(metric, on) for metric, on in found.metrics.items()],
+        [_metric(rubric.names[metric], on) for metric, on in found.metrics.items()],
     )
     st.caption(
         "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) what chance alone would give. "
@@ -91,29 +98,29 @@ def _alpha(alpha: Alpha) -> Cell:
     return Cell(f"{alpha.value:.2f}  [{low:.2f}, {high:.2f}]", low=low, value=alpha.value, high=high)
 
 
-def _pairs(found: Agreement) -> None:
+def _pairs(found: Agreement, rubric: Rubric) -> None:
     part("Pairs that differ most")
     columns = [
         Column("analysts"),
         Column("answers", right=True),
         Column("mean difference", right=True),
-        *(Column(f"{_SHORT.get(metric, metric)} equal", right=True) for metric in METRICS),
+        *_heads(rubric, " equal"),
     ]
     long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
 
 
 def _pair(pair: Pair) -> Row:
-    equal = (_percent(pair.metrics[metric].agreement) for metric in METRICS)
+    equal = (_percent(metric.agreement) for metric in pair.metrics.values())
     return Row((" and ".join(pair.analysts), _few(pair.answers), _number(pair.difference), *equal))
 
 
-def _leanings(found: Agreement) -> None:
+def _leanings(found: Agreement, rubric: Rubric) -> None:
     part("Leniency and drift")
     columns = [
         Column("analyst"),
         Column("answers", right=True),
         Column("over all", right=True),
-        *(Column(_SHORT.get(metric, metric), right=True) for metric in METRICS),
+        *_heads(rubric),
         Column("drift", right=True),
     ]
     long_table("agreement leanings", "Leniency by analyst", columns, found.leanings, _leaning)
@@ -124,7 +131,7 @@ def _leanings(found: Agreement) -> None:
 
 
 def _leaning(leaning: Leaning) -> Row:
-    lenient = (_signed(leaning.lenient[metric]) for metric in METRICS)
+    lenient = map(_signed, leaning.lenient.values())
     drift = _signed(leaning.overall_drift)
     return Row((leaning.analyst, _few(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
@@ -146,7 +153,7 @@ def _answers(desk: Desk, visitor: Visitor) -> None:
         Column("question"),
         Column("document"),
         Column("analysts"),
-        *(Column(_SHORT.get(metric, metric), right=True) for metric in METRICS),
+        *_heads(desk.rubric),
         Column("adjudicated"),
     ]
 
@@ -163,7 +170,7 @@ def _answers(desk: Desk, visitor: Visitor) -> None:
 
 def _dispute(desk: Desk, dispute: Dispute) -> Row:
     answer = desk.pool.answers[dispute.answer]
-    spread = (_apart(dispute.differences[metric]) for metric in METRICS)
+    spread = map(_apart, dispute.differences.values())
     settled = dispute.adjudication.analyst if dispute.adjudication else ""
     return Row((answer.question, answer.document, ", ".join(dispute.scores), *spread, settled))
 

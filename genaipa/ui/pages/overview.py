@@ -14,7 +14,7 @@ from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.rubric import METRICS, shipped_rubric, shown
+from genaipa.scoring.rubric import shown
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -375,15 +375,15 @@ def scores_of(desk: Desk, visitor: Visitor, answer: Answer, *, key: str) -> None
         return
     columns = [
         Column("by"),
-        *(Column(metric, right=True) for metric in METRICS),
+        *(Column(name, right=True) for name in desk.rubric.names.values()),
         Column("M_all", right=True),
         Column("note"),
     ]
-    table(key, "Scores of this answer", columns, [_score(event) for event in given])
+    table(key, "Scores of this answer", columns, [_score(desk, event) for event in given])
 
 
-def _score(event: Event) -> Row:
+def _score(desk: Desk, event: Event) -> Row:
     assert event.values is not None, "scores and adjudications have values"
     by = f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"
-    values = (shown(event.values[metric]) for metric in METRICS)
-    return Row((by, *values, f"{shipped_rubric().m_all(event.values):.1f}", event.note))
+    values = map(shown, event.values.values())
+    return Row((by, *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))

@@ -11,8 +11,7 @@ import streamlit as st
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.events import UNTYPED, Draft
-from genaipa.scoring.rubric import KEYS, METRICS, Values
+from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import Prepared, comparison, prepare
 from genaipa.ui.components import component
 
@@ -109,7 +108,9 @@ def _mount(desk: Desk, visitor: Visitor, data: dict[str, Any]) -> None:
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _prepared(_desk: Desk, digest: str) -> Prepared:
     # The desk is one for the whole server; its digest tells answers apart, so it is the whole key.
-    return prepare(_desk.pool.case(digest), blind=_desk.settings.blind, suggestions=_desk.settings.suggestions)
+    return prepare(
+        _desk.pool.case(digest), _desk.rubric, blind=_desk.settings.blind, suggestions=_desk.settings.suggestions
+    )
 
 
 def _next(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | None:
@@ -137,7 +138,7 @@ def _compared_last(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | Non
     reference = desk.queue.reference(last.answer, visitor.name)
     if reference is None:
         return None
-    sitting.comparison = comparison(last, reference, _prepared(desk, last.answer))
+    sitting.comparison = comparison(last, reference, _prepared(desk, last.answer), desk.rubric)
     return _turn(desk, visitor, last.answer, sitting)
 
 
@@ -149,16 +150,16 @@ def _turn(desk: Desk, visitor: Visitor, digest: str, sitting: Sitting) -> Turn:
         answer=digest,
         mode="correction" if standing else "score",
         id=uuid.uuid4().hex,
-        draft=draft or _as_draft(standing) or Draft(visitor.name, digest, "score"),
+        draft=draft or _as_draft(desk, standing) or Draft(visitor.name, digest, "score"),
     )
     suggested = _prepared(desk, digest).shown["suggestion"]
-    if turn.draft.typed == UNTYPED and suggested and sitting.preselect:
-        typed = "".join(suggested.get(metric, ".") for metric in METRICS)
+    if turn.draft.typed in ("", desk.rubric.untyped) and suggested and sitting.preselect:
+        typed = "".join(suggested.get(metric, ".") for metric in desk.rubric.metrics)
         turn.draft = Draft(visitor.name, digest, "score", typed=typed, preselected=True)
     return turn
 
 
-def _as_draft(score: Event | None) -> Draft | None:
+def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     """A score as it was typed, to be corrected."""
     if score is None or score.values is None:
         return None
@@ -166,7 +167,7 @@ def _as_draft(score: Event | None) -> Draft | None:
         score.analyst,
         score.answer,
         "score",
-        typed=score.values.keys,
+        typed=desk.rubric.keys_of(score.values),
         note=score.note,
         # The time that it took so far: a correction adds to it.
         seconds=score.seconds or 0.0,
@@ -192,7 +193,7 @@ def _on_screen(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn) -> di
         "mode": turn.mode,
         "analyst": visitor.name,
         "draft": {
-            "typed": turn.draft.typed,
+            "typed": turn.draft.typed or desk.rubric.untyped,
             "note": turn.draft.note,
             "seconds": turn.draft.seconds,
             "updated": turn.draft.updated,
@@ -277,7 +278,7 @@ def _take_draft(desk: Desk, visitor: Visitor) -> None:
 
 def _keep_draft(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
     typed = str(sent["typed"])
-    if len(typed) != len(METRICS) or not set(typed) <= {*KEYS, "."}:
+    if not desk.rubric.can_be_typed(typed):
         return
     turn.draft = Draft(
         visitor.name,
@@ -329,24 +330,21 @@ def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict
         sitting.message = "You had scored that answer in another tab: what you saved last stands."
     untimed = turn.mode == "correction" and standing is not None and standing.seconds is None
     calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
-    suggested: dict[str, float] = {}
-    if desk.settings.suggestions:
-        suggested = dict(_prepared(desk, turn.answer).evidence.suggestion)
     score = desk.queue.save(
         visitor.name,
         turn.answer,
-        Values.typed(sent["typed"]),
+        desk.rubric.typed(sent["typed"]),
         note=str(sent["note"]).strip(),
         # A score from a sheet has none, and the few of its correction are not what it took.
         seconds=None if untimed else float(sent["seconds"]),
-        suggested=suggested,
+        suggested=_prepared(desk, turn.answer).suggested,
         preselected=_filled_in(turn, sent),
         id=turn.id,
     )
     reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
     if reference is not None:
         desk.queue.expose(visitor.name, [turn.answer], scores=True)
-        sitting.comparison = comparison(score, reference, _prepared(desk, turn.answer))
+        sitting.comparison = comparison(score, reference, _prepared(desk, turn.answer), desk.rubric)
     else:
         _go_on(sitting, turn)
 

@@ -1,0 +1,9 @@
+"""The shipped rubric, by which the tests score."""
+
+from __future__ import annotations
+
+from genaipa.scoring.rubric import shipped_rubric
+
+PAPER = shipped_rubric()
+METRICS, VALUES, KEYS = tuple(PAPER.metrics), PAPER.values, PAPER.keys
+typed, keys_of = PAPER.typed, PAPER.keys_of
