@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from genaipa.datasets.genaipabench.documents import DOCUMENTS
+from genaipa.datasets.genaipabench.files import csv_rows
 from genaipa.datasets.genaipabench.layout import labelled
 from genaipa.datasets.genaipabench.sheets import column_letter
-from genaipa.files.strict_yaml import read_text
 from genaipa.runs.audit import Finding
 
 if TYPE_CHECKING:
@@ -149,8 +147,8 @@ def _phrases(text: str) -> set[tuple[str, ...]]:
 
 def _cells(tree: Tree, path: str) -> dict[str, str]:
     """Question id → the cell of its annotated answer."""
-    rows = csv.reader(io.StringIO(read_text(tree.folder / path), newline=""))
-    header = [name.strip().lower().replace("_", " ") for name in next(rows, [])]
+    first, *rows = csv_rows(tree.folder / path) or [[]]
+    header = [name.strip().lower().replace("_", " ") for name in first]
     letter = column_letter(header.index("annotated answer") + 1) if "annotated answer" in header else ""
     cells = {}
     for number, row in enumerate(rows, start=2):

@@ -40,6 +40,11 @@ class _Tables:
     overall: dict[StudyExperiment, Table]
     metrics: dict[tuple[StudyExperiment, str], PublishedScore]
 
+    @property
+    def keys(self) -> set[tuple[str, str]]:
+        """(question, document) of all scores."""
+        return {key for table in self.overall.values() for key in table}
+
     def row(self, experiment: StudyExperiment, question: str) -> dict[str, PublishedScore]:
         """Document → score of one question."""
         return {d: score for (q, d), score in self.overall[experiment].items() if q == question}
@@ -67,15 +72,16 @@ def implied_m_all(means: PublishedScore) -> float:
 def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     """Duplicate tables, copied columns and rows, values that no score can have, and tables that contradict each other.
 
-    What `excludes` says of a table, column or row holds for each cell that the finding's `cell` names.
+    `excludes` of a finding on a table, column or row holds for each cell that its `cell` names.
     """
     found: list[Finding] = []
     for tables in _by_system(scores):
         tables_twice = list(_duplicate_tables(tables))
         copied = {finding.experiment for finding in tables_twice}
+        pairs = list(combinations([experiment for experiment in tables.overall if experiment not in copied], 2))
+        rows_twice = [finding for pair in pairs for finding in _duplicate_rows(tables, *pair)]
         found += tables_twice
-        found += _duplicate_columns(tables, copied)
-        rows_twice = list(_duplicate_rows(tables, copied))
+        found += [finding for pair in pairs for finding in _duplicate_columns(tables, *pair)]
         found += rows_twice
         found += _unreachable(tables)
         found += _contradictions(tables, [*tables_twice, *rows_twice])
@@ -96,10 +102,9 @@ def _by_system(scores: list[PublishedScore]) -> Iterator[_Tables]:
 
 
 def _copies(
-    tables: _Tables, one: StudyExperiment, other: StudyExperiment, questions: Iterable[str]
+    tables: _Tables, one: StudyExperiment, other: StudyExperiment, asked: list[str]
 ) -> tuple[list[StudyExperiment], str]:
     """Of two experiments with equal scores: those whose scores can't be believed, and why."""
-    asked = list(questions)
     wrong = {experiment: tables.wrongs(experiment, asked) for experiment in (one, other)}
     if wrong[one] == wrong[other]:
         return [one, other], "the metrics don't show which of the two they belong to"
@@ -113,57 +118,44 @@ def _copies(
 def _duplicate_tables(tables: _Tables) -> Iterator[Finding]:
     """Two experiments with the same scores throughout."""
     for one, other in combinations(tables.overall, 2):
-        if _values(tables.overall[one]) != _values(tables.overall[other]) or len(tables.overall[one]) <= 1:
-            continue
-        copies, why = _copies(tables, one, other, {question for question, _ in tables.overall[one]})
-        for copy in copies:
-            original = other if copy == one else one
-            cells = list(tables.overall[copy].values())
-            said = f"All {len(cells)} scores equal those of {original}; {why}."
-            yield _finding("duplicate-table", cells, said, excludes=True)
+        said = "All {n} scores equal those of {original}; {why}."
+        yield from _duplicates(tables, one, other, tables.keys, said, kind="duplicate-table")
 
 
-def _duplicate_columns(tables: _Tables, skip: set[str]) -> Iterator[Finding]:
+def _duplicate_columns(tables: _Tables, one: StudyExperiment, other: StudyExperiment) -> Iterator[Finding]:
     """Two experiments with the same scores in all FAQ questions about one document."""
-    for one, other in combinations([e for e in tables.overall if e not in skip], 2):
-        documents = {document for _, document in tables.overall[one]}
-        for document in sorted(documents):
-            first, second = (
-                {key: s for key, s in tables.overall[e].items() if key[1] == document and origin_of(key[0]) == "faq"}
-                for e in (one, other)
-            )
-            if len(first) <= 1 or _values(first) != _values(second) or not _tells(first):
-                continue
-            copies, why = _copies(tables, one, other, [question for question, _ in first])
-            for copy in copies:
-                cells = list((first if copy == one else second).values())
-                original = other if copy == one else one
-                said = f"All {len(cells)} FAQ scores about {document} equal those of {original}; {why}."
-                yield _finding("duplicate-scores", cells, said, excludes=True)
+    for document in sorted({document for _, document in tables.overall[one]}):
+        column = {(q, d) for q, d in tables.keys if d == document and origin_of(q) == "faq"}
+        said = f"All {{n}} FAQ scores about {document} equal those of {{original}}; {{why}}."
+        yield from _duplicates(tables, one, other, column, said)
 
 
-def _duplicate_rows(tables: _Tables, skip: set[str]) -> Iterator[Finding]:
+def _duplicate_rows(tables: _Tables, one: StudyExperiment, other: StudyExperiment) -> Iterator[Finding]:
     """A question with the same scores in two experiments, where the metrics say that one is a copy."""
-    for one, other in combinations([e for e in tables.overall if e not in skip], 2):
-        for question in dict.fromkeys(question for question, _ in tables.overall[one]):
-            first, second = ({(question, d): s for d, s in tables.row(e, question).items()} for e in (one, other))
-            if len(first) <= 1 or _values(first) != _values(second) or not _tells(first):
-                continue
-            copies, why = _copies(tables, one, other, [question])
-            for copy in copies:
-                cells = list((first if copy == one else second).values())
-                original = other if copy == one else one
-                said = f"The row of {question} equals that of {original}; {why}."
-                yield _finding("duplicate-scores", cells, said, excludes=True)
+    for question in dict.fromkeys(question for question, _ in tables.overall[one]):
+        row = {(q, d) for q, d in tables.keys if q == question}
+        yield from _duplicates(tables, one, other, row, f"The row of {question} equals that of {{original}}; {{why}}.")
 
 
-def _tells(table: Table) -> bool:
-    """Whether the values differ enough for equality to be no accident."""
-    return len({score.m_all for score in table.values()}) >= _TELLING
-
-
-def _values(table: Table) -> dict[tuple[str, str], float | None]:
-    return {key: score.m_all for key, score in table.items()}
+def _duplicates(
+    tables: _Tables,
+    one: StudyExperiment,
+    other: StudyExperiment,
+    keys: set[tuple[str, str]],
+    said: str,
+    kind: str = "duplicate-scores",
+) -> Iterator[Finding]:
+    """Where these cells of two experiments are equal: a finding on each likely copy."""
+    cells = {e: {key: score for key, score in tables.overall[e].items() if key in keys} for e in (one, other)}
+    values, others = ({key: score.m_all for key, score in table.items()} for table in cells.values())
+    telling = kind == "duplicate-table" or len(set(values.values())) >= _TELLING
+    if len(values) <= 1 or values != others or not telling:
+        return
+    copies, why = _copies(tables, one, other, list(dict.fromkeys(question for question, _ in values)))
+    for copy in copies:
+        original = other if copy == one else one
+        reason = said.format(n=len(values), original=original, why=why)
+        yield _finding(kind, list(cells[copy].values()), reason, excludes=True)
 
 
 def _unreachable(tables: _Tables) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,47 +42,46 @@ def source_url(path: str) -> str:
     return f"https://github.com/{Tree.repository}/blob/{COMMIT}/{quote(path)}"
 
 
+def csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
+    """The rows of a CSV file; a DataError names the line that is none. `strict` allows no quotes inside a cell."""
+    rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=strict)
+    try:
+        return list(rows)
+    except csv.Error as error:
+        raise DataError(path, f"is not a CSV file ({error}).", f"line {rows.line_num}") from None
+
+
 def read_table(path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[str, str]) -> dict[str, dict[str, str]]:
     r"""The rows of a published CSV by genaipa's question id; blank rows and other columns are passed over.
 
-    `columns` names the cells that are wanted, "id" among them, each with the headers under which it is published;
-    `ids` turns a published id into genaipa's. Line ends inside a cell become "\n", white space around it goes. A
-    DataError names file, row (the header is row 1) and column.
+    `columns` maps each wanted cell, "id" among them, to the headers under which it is published; `ids` a published id
+    to genaipa's. Line ends inside a cell become "\n", white space around it goes. A DataError names file, row (the
+    header is row 1) and column.
     """
-    rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    found: dict[str, dict[str, str]] = {}
-    try:
-        places = _places(path, next(rows, []), columns)
-        for number, row in enumerate(rows, start=2):
-            if not any(cell.strip() for cell in row):
-                continue
-            cells = {}
-            for column, place in places.items():
-                cells[column] = " ".join(row[place : place + 1]).replace("\r\n", "\n").replace("\r", "\n").strip()
-                if not cells[column]:
-                    entry = f"row {number}, column '{columns[column][0]}'"
-                    raise DataError(path, "the cell is missing or empty.", entry)
-            question = ids.get(cells["id"])
-            if question is None or question in found:
-                problem = "is not the id of a question" if question is None else "stands twice"
-                raise DataError(path, f"'{cells['id']}' {problem}.", f"row {number}, column '{columns['id'][0]}'")
-            found[question] = cells
-    except csv.Error as error:
-        raise DataError(path, f"is not a CSV file ({error}).", f"line {rows.line_num}") from None
-    missing = sorted(set(ids.values()) - set(found))
-    if missing:
-        raise DataError(path, f"has no row for {', '.join(missing)}.")
-    return found
-
-
-def _places(path: Path, header: list[str], columns: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
-    """Where in a row each wanted column stands."""
+    header, *rows = csv_rows(path, strict=True) or [[]]
     present = [cell.strip().lower() for cell in header]
-    places = {}
+    places: dict[str, int] = {}
     for column, names in columns.items():
-        place = next((present.index(name) for name in names if name in present), None)
-        if place is None:
+        known = [present.index(name) for name in names if name in present]
+        if not known:
             wanted = "' or '".join(names)
             raise DataError(path, f"has no column '{wanted}'.", "row 1")
-        places[column] = place
-    return places
+        places[column] = known[0]
+    read: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows, start=2):
+        if not any(cell.strip() for cell in row):
+            continue
+        cells = {column: "".join(row[place : place + 1]) for column, place in places.items()}
+        cells = {column: re.sub(r"\r\n?", "\n", cell).strip() for column, cell in cells.items()}
+        for column, cell in cells.items():
+            if not cell:
+                raise DataError(path, "the cell is missing or empty.", f"row {number}, column '{columns[column][0]}'")
+        question = ids.get(cells["id"])
+        if question is None or question in read:
+            problem = "is not the id of a question" if question is None else "stands twice"
+            raise DataError(path, f"'{cells['id']}' {problem}.", f"row {number}, column '{columns['id'][0]}'")
+        read[question] = cells
+    missing = sorted(set(ids.values()) - set(read))
+    if missing:
+        raise DataError(path, f"has no row for {', '.join(missing)}.")
+    return read
