@@ -1,4 +1,8 @@
-"""A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. Done here in a copy."""
+"""What an addition costs, shown by doing it in a copy of genaipa.
+
+A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
+three places: the option, the field, the adapter's table.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from servers import AnthropicServer, OpenAIServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,23 +86,45 @@ EXTRA = "Provides-Extra: acme\nRequires-Dist: acme-sdk>=1; extra == 'acme'\n"
 SDK = "def reply(key):\n    return f'Yes, says the Roadrunner, with {key}.'\n"
 
 
+# A sampling option's three places: what stands there, and what is added behind it.
+OPTION = {
+    "genaipa/cli/run.py": (
+        "    sampling_seed: SamplingSeedOption = None,\n",
+        '    top_p: Annotated[float | None, option("--top-p", help="Nucleus.", min=0, max=1)] = None,\n',
+    ),
+    "genaipa/systems/base.py": ("    sampling_seed: int | None = None\n", "    top_p: float | None = None\n"),
+    "genaipa/systems/openai.py": ('        "temperature": "temperature",\n', '        "top_p": "top_p",\n'),
+}
+IMPORTS = "from typing import Annotated\nfrom genaipa.cli.options import option\n"
+
+
+def insert(path: Path, after: str, line: str) -> None:
+    """Add a line behind another one, which is there once."""
+    text = path.read_text()
+    assert text.count(after) == 1, after
+    path.write_text(text.replace(after, after + line))
+
+
 @pytest.fixture
-def genaipa_with_acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, genaipa_process: Cli) -> Cli:
-    """The command line of a copy of genaipa, with the three files."""
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of genaipa, which processes of the test import."""
     copy = tmp_path / "copy"
     shutil.copytree(ROOT / "genaipa", copy / "genaipa", ignore=shutil.ignore_patterns("__pycache__"))
     for data in ("prompts", "questions", "policies", "annotations", "scores", "rubrics"):
         (copy / data).symlink_to(ROOT / data)
+    monkeypatch.setenv("PYTHONPATH", f"{copy}{os.pathsep}{os.environ['PYTHONPATH']}")
+    return copy
+
+
+@pytest.fixture
+def genaipa_with_acme(copy: Path, genaipa_process: Cli) -> Cli:
+    """The command line with the provider's three files."""
     (copy / "genaipa/systems/acme.py").write_text(ADAPTER)
-    table = (copy / TABLE).read_text()
-    begun = "ADAPTERS: dict[str, str] = {\n"
-    assert begun in table
-    (copy / TABLE).write_text(table.replace(begun, begun + LINE))
+    insert(copy / TABLE, "ADAPTERS: dict[str, str] = {\n", LINE)
     metadata = copy / f"genaipa-{distribution('genaipa').version}.dist-info" / "METADATA"
     metadata.parent.mkdir()
     head, _, rest = (distribution("genaipa").read_text("METADATA") or "").partition("\n\n")
     metadata.write_text(f"{head}\n{EXTRA}\n{rest}")
-    monkeypatch.setenv("PYTHONPATH", f"{copy}{os.pathsep}{os.environ['PYTHONPATH']}")
     return genaipa_process
 
 
@@ -108,7 +135,7 @@ def install_sdk(into: Path) -> None:
     (into / "acme_sdk-1.5.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme-sdk\nVersion: 1.5\n")
 
 
-def test_a_new_provider(genaipa_with_acme: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_provider(genaipa_with_acme: Cli, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed, diagnosed, asked, priced as unknown, blinded and recorded, and its key stays hidden."""
     listed = genaipa_with_acme("systems")
     assert "acme/MODEL" in listed.out, listed.err
@@ -127,7 +154,7 @@ def test_a_new_provider(genaipa_with_acme: Cli, tmp_path: Path, monkeypatch: pyt
     assert (without.code, without.out) == (1, "")
     assert "acme/one needs the package 'acme_sdk': pip install 'genaipa[acme]'" in without.err
 
-    install_sdk(tmp_path / "copy")
+    install_sdk(copy)
     monkeypatch.setenv("ACME_TOKEN", TOKEN)
     done = genaipa_with_acme("run", "-s", "acme/one,acme/refused", *asked)
     assert done.code == 3, done.err
@@ -147,9 +174,10 @@ def test_a_new_provider(genaipa_with_acme: Cli, tmp_path: Path, monkeypatch: pyt
     assert names.split() == ["Roadrunner", "Acme"]
 
 
-def test_listing_imports_no_sdk(genaipa_with_acme: Cli, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("genaipa_with_acme")
+def test_listing_imports_no_sdk(copy: Path) -> None:
     """A provider's record is read without its SDK, or any other, being imported."""
-    (tmp_path / "copy/acme_sdk.py").write_text("raise SystemExit('imported')")
+    (copy / "acme_sdk.py").write_text("raise SystemExit('imported')")
     probe = (
         "import sys\nfrom genaipa.__main__ import main\nsys.argv = ['genaipa', 'systems']\n"
         "try:\n    main()\nfinally:\n    print('\\nhas', *sys.modules)\n"
@@ -159,3 +187,42 @@ def test_listing_imports_no_sdk(genaipa_with_acme: Cli, tmp_path: Path) -> None:
     loaded = done.stdout.rpartition("\nhas ")[2].split()
     assert {"genaipa", "typer"} <= set(loaded)
     assert set(loaded).isdisjoint({"openai", "anthropic", "google.genai", "tiktoken", "acme_sdk", "bm25s"})
+
+
+def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
+    for path, (after, line) in OPTION.items():
+        insert(copy / path, after, line)
+    insert(copy / "genaipa/cli/run.py", "from __future__ import annotations\n", IMPORTS)
+    systems = (
+        "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
+    )
+    Path("systems.yaml").write_text(f"systems:\n{systems}")
+    Path("genaipa.toml").touch()
+    plan = (
+        "-p",
+        "brindlecart",
+        "-e",
+        "recall",
+        "--limit",
+        "1",
+        "--offline",
+        "-s",
+        "with-it,without",
+        "-s",
+        "anthropic/c",
+    )
+    with OpenAIServer() as server, AnthropicServer(models=("c",)) as other:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", TOKEN)
+        done = genaipa_process("run", *plan, "--top-p", "0.5")
+        again = genaipa_process("run", *plan, "--top-p", "0.9")
+        assert (done.code, again.code) == (0, 0), done.err + again.err
+    runs = sorted(Path("runs").iterdir())
+    assert [json.loads((run / "manifest.json").read_text())["spec"]["top_p"] for run in runs] == [0.5, 0.9]
+    records = map(json.loads, (runs[0] / "answers.jsonl").read_text().splitlines())
+    sent = {record["system"]: record.get("sent", {}) for record in records}
+    assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
+    assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
+    assert all("top_p" not in request.body for request in other.requests)
