@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.policies.sections import Section, find_sections, resolve
+from genaipa.policies.lookup import resolve
+from genaipa.policies.sections import Section, find_sections
 
 ROOT = Path(__file__).parents[1]
 
@@ -69,6 +70,12 @@ Part 2: this is text.
     assert outline("Policy\n======\n\nText.\n\n2. Data\n-------\n\nMore\ntext\n----\n\n| a |\n|---|\n") == [
         "1  | Policy",
         "2 2 | Data",
+    ]
+    assert outline(
+        "---\ntitle: Policy\ndate: 2024\n---\n# Policy\n\n    # code\n\n> # quoted\n\n## Data\r\n\r\nText.\n"
+    ) == [
+        "1  | Policy",
+        "2  | Data",
     ]
 
 

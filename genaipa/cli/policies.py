@@ -202,7 +202,7 @@ def _path(workspace: Workspace, document: Document) -> Path:
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
-    from genaipa.policies.sections import resolve
+    from genaipa.policies.lookup import resolve
 
     found = resolve(document.sections, label)
     if found is None:

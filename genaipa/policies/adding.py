@@ -27,6 +27,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.document import LONGEST, About, Document, too_long
 from genaipa.policies.encoding import declared, decoded, library
+from genaipa.policies.markdown import find_headings
 from genaipa.policies.page import Page
 from genaipa.policies.pdf import HEADING, paragraphs, pdf_title
 from genaipa.policies.word import NotWordError, as_page, is_word
@@ -285,12 +286,7 @@ def _version(name: str) -> str:
 
 def _first_heading(text: str) -> str:
     """The first heading of a Markdown text; empty if that is one of its numbered sections already."""
-    text = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
-    marked = re.search(r"^#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*\r?$|^(\w.*)\r?\n=+[ \t]*\r?$", text, re.MULTILINE)
-    if not marked:
-        return ""
-    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", marked.group(1) or marked.group(2))
-    heading = re.sub(r"\*\*|__|`", "", heading).strip(" *_\r")
+    heading = next((title for _, _, title in find_headings(text)), "")
     return "" if HEADING.match(heading) else heading
 
 

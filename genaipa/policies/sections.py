@@ -1,4 +1,4 @@
-"""Recognise the sections of a document from its headings and numbering, and find the one that a citation names.
+"""Recognise the sections of a document from its headings and numbering.
 
 A document with Markdown headings has exactly those. Otherwise the outline is read from lines that look like headings
 and whose numbers rise, so that lists, tables of contents and sentences are left out. A document that is one long line
@@ -12,13 +12,19 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-_WORD = (
-    r"(?i:§{1,2}|(?:Chapter|Part|Title|Book|Division|Section|Sect?|Article|Art|Clause|Schedule|Annex|Appendix)s?\b\.?)"
+from genaipa.policies.markdown import find_headings, plain
+from genaipa.policies.numbering import (
+    GAP,
+    NUMBER,
+    ROMAN,
+    WORD,
+    as_numbers,
+    cite,
+    follows,
+    from_roman,
+    split_number,
+    strip_act,
 )
-_SHORT = {"sec": "Section", "sect": "Section", "art": "Article"}
-_ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
-# How a number may look behind such a word: 12, 4.2, 12a, IV, IV.B, B, B.2.
-_NUMBER = rf"(?:\d+[a-z]?|{_ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*(?!\w)"
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class Section:
 def find_sections(text: str) -> tuple[Section, ...]:
     """The sections of a text in order; empty where nothing looks like a heading."""
     lines = _lines(text)
-    headings = _marked(lines)
+    headings = _marked(text, lines)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
         headings = _plain(lines, headings) or _inline(text)
     ends = [*(heading.start for heading in headings), len(text)][1:]
@@ -72,59 +78,16 @@ def _lines(text: str) -> list[_Line]:
     return found
 
 
-def _bare(text: str) -> str:
-    """The text of a heading without Markdown's emphasis, links, escapes and anchors."""
-    text = re.sub(r"\s+#+$|\s*\{#[\w-]+\}$", "", text.strip())
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"\\([^\w\s])", r"\1", text)
-    text = re.sub(r"(\*\*|__|`)(.*?)\1", r"\2", text)
-    return re.sub(r"(?<!\w)([*_])(\S.*?)\1(?!\w)", r"\2", text).strip()
-
-
 # --- Markdown ------------------------------------------------------------------------------------------------------
 
 
-def _marked(lines: list[_Line]) -> list[Section]:
-    """Headings marked with # or underlined; their numbers are read from their text."""
-    found: list[Section] = []
-    fenced = False
-    for before, line, after in zip([_Line("", 0), *lines], lines, [*lines[1:], _Line("", 0)], strict=False):
-        fenced ^= line.text.startswith(("```", "~~~"))
-        marks = re.match(r"(#{1,6})\s+(?=\S)", line.text)
-        underlined = not before.text and re.match(r"[^\s#>|*+-].*", line.text) and re.fullmatch(r"=+|-{3,}", after.text)
-        if fenced or not (marks or underlined):
-            continue
-        number, title = _split_number(_bare(line.text[marks.end() :] if marks else line.text))
-        depth = len(marks.group(1)) if marks else 1 if after.text.startswith("=") else 2
-        found.append(Section(number, title, depth, line.start, 0))
-    outermost = min((section.level for section in found), default=1)
-    return _with_letters([replace(section, level=section.level - outermost + 1) for section in found])
-
-
-def _split_number(heading: str) -> tuple[str, str]:
-    """("4.2", "Title") of "4.2 Title", ("Article 12", "Title") of "Article 12: Title"; no number if there is none."""
-    worded = re.match(rf"({_WORD})\s*({_NUMBER})(?:\.(?=\s|$)|\s*[:\u2013—-])?\s*", heading)
-    counted = re.match(
-        rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{_ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[\u2013—-])?\s+(?=\S)", heading
+def _marked(text: str, lines: list[_Line]) -> list[Section]:
+    """Sections of Markdown headings; their numbers are read from their text."""
+    headings = find_headings(text)
+    outermost = min((level for level, _, _ in headings), default=1)
+    return _with_letters(
+        [Section(*split_number(title), level - outermost + 1, lines[line].start, 0) for level, line, title in headings]
     )
-    if worded:
-        return _named(worded.group(1), worded.group(2)), _without_act(heading[worded.end() :])
-    # A year at the beginning counts nothing.
-    if counted and not re.match(r"(?:19|20)\d\d\s", heading):
-        return counted.group(1), heading[counted.end() :]
-    return "", heading
-
-
-def _named(word: str, number: str) -> str:
-    """`Art.` and `5` as "Article 5"; a section is its number alone."""
-    stem = word.rstrip(".").lower().removesuffix("s")
-    name = "Section" if word.startswith("§") else _SHORT.get(stem, stem.capitalize())
-    return number if name == "Section" else f"{name} {number}"
-
-
-def _without_act(title: str) -> str:
-    """A title without the name of the act that is glued before it ("GDPRSubject-matter")."""
-    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)
 
 
 def _with_letters(headings: list[Section]) -> list[Section]:
@@ -135,7 +98,7 @@ def _with_letters(headings: list[Section]) -> list[Section]:
         above = {level: number for level, number in above.items() if level < heading.level}
         parent = above[max(above)] if above else ""
         number = heading.number
-        if re.fullmatch(r"[A-Z]", number) and re.fullmatch(rf"{_ROMAN}|\d+", parent):
+        if re.fullmatch(r"[A-Z]", number) and re.fullmatch(rf"{ROMAN}|\d+", parent):
             number = f"{parent}.{number}"
         above[heading.level] = number
         found.append(replace(heading, number=number))
@@ -149,7 +112,6 @@ _MAX_WORDS = 20  # of a title that consists of several sentences
 _MAX_SENTENCE = 6  # words of a title that may end like a sentence
 _MAX_ALONE = 9  # words of a title without a number
 _QUOTES = "\"'“\u2018(¿"
-_MAX_GAP = 2  # between neighbours in an outline; a heading in between may be lost
 _COUNTED = {"number", "Roman", "letter"}  # kinds without a word; they have to begin at the beginning
 _CODE = 100  # sections of a code of law are counted in leaps
 
@@ -186,19 +148,19 @@ def _plain(lines: list[_Line], marked: list[Section]) -> list[Section]:
 
 def _read(lines: list[_Line], i: int) -> list[_Candidate]:
     """How line i can be read as a numbered heading: not at all, in one way, or as a Roman number or a letter."""
-    text = _bare(lines[i].text)
+    text = plain(lines[i].text)
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
-    worded = re.match(rf"(?=[A-Z§])({_WORD}) ?({_NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text)
+    worded = re.match(rf"(?=[A-Z§])({WORD}) ?({NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text)
     if worded:
         word, number, separator, rest = worded.groups()
         run_in = bool(separator) or word == "§"
-        title = _title(_without_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=run_in)
+        title = _title(strip_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=run_in)
         title = title if rest else _title_below(lines, i)
-        name = _named(word, number)
+        name = cite(word, number)
         kind = name.rpartition(" ")[0] or "Section"
-        return [] if title is None else [_Candidate(kind, _values(number), name, title, i)]
-    counted = re.match(rf"(\d+(?:\.\d+)+|\d+(?=\.\s)|(?:{_ROMAN}|[A-Z])(?=\.\s))\.?(?:\s+(.*)|$)", text)
+        return [] if title is None else [_Candidate(kind, as_numbers(number), name, title, i)]
+    counted = re.match(rf"(\d+(?:\.\d+)+|\d+(?=\.\s)|(?:{ROMAN}|[A-Z])(?=\.\s))\.?(?:\s+(.*)|$)", text)
     if not counted:
         return []
     number = counted.group(1)
@@ -208,12 +170,12 @@ def _read(lines: list[_Line], i: int) -> list[_Candidate]:
         return []
     kinds = {
         "number": number[0].isdigit(),
-        "Roman": re.fullmatch(_ROMAN, number),
+        "Roman": re.fullmatch(ROMAN, number),
         "letter": re.fullmatch(r"[A-Z]", number),
     }
-    values = {"Roman": _roman(number), "letter": ord(number[0]) - ord("A") + 1}
+    values = {"Roman": from_roman(number), "letter": ord(number[0]) - ord("A") + 1}
     return [
-        _Candidate(kind, (values[kind],) if kind in values else _values(number), number, title, i)
+        _Candidate(kind, (values[kind],) if kind in values else as_numbers(number), number, title, i)
         for kind, fits in kinds.items()
         if fits
     ]
@@ -240,30 +202,9 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
 
 def _title_below(lines: list[_Line], i: int) -> str:
     """The title of "Article 1" where it stands on the line below."""
-    text = _bare(lines[i + 1].text) if i + 1 < len(lines) else ""
-    title = "" if _split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
+    text = plain(lines[i + 1].text) if i + 1 < len(lines) else ""
+    title = "" if split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
     return title if title == text else ""
-
-
-def _values(number: str) -> tuple[int, ...]:
-    """A number as numbers that can be compared: "4.2" as (4, 2), "IV.B" as (4, 2), "12a" as (12, 1)."""
-    found: list[int] = []
-    for part in re.findall(r"\d+|[A-Z]+|[a-z]", number):
-        if part.isdigit():
-            found.append(int(part))
-        else:
-            found.append(
-                _roman(part) if not found and re.fullmatch(_ROMAN, part) else ord(part.upper()[0]) - ord("A") + 1
-            )
-    return tuple(found)
-
-
-def _roman(number: str) -> int:
-    """The value of a Roman number; 0 for anything else."""
-    if not re.fullmatch(_ROMAN, number):
-        return 0
-    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in number]
-    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
 def _without_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
@@ -334,7 +275,7 @@ def _kinds(candidates: list[_Candidate]) -> list[str]:
 
 def _begins(value: tuple[int, ...]) -> bool:
     """Whether an outline can begin with this number."""
-    return value[0] <= _MAX_GAP or value[0] >= _CODE
+    return value[0] <= GAP or value[0] >= _CODE
 
 
 def _rising(group: list[_Candidate]) -> list[_Candidate]:
@@ -342,24 +283,17 @@ def _rising(group: list[_Candidate]) -> list[_Candidate]:
     worded = group[0].kind not in _COUNTED
     chains: list[list[_Candidate]] = [[] for _ in group]
     for i in reversed(range(len(group))):
-        after = [
-            chains[j] for j in range(len(group) - 1, i, -1) if _follows(group[i].value, group[j].value, leap=worded)
-        ]
+        after = [chains[j] for j in range(len(group) - 1, i, -1) if _goes_on(group[i], group[j])]
         chains[i] = [group[i], *max(after, key=len, default=[])]
     starts = [c for c in reversed(chains) if worded or _begins(c[0].value)]
     best = max(starts, key=len, default=[])
     return best if worded or len(best) > 1 else []
 
 
-def _follows(earlier: tuple[int, ...], later: tuple[int, ...], *, leap: bool) -> bool:
-    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
-    if later <= earlier:
-        return False
-    if leap or earlier[0] >= _CODE:
-        return True
-    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
-    step = later[same] - (earlier[same] if same < len(earlier) else 0)
-    return step <= _MAX_GAP and all(number <= _MAX_GAP for number in later[same + 1 :])
+def _goes_on(earlier: _Candidate, later: _Candidate) -> bool:
+    """Whether a heading can be the next one; words ("Article") and codes of law may leap."""
+    leaps = earlier.kind not in _COUNTED or earlier.value[0] >= _CODE
+    return later.value > earlier.value if leaps else follows(earlier.value, later.value)
 
 
 def _alone(lines: list[_Line], i: int, numbered: set[int]) -> list[_Candidate]:
@@ -368,7 +302,7 @@ def _alone(lines: list[_Line], i: int, numbered: set[int]) -> list[_Candidate]:
     below = next((j for j in range(i + 1, len(lines)) if lines[j].text), None)
     if not lines[i].text or not before or below is None or below == i + 1:
         return []
-    text = _bare(lines[i].text)
+    text = plain(lines[i].text)
     short = (
         len(text.split()) <= _MAX_ALONE
         and re.match(r"[\"“¿]?[A-Z]\D", text)
@@ -406,7 +340,7 @@ def _inline(text: str) -> list[Section]:
     ]
     begin = max((i for i, mark in enumerate(marks) if mark[2] == "I"), default=0)
     chain = marks[begin:]
-    if len(chain) < 3 or [_roman(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
+    if len(chain) < 3 or [from_roman(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
         return []
     contents = [text[here[1] : after[0]].strip(" /|·•-\u2013—\t\n") for here, after in pairwise(marks[: begin + 1])]
     found: list[Section] = []
@@ -435,73 +369,3 @@ def _inline_title(text: str) -> str:
         if word.endswith((".", "?", ":")):
             return " ".join(words[: capital or i + 1]).rstrip(".:")
     return " ".join(words[: capital or len(words)])
-
-
-# --- Citations -----------------------------------------------------------------------------------------------------
-
-
-def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
-    """The section that a citation names; None if there is none.
-
-    A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
-    subdivision that is no section of its own stands for the section it is in. Of several ("Chapter III, Section 2")
-    the innermost is meant.
-    """
-    wanted = " ".join(label.split()).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
-    called = re.sub(
-        r"^(?:the )?(?:(?:section|chapter|part|article) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE
-    )
-    called = re.sub(r" (?:section|chapter|part|article)$", "", called, flags=re.IGNORECASE)
-    titled = _titled(sections, wanted) or _titled(sections, called)
-    if titled:
-        return titled
-    cited = _cited(wanted)
-    found = [hits for number in cited if (hits := _numbered(sections, number))]
-    if found:
-        # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
-        begin = max((hits[0].start for hits in found if len(hits) == 1), default=0)
-        named = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in found]
-        return max(named, key=lambda section: section.level)
-    # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
-    lettered = all(re.fullmatch(r"[A-Z]", number) for number in cited)
-    return _titled(sections, _split_number(wanted)[1]) if cited and lettered else None
-
-
-def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
-    """The section with a title or label, whatever its case."""
-    wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
-    same = (section for section in sections if wanted in (section.title.casefold(), section.label.casefold()))
-    return next(same, None) if wanted else None
-
-
-def _cited(wanted: str) -> list[str]:
-    """The numbers that a citation names, with their words; one without a word only where the citation begins so."""
-    worded = [_named(*match.groups()) for match in re.finditer(rf"(?<!\w)({_WORD})\s*({_NUMBER})", wanted)]
-    bare = re.match(rf"({_NUMBER})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)", wanted)
-    return worded or ([bare.group(1)] if bare else [])
-
-
-def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
-    """The sections with a number; the one above, where that has no sections of its own in which it could be."""
-    wanted = _parsed(cited)
-    numbers = [_parsed(section.number) for section in sections]
-    words = {wanted[0]}
-    if wanted[0] in _ALIKE and not any(word == wanted[0] for word, number in numbers if number):
-        words = _ALIKE
-    there = [(section, number) for section, (word, number) in zip(sections, numbers, strict=True) if word in words]
-    hits = [section for section, number in there if number == wanted[1]]
-    above = wanted[1][:-1]
-    if hits or not above or any(number[:-1] == above for _, number in there):
-        return hits
-    return _numbered(sections, cited.rpartition(".")[0])
-
-
-# What one document calls a section, an answer may call an article; a chapter is never meant by it.
-_ALIKE = {"", "Article", "Clause"}
-
-
-def _parsed(number: str) -> tuple[str, tuple[str, ...]]:
-    """The word and the parts of a number, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
-    word, _, counted = number.rpartition(" ")
-    first, *rest = counted.split(".")
-    return word, (str(_roman(first) or first), *rest) if first else ()

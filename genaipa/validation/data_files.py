@@ -20,7 +20,7 @@ from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
 from genaipa.policies.document import About, Document, load_document, read_document
 from genaipa.policies.document import problems as document_problems
-from genaipa.policies.sections import resolve
+from genaipa.policies.lookup import resolve
 from genaipa.questions.annotations import Annotations, filled, is_about, question_set, why_unused
 from genaipa.questions.annotations import problems as annotation_problems
 from genaipa.questions.sets import QuestionSet

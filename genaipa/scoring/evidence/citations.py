@@ -135,12 +135,6 @@ class Mention:
         return f"{word[0].upper()}{word[1:]} {self.number}"
 
 
-def in_arabic(roman: str) -> str:
-    """A small Roman number in Arabic figures; "" for anything else."""
-    numbers = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
-    return str(numbers.index(roman)) if roman and roman in numbers else ""
-
-
 def find_mentions(reply: str, document: Document) -> list[Mention]:
     """Everything that is named, in order, each with its title and the part that it is said to be in."""
     numbered = [

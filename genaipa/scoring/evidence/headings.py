@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from genaipa.policies.sections import Section, resolve
+from genaipa.policies.lookup import resolve
+from genaipa.policies.sections import Section
 from genaipa.scoring.evidence.quotations import NEAR, nearest
 from genaipa.scoring.evidence.text_index import wording
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from genaipa.policies.numbering import follows
 from genaipa.policies.sections import Section
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 # At the beginning of a word; a number of several steps may be glued to the sentence before it ("law.2.3 Sharing").
 _NUMBER = re.compile(r"(?:(?<!\S)(\d{1,2}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{1,2}(?:\.\d{1,2})+\.?))\s+(?=[A-Z])")
-_STEP = 2  # between neighbours; a heading in between may be lost
 _FEWEST = 3  # numbers that make an outline
 _MOST = 400  # numbers that are compared with one another
 _TITLE_WORDS = 6
@@ -52,7 +52,7 @@ def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
     values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST]]
     best: list[list[int]] = []
     for i, value in enumerate(values):
-        before = [best[j] for j in range(i) if _follows(values[j], value)]
+        before = [best[j] for j in range(i) if follows(values[j], value)]
         best.append([*max(before, key=len, default=[]), i])
     chain = [numbered[i] for i in max(best, key=len, default=[])]
     if len(chain) < _FEWEST:
@@ -62,12 +62,3 @@ def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
         Section(section.number, section.title, section.level, section.start, end)
         for section, end in zip(chain, ends, strict=True)
     )
-
-
-def _follows(earlier: tuple[int, ...], later: tuple[int, ...]) -> bool:
-    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
-    if later <= earlier:
-        return False
-    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
-    step = later[same] - (earlier[same] if same < len(earlier) else 0)
-    return step <= _STEP and all(number <= _STEP for number in later[same + 1 :])

@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.sections import Section, resolve
-from genaipa.scoring.evidence.citations import Mention, find_mentions, in_arabic
+from genaipa.policies.lookup import resolve
+from genaipa.policies.numbering import from_roman
+from genaipa.policies.sections import Section
+from genaipa.scoring.evidence.citations import Mention, find_mentions
 from genaipa.scoring.evidence.headings import Headings
 from genaipa.scoring.evidence.outline import numbers_inside, outline
 from genaipa.scoring.evidence.text_index import fold
@@ -310,7 +312,7 @@ class _Lookup:
             )
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
         top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
-        if mention.within in {mention.number.partition(".")[0], in_arabic(top[1] if top else "")}:
+        if mention.within in {mention.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
             return found
         if "." in mention.number or mention.title or mention.number.isalpha():
             return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
