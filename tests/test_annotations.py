@@ -15,7 +15,7 @@ from genaipa.policies.document import load_document
 from genaipa.questions.annotations import carry_over, find_annotations, load_annotations, template
 from genaipa.questions.sets import Question, QuestionSet, load_questions
 from genaipa.runs.inputs import Inputs
-from genaipa.validation.data_files import check_workspace
+from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     assert "0 of its 32 annotated answers are for these questions" in held.said(
         load_questions(workspace, "policy"), "Brindlecart"
     )
-    assert not [finding for finding in check_workspace(workspace) if "brindlecart" in finding.path]
+    assert not [finding for finding in validate(workspace).findings if "brindlecart" in finding.path]
 
 
 def layered() -> Workspace:
@@ -189,9 +189,9 @@ def test_an_edited_text_has_no_annotated_answers() -> None:
     """A text that was changed after its answers were written is named, with the way to keep them."""
     workspace = make_workspace(questions=1)
     path = annotate({"Q1": "Yes."}, more=f"digest: {digest(Path('policies/acme.md').read_text())}\n")
-    assert check_workspace(workspace) == []
+    assert validate(workspace).findings == []
     write("policies/acme.md", TEXT + "\nMore.\n")
-    (found,) = check_workspace(workspace)
+    (found,) = validate(workspace).findings
     assert (found.path, found.entry, found.severity) == (str(path.resolve()), "digest", "warning")
     assert "put its sha256 there as 'digest'" in found.problem
 
@@ -238,4 +238,4 @@ def test_a_template_quotes_ids_that_yaml_takes_for_something_else() -> None:
     document = load_document(workspace, "acme")
     write("annotations/acme.yaml", template(document, load_questions(workspace, "policy"), "2026-01-01"))
     assert load_annotations(workspace, "acme").answers == {}
-    assert [finding.problem for finding in check_workspace(workspace)] == ["no annotated answer to 1, yes."]
+    assert [finding.problem for finding in validate(workspace).findings] == ["no annotated answer to 1, yes."]

@@ -19,7 +19,7 @@ from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.validation.data_files import check_workspace
+from genaipa.validation.data_files import validate
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def readers(folder: RunFolder) -> Iterator[Callable[[], object]]:
 def found(*, data: bool = True) -> list[tuple[str, str]]:
     """What validate finds: the file in the run folder, and the place in it."""
     (run,) = Path("runs").resolve().iterdir()
-    return [(str(Path(f.path).relative_to(run)), f.entry) for f in check_workspace(find_workspace(), data=data)]
+    return [(str(Path(f.path).relative_to(run)), f.entry) for f in validate(find_workspace(), data=data).findings]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
         database.execute("DROP TRIGGER score_events_not_changed")
         database.execute("UPDATE score_events SET event = replace(event, 'Anna', 'Ben') WHERE seq = 1")
     database.close()
-    (wrong,) = [one for one in check_workspace(find_workspace(), data=True) if one.path.endswith("scores.db")]
+    (wrong,) = [one for one in validate(find_workspace(), data=True).findings if one.path.endswith("scores.db")]
     assert "event 1" in wrong.problem
 
 
@@ -226,7 +226,7 @@ def test_a_pack_of_what_may_not_be_passed_on_reads_as_before(folder: RunFolder) 
     other = RunFolder(packed)
     assert len(latest(other)) == len(latest(folder))
     assert other.is_complete()
-    assert not [f for f in check_workspace(find_workspace(Path("elsewhere")), data=True) if "runs" in f.path]
+    assert not [f for f in validate(find_workspace(Path("elsewhere")), data=True).findings if "runs" in f.path]
 
 
 def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:

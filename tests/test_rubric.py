@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from genaipa.errors import DataError
 from genaipa.scoring.m_all import Bounds, band
 from genaipa.scoring.rubric import METRICS, RUBRIC, RUBRIC_DIGEST, Values, load_rubric, problems, shipped_rubric
-from genaipa.validation.data_files import check_workspace
+from genaipa.validation.data_files import validate
 from genaipa.workspace import Workspace, shipped
 
 PAPER = shipped_rubric()
@@ -136,5 +136,5 @@ def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry
         load_rubric(workspace)
     assert caught.value.entry == entry
     assert problem in str(caught.value)
-    found = [finding for finding in check_workspace(workspace) if finding.path == str(caught.value.path)]
+    found = [finding for finding in validate(workspace).findings if finding.path == str(caught.value.path)]
     assert (entry, "error") in [(finding.entry, finding.severity) for finding in found]

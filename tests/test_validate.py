@@ -14,7 +14,7 @@ import yaml
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import convert, read_partly
 from genaipa.questions.sets import QuestionSet, load_questions
-from genaipa.validation.data_files import check_workspace
+from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace, shipped
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def found() -> list[tuple[str, str, str, str]]:
     """(file, entry, severity, problem) of everything that is wrong."""
     home = Path.cwd()
-    findings = check_workspace(find_workspace())
+    findings = validate(find_workspace()).findings
     return [(str(Path(f.path).relative_to(home)), f.entry, f.severity, f.problem) for f in findings]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from genaipa.cli.options import JsonOption, WorkspaceOption, option
 
 if TYPE_CHECKING:
-    from genaipa.validation.data_files import Finding
+    from genaipa.validation.data_files import Finding, Validation
     from genaipa.workspace import Workspace
 
 # Kind of data → one and several of it, as the last line counts them.
@@ -40,19 +41,18 @@ def validate(
     if there is an error; warnings leave it at 0.
     """
     from genaipa.cli.console import print_json
-    from genaipa.validation.data_files import check_workspace, data_files, fine_files
+    from genaipa.validation.data_files import validate as validated
     from genaipa.workspace import find_workspace
 
     here = find_workspace(workspace)
-    findings = check_workspace(here, data=data)
-    fine = {kind: (len(fine_files(files, findings)), len(files)) for kind, files in data_files(here).items()}
+    done = validated(here, data=data)
     if json:
-        counts = {kind: {"fine": good, "checked": all_of_it} for kind, (good, all_of_it) in fine.items()}
-        print_json({"workspace": str(here.home), "findings": findings, "counts": counts})
+        counts = {kind: {"fine": fine, "checked": total} for kind, (fine, total) in done.counts.items()}
+        print_json({"workspace": str(here.home), "findings": done.findings, "counts": counts})
     else:
-        _print_findings(here, findings)
-        _print_counts(findings, fine)
-    if any(finding.severity == "error" for finding in findings):
+        _print_findings(here, done.findings)
+        _print_counts(done)
+    if any(finding.severity == "error" for finding in done.findings):
         raise typer.Exit(1)
 
 
@@ -70,16 +70,15 @@ def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
     table(("file", "severity", "entry", "problem"), rows, flexible=3)
 
 
-def _print_counts(findings: list[Finding], fine: dict[str, tuple[int, int]]) -> None:
+def _print_counts(done: Validation) -> None:
     from genaipa.cli.console import show
 
-    checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in fine.items() if total]
-    good, total = (sum(counts) for counts in zip(*fine.values(), strict=True))
+    checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in done.counts.items() if total]
+    fine, total = (sum(counts) for counts in zip(*done.counts.values(), strict=True))
     show(f"Checked {', '.join(checked)}.")
-    if not findings:
+    if not done.findings:
         show("Everything is fine.")
         return
-    errors = sum(finding.severity == "error" for finding in findings)
-    warnings = len(findings) - errors
-    told = [f"{n} {word}{'s' if n != 1 else ''}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
-    show(f"{' and '.join(told)}; {good} of {total} are fine.")
+    counted = Counter(finding.severity for finding in done.findings)
+    told = [f"{n} {word}{'s' if n != 1 else ''}" for word in ("error", "warning") if (n := counted[word])]
+    show(f"{' and '.join(told)}; {fine} of {total} are fine.")

@@ -1,7 +1,4 @@
-"""Whether everything in a workspace fits together, found out at once instead of one error at a time.
-
-The loaders stop at the first problem of a file, which is right before a run. Here all are told, by the same rules.
-"""
+"""Every problem of a workspace's data at once, by the rules of the loaders, which stop at the first."""
 
 from __future__ import annotations
 
@@ -58,36 +55,41 @@ class Finding(msgspec.Struct, frozen=True):
     severity: Severity = "error"
 
 
-def data_files(workspace: Workspace) -> dict[str, list[Path]]:
-    """What there is to check: kind of data → files in effect, run folders, the user's catalog of systems."""
+class Validation(msgspec.Struct, frozen=True):
+    """All findings on a workspace by file, and for each kind of data how many files are fine, of how many."""
+
+    findings: list[Finding]
+    counts: dict[str, tuple[int, int]]
+
+
+def validate(workspace: Workspace, *, data: bool = False) -> Validation:
+    """Check the data in effect, layers below the workspace included, and the runs.
+
+    With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
+    """
+    files = _data_files(workspace)
+    findings = _check_workspace(workspace, files["runs"], data=data)
+    named = {Path(finding.path) for finding in findings}
+    named |= {parent for path in named for parent in path.parents}
+    fine = {kind: [p for p in paths if not {p, p.with_suffix(".yaml")} & named] for kind, paths in files.items()}
+    return Validation(findings, {kind: (len(fine[kind]), len(paths)) for kind, paths in files.items()})
+
+
+def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
+    """Kind of data → files in effect, run folders, the user's catalog of systems."""
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
     found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
-    found["runs"] = [
-        path for path in sorted((workspace.home / RUNS).glob("*")) if path.is_dir() and path.name[0] != "."
-    ]
+    found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
     return found
 
 
-def fine_files(files: Iterable[Path], findings: Iterable[Finding]) -> list[Path]:
-    """Those of these files and run folders about which there is nothing to say."""
-    named = {Path(finding.path) for finding in findings}
-    named |= {parent for path in named for parent in path.parents}
-    return [path for path in files if not {path, path.with_suffix(".yaml")} & named]
-
-
-def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding]:
-    """Everything that is wrong with the data in effect, its layers below included, and with the runs; by file.
-
-    With `data`, every text of the runs and every event of the scores is held against the digest kept with it.
-    """
+def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) -> list[Finding]:
     findings = [*_check_folders(workspace), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
-        _, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
-        findings += _errors(errors)
+        findings += _errors(read_partly(path, QuestionSet, partial(question_problems, path, name))[1])
     for _, path in workspace.names("rubrics").values():
-        _, errors = read_partly(path, Rubric, partial(rubric_problems, path))
-        findings += _errors(errors)
+        findings += _errors(read_partly(path, Rubric, partial(rubric_problems, path))[1])
     findings += _check_rubric_name(workspace)
     for name in workspace.names("policies"):
         findings += _check_document(workspace, name)
@@ -95,9 +97,10 @@ def check_workspace(workspace: Workspace, *, data: bool = False) -> list[Finding
         findings += _check_annotations(workspace, name)
     findings += _check_prompts(workspace)
     findings += _errors(own_entries(workspace)[1])
-    findings += _check_people(workspace)
+    if (people := workspace.home / PEOPLE).is_file():
+        findings += _errors(read_partly(people, People, partial(people_problems, people))[1])
     findings += _unread_files(workspace)
-    for path in data_files(workspace)["runs"]:
+    for path in runs:
         findings += _check_run(path, data=data)
     if data:
         findings += _check_scores(workspace)
@@ -121,8 +124,7 @@ def _check_folders(workspace: Workspace) -> Iterator[Finding]:
     folders = [home / name for name in (*kinds, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
-        problem = no_folder(path)
-        if problem:
+        if problem := no_folder(path):
             yield Finding(str(path), "", problem)
     for path in (home / SYSTEMS, home / PEOPLE):
         if path.is_symlink() and not path.exists():
@@ -145,19 +147,14 @@ def _check_marker(workspace: Workspace) -> Iterator[Finding]:
             yield Finding(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
         else:
             for key in known.keys() - {"name", "rubric"}:
-                yield Finding(
-                    str(path),
-                    clipped(key),
-                    f"unknown key '{clipped(key)}'{nearest(key, ['name', 'rubric'])}",
-                    "warning",
-                )
+                problem = f"unknown key '{clipped(key)}'{nearest(key, ['name', 'rubric'])}"
+                yield Finding(str(path), clipped(key), problem, "warning")
             for key in ("name", "rubric"):
                 if not isinstance(known.get(key, ""), str):
                     yield Finding(str(path), key, "wants text.")
 
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
-    """Whether the rubric that genaipa.toml names is there."""
     try:
         load_rubric(workspace)
     except DataError as error:
@@ -166,7 +163,6 @@ def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _check_document(workspace: Workspace, name: str) -> list[Finding]:
-    """A document's text, and what is known about it."""
     layer, path = workspace.names("policies")[name]
     beside = path.with_suffix(".yaml")
     text, unread = "", []
@@ -183,7 +179,6 @@ def _check_document(workspace: Workspace, name: str) -> list[Finding]:
 
 
 def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
-    """The annotated answers of a document, alone and beside its text and their questions."""
     path = workspace.names("annotations")[name][1]
     annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
     yield from _errors(errors)
@@ -213,17 +208,14 @@ def _check_answers(
         yield Finding(*own, why_unused(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
-    asked = question_set(workspace, annotated.questions, layer)
-    if asked is None:
+    if (asked := question_set(workspace, annotated.questions, layer)) is None:
         yield Finding(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return
     ids = [question.id for question in asked.questions]
-    for question in annotated.answers:
-        if question not in ids:
-            problem = f"the set '{asked.name}' has no such question{nearest(question, ids)}"
-            yield Finding(file, f"answers.{question}", problem)
-    uncovered = [question for question in ids if question not in annotated.answers]
-    if uncovered:
+    for question in (question for question in annotated.answers if question not in ids):
+        problem = f"the set '{asked.name}' has no such question{nearest(question, ids)}"
+        yield Finding(file, f"answers.{question}", problem)
+    if uncovered := [question for question in ids if question not in annotated.answers]:
         yield Finding(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
 
 
@@ -257,12 +249,6 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
             files = {**files, name: originals[name]}
         else:
             return
-
-
-def _check_people(workspace: Workspace) -> list[Finding]:
-    """Who scores and who adjudicates."""
-    path = workspace.home / PEOPLE
-    return _errors(read_partly(path, People, partial(people_problems, path))[1]) if path.is_file() else []
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:
@@ -302,7 +288,6 @@ def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
 
 
 def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
-    """A run's manifest and records, and with `data` the texts."""
     if not (path / MANIFEST).is_file():
         yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
@@ -324,7 +309,6 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
 
 
 def _check_scores(workspace: Workspace) -> Iterator[Finding]:
-    """The log of scores, from its first event to its last."""
     try:
         with existing_store(workspace, damaged=True) as store:
             if store is not None:
@@ -335,7 +319,7 @@ def _check_scores(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
-    """Every line that is not a record; a last one without its end is healed by resuming, so it is a warning."""
+    """Lines that are not records; one that was cut off is a warning, because resuming repairs it."""
     if not path.exists():
         return
     decode = msgspec.json.Decoder(kind).decode
