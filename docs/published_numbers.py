@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
 from genaipa.reports.gather import gather
-from genaipa.reports.tables import documents, metrics, regulation, scores
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
@@ -182,24 +182,24 @@ class ReleasedData:
 
     @cached_property
     def _points(self) -> pd.DataFrame:
-        return scores.points(self._frame).data
+        return documents.points(self._frame).data
 
     @cached_property
     def _five_numbers(self) -> pd.DataFrame:
-        return scores.five_numbers(self._frame).data
+        return documents.five_numbers(self._frame).data
 
     @cached_property
     def _by_source(self) -> pd.DataFrame:
-        return scores.by_source(self._frame).data
+        return overall.by_source(self._frame).data
 
     @cached_property
     def _questions(self) -> pd.DataFrame:
         """Every question with its place: half of them are the easiest, half the hardest."""
-        return scores.easiest_and_hardest(self._frame, most=len(self._gathered.questions)).data
+        return metrics.easiest_and_hardest(self._frame, most=len(self._gathered.questions)).data
 
     @cached_property
     def _ranked(self) -> pd.DataFrame:
-        return scores.documents_ranked(self._frame).data
+        return documents.documents_ranked(self._frame).data
 
     @cached_property
     def _metrics(self) -> pd.DataFrame:
@@ -211,7 +211,7 @@ class ReleasedData:
 
     @cached_property
     def _documents(self) -> pd.DataFrame:
-        return documents.statistics(self._gathered.statistics, self._frame).data
+        return texts.statistics(self._gathered.statistics, self._frame).data
 
     def find(self, number: PrintedNumber) -> Found | None:
         """What the data gives; None where it lacks what the figure was computed from."""

@@ -15,7 +15,7 @@ from size import size
 from genaipa.errors import UsageError
 from genaipa.reports import bootstrap as certainty
 from genaipa.reports.comparison import MEASURES, OVERALL, compare_sides
-from genaipa.reports.figures import differences
+from genaipa.reports.figures import forest
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import holm, paired, unpaired
 from genaipa.scoring.rubric import RUBRIC_DIGEST
@@ -207,7 +207,7 @@ def test_one_question_is_told_to_be_too_few():
     assert math.isnan(first["low"])
     assert math.isnan(first["p_holm"])
     assert any(said.startswith("Small n: 6 of 6") for said in found.finding)
-    assert differences.forest(found.table, "A", "B").drawn()
+    assert forest.forest(found.table, "A", "B").drawn()
 
 
 def test_a_group_that_repeats_another_is_left_out():
@@ -287,11 +287,11 @@ def test_other_paraphrases_matter_only_to_who_was_asked_them():
 def test_the_forest_plot_shows_every_row():
     """The figure has a panel per measure with a mark per group, and the table's numbers beside it."""
     found = compare_sides(*both(study()))
-    figure = differences.forest(found.table, "a/one", "b/two")
+    figure = forest.forest(found.table, "a/one", "b/two")
     drawn = figure.drawn()
     assert [axes.get_title() for axes in drawn.axes] == list(MEASURES)
     marks = [line.get_xdata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "d")]
     data = found.table.data
     assert marks == data.loc[data["measure"] == OVERALL, "difference"].tolist()
     assert figure.table.data.equals(data)
-    assert differences.forest(replace(found.table, data=pd.DataFrame()), "a", "b") is None
+    assert forest.forest(replace(found.table, data=pd.DataFrame()), "a", "b") is None

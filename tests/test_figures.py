@@ -21,17 +21,10 @@ from matplotlib.patches import Polygon, Rectangle
 from size import size
 
 from genaipa.reports import tidy as tidy_table
-from genaipa.reports.figures import agreement as agreement_figures
-from genaipa.reports.figures import box_plots as boxes
-from genaipa.reports.figures import closed_book as memory_figures
-from genaipa.reports.figures import cost as effort_figures
-from genaipa.reports.figures import figure, heatmap, style
-from genaipa.reports.figures import regulation as regulation_figures
-from genaipa.reports.figures import robustness as robustness_figures
+from genaipa.reports.chapters import agreement, closed_book, cost, documents, metrics, regulation, robustness
+from genaipa.reports.figures import figure, style
+from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table
-from genaipa.reports.tables import closed_book as memory
-from genaipa.reports.tables import cost as effort
-from genaipa.reports.tables import metrics, regulation, robustness, scores
 from genaipa.scoring.m_all import Bounds
 from rubrics import METRICS
 from tests.framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, tidy_of
@@ -53,15 +46,18 @@ KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 5
 
 def everything(frame):
     """Every figure of a tidy table, in which each experiment's are."""
-    points, five = scores.points(frame), scores.five_numbers(frame)
+    points, five = documents.points(frame), documents.five_numbers(frame)
     questions, categories = metrics.by_question(frame), metrics.by_category(frame)
-    found = [effort_figures.against(effort.by_system(frame), what) for what in ("cost", "seconds")]
-    found += [robustness_figures.drops(robustness.drops(frame)), memory_figures.by_question(memory.by_question(frame))]
-    found.append(regulation_figures.scores(regulation.scores(frame)))
+    found = [cost.against(cost.by_system(frame), what) for what in ("cost", "seconds")]
+    found += [
+        robustness.drops_figure(robustness.drops(frame)),
+        closed_book.differences_figure(closed_book.by_question(frame)),
+    ]
+    found.append(regulation.scores_map(regulation.scores(frame)))
     for experiment in DRAWN:
-        found.append(boxes.by_document(points, five, experiment))
-        found.append(heatmap.by_question(questions, experiment))
-        found.append(heatmap.by_category(categories, experiment))
+        found.append(documents.box_plots(points, five, experiment))
+        found.append(metrics.question_map(questions, experiment))
+        found.append(metrics.category_map(categories, experiment))
     return [one for one in found if one is not None]
 
 
@@ -109,8 +105,8 @@ def plain_number(text):
 def test_boxes_and_points_are_those_of_the_tables() -> None:
     """Each box has its median and quartiles at the table's, its n beside it, and every question's point over it."""
     frame = study(documents=("uber", "spotify"))
-    points, five = scores.points(frame), scores.five_numbers(frame)
-    drawn = boxes.by_document(points, five, "quality")
+    points, five = documents.points(frame), documents.five_numbers(frame)
+    drawn = documents.box_plots(points, five, "quality")
     assert drawn is not None
     assert drawn.name == "quality-by-document"
     for system, axes in panels(drawn).items():
@@ -130,8 +126,8 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
 def test_the_file_beside_has_every_number_drawn() -> None:
     """The table of the box plots holds the boxes and the points, and no other experiment's."""
     frame = study(experiments=("quality", "recall"))
-    points, five = scores.points(frame), scores.five_numbers(frame)
-    drawn = boxes.by_document(points, five, "recall")
+    points, five = documents.points(frame), documents.five_numbers(frame)
+    drawn = documents.box_plots(points, five, "recall")
     assert drawn is not None
     data = drawn.table.data
     assert (
@@ -146,8 +142,8 @@ def test_the_file_beside_has_every_number_drawn() -> None:
 @pytest.mark.parametrize(
     ("table", "draw", "key", "count"),
     [
-        (metrics.by_question, heatmap.by_question, "question", "documents"),
-        (metrics.by_category, heatmap.by_category, "category", "questions"),
+        (metrics.by_question, metrics.question_map, "question", "documents"),
+        (metrics.by_category, metrics.category_map, "category", "questions"),
     ],
 )
 def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
@@ -167,7 +163,7 @@ def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
 
 def test_heat_maps_show_where_questions_come_from() -> None:
     """A question of a user has another sign than one from an FAQ."""
-    drawn = heatmap.by_question(metrics.by_question(study()), "quality")
+    drawn = metrics.question_map(metrics.by_question(study()), "quality")
     assert drawn is not None
     labels = [text.get_text() for text in drawn.drawn().axes[0].get_yticklabels()]
     assert labels[:4] == ["T_f1 \u25cf", "T_f2 \u25cf", "T_f3 \u25cf", "T_u1 \u25c6"]
@@ -186,7 +182,7 @@ def test_bands_change_exactly_at_their_bounds() -> None:
     """A value on a bound belongs to the band above it; Yellow has an open corner and Red a filled one."""
     values = [[0.5, 0.4999999, 0.0, -0.0000001, -1.0], [0.1 + 0.2 - 0.3, 0.3, 0.25, 0.25 - 1e-16, -0.25]]
     for bounds, filled, opened in ((Bounds(), 3, 6), (Bounds(0.25, 0.25), 5, 0), (Bounds(1.0, -1.0), 0, 10)):
-        drawn = heatmap.by_question(by_question_of(values), "quality", bounds)
+        drawn = metrics.question_map(by_question_of(values), "quality", Scope(bounds=bounds))
         assert drawn is not None
         axes = drawn.drawn().axes[0]
         fills = [to_hex(patch.get_facecolor()) for patch in axes.patches if isinstance(patch, Polygon)]
@@ -203,7 +199,7 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
     one = by_question_of([[1, 0.5, -1, None, None], [0, 0, 0, 0, None]])
     other = by_question_of([[1, 1, 1, 1, None]], system="b/two", documents=0)
     both = Table("m", "M", "", pd.concat([one.data, other.data], ignore_index=True))
-    drawn = heatmap.by_question(both, "quality")
+    drawn = metrics.question_map(both, "quality")
     assert drawn is not None
     first, second = drawn.drawn().axes
     hatched = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in (first, second)]
@@ -215,7 +211,7 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
 def test_regulations_have_a_row_for_each_question() -> None:
     """Questions stand under their regulation with their values and the number of answers."""
     table = regulation.scores(whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",)))
-    drawn = regulation_figures.scores(table)
+    drawn = regulation.scores_map(table)
     assert drawn is not None
     axes = drawn.drawn().axes[0]
     labels = [text.get_text().split() for text in axes.get_yticklabels()]
@@ -227,7 +223,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
     """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
     table = robustness.drops(study(experiments=("quality", "robustness")))
-    drawn = robustness_figures.drops(table)
+    drawn = robustness.drops_figure(table)
     assert drawn is not None
     for system, axes in panels(drawn).items():
         rows = table.data[table.data["system"] == system]
@@ -241,9 +237,9 @@ def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
 
 def test_memory_draws_the_difference_of_each_question() -> None:
     """Each question's mark stands at its difference, with its n; a question without a pair is said to have none."""
-    table = memory.by_question(study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter")))
+    table = closed_book.by_question(study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter")))
     data = table.data.drop(index=0).reset_index(drop=True)
-    drawn = memory_figures.by_question(Table("memory", "Memory", "", data))
+    drawn = closed_book.differences_figure(Table("memory", "Memory", "", data))
     assert drawn is not None
     for system, axes in panels(drawn).items():
         rows = data[data["system"] == system]
@@ -275,7 +271,7 @@ def effort_of(efforts, **columns):
 )
 def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     """Systems of very different cost share a logarithmic axis, on which what costs nothing still has a place."""
-    drawn = effort_figures.against(effort_of(efforts, m_all10=np.linspace(60, 80, len(efforts))), "cost")
+    drawn = cost.against(effort_of(efforts, m_all10=np.linspace(60, 80, len(efforts))), "cost")
     assert drawn is not None
     assert drawn.name == "effort-cost"
     axes = drawn.drawn().axes[0]
@@ -288,16 +284,16 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
 
 def test_effort_leaves_out_what_is_not_known() -> None:
     """A system without a score or a price has no point; nothing is drawn where there is none."""
-    drawn = effort_figures.against(effort_of([0.1, None, 0.2], m_all10=[70.0, 70.0, None]), "cost")
+    drawn = cost.against(effort_of([0.1, None, 0.2], m_all10=[70.0, 70.0, None]), "cost")
     assert drawn is not None
     assert drawn.table.data["system"].tolist() == ["s/0"]
-    assert effort_figures.against(effort_of([None, 1.0], m_all10=[50.0, None]), "seconds") is None
+    assert cost.against(effort_of([None, 1.0], m_all10=[50.0, None]), "seconds") is None
 
 
 def test_times_of_no_time_are_not_drawn() -> None:
     """Systems that answer from this machine's memory have no time worth a figure; one that takes its time has."""
-    assert effort_figures.against(effort_of([0.0, 0.01], m_all10=[50.0, 60.0]), "seconds") is None
-    assert effort_figures.against(effort_of([0.0, 2.0], m_all10=[50.0, 60.0]), "seconds") is not None
+    assert cost.against(effort_of([0.0, 0.01], m_all10=[50.0, 60.0]), "seconds") is None
+    assert cost.against(effort_of([0.0, 2.0], m_all10=[50.0, 60.0]), "seconds") is not None
 
 
 def test_who_has_no_box_is_named() -> None:
@@ -305,10 +301,10 @@ def test_who_has_no_box_is_named() -> None:
     both = answer_rows(experiments=("quality", "recall"))
     answers = [row for row in both if row["experiment"] == "recall" or row["system"] == "a/one"]
     frame = tidy_of(answers, score_rows(answers))
-    drawn = boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality")
+    drawn = documents.box_plots(documents.points(frame), documents.five_numbers(frame), "quality")
     assert drawn is not None
     assert "so not here: b/two." in drawn.note
-    everyone = boxes.by_document(scores.points(frame), scores.five_numbers(frame), "recall")
+    everyone = documents.box_plots(documents.points(frame), documents.five_numbers(frame), "recall")
     assert everyone is not None
     assert "not here" not in everyone.note
 
@@ -316,7 +312,7 @@ def test_who_has_no_box_is_named() -> None:
 def test_agreement_draws_alpha_with_its_interval() -> None:
     """Each metric has its alpha, interval and n; one without alpha is said to have no value."""
     table = alphas()
-    drawn = agreement_figures.alphas(table)
+    drawn = agreement.alphas_figure(table)
     assert drawn is not None
     axes = drawn.drawn().axes[0]
     known = table.data.dropna(subset=["alpha"])
@@ -325,7 +321,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
     assert [text for text in written(axes) if "=" in text] == [f"n={n}" for n in table.data["answers"]]
     assert written(axes).count("no value") == 1
     unknown = Table("agreement", "", "", table.data.assign(alpha=float("nan")))
-    assert agreement_figures.alphas(unknown) is None
+    assert agreement.alphas_figure(unknown) is None
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
@@ -333,14 +329,18 @@ def test_nothing_is_drawn_of_nothing() -> None:
     answers = answer_rows(experiments=tuple(EXPERIMENTS))
     assert everything(tidy_table.empty()) == []
     assert everything(tidy_of(answers)) == []
-    assert agreement_figures.alphas(Table("agreement", "", "", alphas().data.iloc[:0])) is None
-    assert boxes.by_document(*(table(study()) for table in (scores.points, scores.five_numbers)), "recall") is None
+    assert agreement.alphas_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
+    assert (
+        documents.box_plots(*(table(study()) for table in (documents.points, documents.five_numbers)), "recall") is None
+    )
 
 
 def test_bounds_move_the_bands_of_every_axis() -> None:
     """The bounds asked for are on the axes of M_all x 10 and in the note."""
     frame = study(documents=("uber",))
-    drawn = boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality", Bounds(0.9, 0.5))
+    drawn = documents.box_plots(
+        documents.points(frame), documents.five_numbers(frame), "quality", Scope(bounds=Bounds(0.9, 0.5))
+    )
     assert drawn is not None
     ticks = [text.get_text() for text in drawn.drawn().axes[0].get_xticklabels()]
     assert {"77.5", "95.5"} <= set(ticks)
@@ -406,7 +406,7 @@ def test_shortened_names_stay_apart() -> None:
 def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     """PNG, SVG, PDF and CSV of a figure; no cell of the CSV is a formula."""
     frame = study(systems=("=1+1",), documents=("uber",), questions=("T_f1", "T_u1"))
-    drawn = heatmap.by_question(metrics.by_question(frame), "quality")
+    drawn = metrics.question_map(metrics.by_question(frame), "quality")
     assert drawn is not None
     paths = figure.save(drawn, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [f"quality-metrics.{end}" for end in ("png", "svg", "pdf", "csv")]
@@ -422,7 +422,7 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
 def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
     """An experiment may be called anything; its files stay in their folder."""
     table = by_question_of([[1.0] * 5], experiment="../../etc/x y")
-    drawn = heatmap.by_question(table, "../../etc/x y")
+    drawn = metrics.question_map(table, "../../etc/x y")
     assert drawn is not None
     assert drawn.name == "etc-x-y-metrics"
     assert {path.parent for path in figure.save(drawn, tmp_path, ["svg"])} == {tmp_path}
@@ -432,8 +432,8 @@ def test_figures_stand_on_one_page_without_disturbing_each_other() -> None:
     """The ids of two figures in one HTML page are all different, and every reference finds its own."""
     frame = study(documents=("uber",), questions=("T_f1", "T_u1"))
     both = [
-        heatmap.by_question(metrics.by_question(frame), "quality"),
-        boxes.by_document(scores.points(frame), scores.five_numbers(frame), "quality"),
+        metrics.question_map(metrics.by_question(frame), "quality"),
+        documents.box_plots(documents.points(frame), documents.five_numbers(frame), "quality"),
     ]
     ids = []
     for one in both:
@@ -448,8 +448,8 @@ def test_figures_stand_on_one_page_without_disturbing_each_other() -> None:
 def draw_some(folder) -> None:
     """A figure in all formats, and others: in small one, as SVG."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
-    figure.save(agreement_figures.alphas(alphas()), folder)
-    found = size(small=lambda of: [heatmap.by_category(metrics.by_category(of), "quality")], full=everything)(frame)
+    figure.save(agreement.alphas_figure(alphas()), folder)
+    found = size(small=lambda of: [metrics.category_map(metrics.by_category(of), "quality")], full=everything)(frame)
     for one in found[:7]:
         figure.save(one, folder, size(small=("svg",), full=figure.FORMATS))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from framing import answer_rows, score_rows, tidy_of
 
-from genaipa.reports.figures import heatmap
-from genaipa.reports.tables import metrics
+from genaipa.reports.chapters import metrics
 from genaipa.scoring.rubric import RUBRIC_DIGEST
 from rubrics import METRICS
 
@@ -34,7 +33,7 @@ def test_a_category_whose_metrics_rest_on_one_question_says_one() -> None:
     table = metrics.by_category(tidy_of([*answers, *bare], score_rows(answers)))
     row = table.data.iloc[0]
     assert (row["questions"], row["m_all_questions"]) == (1, 4)
-    figure = heatmap.by_category(table, "quality")
+    figure = metrics.category_map(table, "quality")
     assert figure is not None
     assert [text.get_text() for text in figure.drawn().axes[0].texts[len(METRICS) :]] == ["1", "n"]
     assert "n = 1" in figure.note
@@ -47,6 +46,6 @@ def test_metrics_that_are_published_means_do_not_borrow_the_documents_of_m_all()
     table = metrics.by_question(tidy_of(rows))
     row = table.data.iloc[0]
     assert (row["documents"], row["m_all_documents"], row["accuracy"]) == (0, 2, 0.5)
-    figure = heatmap.by_question(table, "quality")
+    figure = metrics.question_map(table, "quality")
     assert figure is not None
     assert "mean" in [text.get_text() for text in figure.drawn().axes[0].texts]

@@ -7,13 +7,12 @@ import itertools
 from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
 from size import size
 
-from genaipa.reports.figures import cost as effort
-from genaipa.reports.figures import heatmap, style
+from genaipa.reports.chapters import cost, metrics
+from genaipa.reports.figures import style
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.reports.table import Table
-from genaipa.reports.tables import metrics
 
 NINE = tuple(f"host/model-{number}" for number in range(9))
 
@@ -28,7 +27,7 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     answers = answer_rows(questions=("T_f1", "T_u1", "UC_f1"))
     answers = [row for row in answers if row["system"] == "b/two" or row["question"] == "T_u1"]
     frame = tidy_of(answers, score_rows(answers))
-    figure = heatmap.by_question(metrics.by_question(frame), "quality", scope=Scope.of(frame))
+    figure = metrics.question_map(metrics.by_question(frame), "quality", scope=Scope.of(frame))
     assert figure is not None
     assert rows_of(figure.drawn().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
 
@@ -85,13 +84,13 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     looks = []
     for what in ("cost", "seconds"):
-        figure = effort.against(table, what, scope=Scope(("a/one", "b/two")))
+        figure = cost.against(table, what, scope=Scope(("a/one", "b/two")))
         assert figure is not None
         (legend,) = figure.drawn().legends
         marks = {text.get_text().strip(): line for text, line in zip(legend.texts, legend.legend_handles, strict=True)}
         looks.append((marks["b/two"].get_color(), marks["b/two"].get_marker()))
     assert looks[0] == looks[1] == (style.COLOURS[1], style.MARKERS[1])
-    assert "so not here: a/one" in effort.against(table, "cost", scope=Scope(("a/one", "b/two"))).note
+    assert "so not here: a/one" in cost.against(table, "cost", scope=Scope(("a/one", "b/two"))).note
 
 
 def test_money_and_time_have_their_panels_in_one_order() -> None:
@@ -101,7 +100,7 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     titles = []
     for what in ("cost", "seconds"):
-        figure = effort.against(table, what)
+        figure = cost.against(table, what)
         assert figure is not None
         titles.append([axes.get_title() for axes in figure.drawn().axes if axes.get_title()])
     assert titles == [["Quality", "Recall"]] * 2
@@ -111,7 +110,7 @@ def test_a_small_cost_is_told_per_thousand_answers() -> None:
     """Ticks of a price of a tenth of a cent are short numbers that keep clear of each other, and 0 is off the axis."""
     data = {"system": ["a/one"], "experiment": "quality", "answers": 10, "m_all10": 70.0, "low": 60.0, "high": 80.0}
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame({**data, "cost": [0.0011], "seconds": [0.2]}))
-    figure = effort.against(table, "cost")
+    figure = cost.against(table, "cost")
     assert figure is not None
     drawn = figure.drawn()
     drawn.draw_without_rendering()

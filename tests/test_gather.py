@@ -10,8 +10,8 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.contents import notable
 from genaipa.reports.gather import gather
+from genaipa.reports.notable import notable
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.selection import select
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published

@@ -11,8 +11,8 @@ import pytest
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
+from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.gather import gather, rescored
-from genaipa.reports.tables import leaderboard, metrics
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.selection import select
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
@@ -106,7 +106,7 @@ def test_the_numbers_are_those_of_the_report(scored):
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
         assert shown["m_all"] == f"{line['m_all']:.1f}"
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    (system,) = leaderboard.board(frame).data.to_dict("records")
+    (system,) = overall.board(frame).data.to_dict("records")
     (row,) = page.rows("results systems")
     assert row[0] == "extractive"
     assert row[1] == f"{system['m_all10']:.1f}  [{system['low']:.1f}, {system['high']:.1f}]"

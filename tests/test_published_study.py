@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from genaipa.reports.chapters import metrics
 from genaipa.reports.gather import rescored
-from genaipa.reports.tables import metrics
 from rubrics import METRICS
 
 if TYPE_CHECKING:

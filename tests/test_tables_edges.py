@@ -10,29 +10,30 @@ import pandas as pd
 import pytest
 from tabling import at_the_edges
 
-if TYPE_CHECKING:
-    from genaipa.reports.table import Table
-
-from genaipa.reports.tables import (
+from genaipa.reports.chapters import (
     agreement,
     closed_book,
     cost,
     documents,
-    leaderboard,
     metrics,
     outcomes,
+    overall,
     regulation,
     robustness,
-    scores,
+    silent,
+    texts,
 )
 
+if TYPE_CHECKING:
+    from genaipa.reports.table import Table
+
 TABLES = {
-    "scores-by-question": scores.points,
-    "five-numbers": scores.five_numbers,
-    "faq-against-user": scores.by_source,
-    "easiest-and-hardest": scores.easiest_and_hardest,
-    "documents-ranked": scores.documents_ranked,
-    "documents": lambda frame: documents.statistics({}, frame),
+    "scores-by-question": documents.points,
+    "five-numbers": documents.five_numbers,
+    "faq-against-user": overall.by_source,
+    "easiest-and-hardest": metrics.easiest_and_hardest,
+    "documents-ranked": documents.documents_ranked,
+    "documents": lambda frame: texts.statistics({}, frame),
     "metrics-by-question": metrics.by_question,
     "metrics-by-category": metrics.by_category,
     "regulation": regulation.scores,
@@ -43,9 +44,9 @@ TABLES = {
     "memory-summary": closed_book.summary,
     "effort": cost.by_system,
     "answers": outcomes.statuses,
-    "silent-questions": outcomes.silent_questions,
+    "silent-questions": silent.silent_questions,
     "agreement": lambda _: agreement.alphas([]),
-    "leaderboard": leaderboard.board,
+    "leaderboard": overall.board,
 }
 NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
 
@@ -160,19 +161,19 @@ def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
 def test_one_answer_has_a_score_and_no_interval() -> None:
     """Of one answer there is its score, its one question is easy rather than hard, and the note says how few it is."""
     frame = frames()["one answer"]
-    five = scores.five_numbers(frame)
+    five = documents.five_numbers(frame)
     assert five.data["n"].tolist() == [1, 1]
     assert five.data["median"].tolist() == [100, 100]
     assert five.data["low"].isna().all()
     assert "n = 1 of the questions: too few for an interval" in five.note
-    assert scores.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
-    assert leaderboard.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
+    assert metrics.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
+    assert overall.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
 
 
 def test_equal_values_have_an_interval_without_width() -> None:
     """Where every score is the same, the average and both ends of its interval are that score."""
     frame = frames()["all equal"]
-    board = leaderboard.board(frame).data
+    board = overall.board(frame).data
     assert board[["rank", "m_all10", "low", "high"]].values.tolist() == [[1, 77.5, 77.5, 77.5]] * 2
     drops = robustness.drops(frame).data
     assert drops.loc[drops["n"] > 1, ["drop", "low", "high"]].eq(0).all(axis=None)

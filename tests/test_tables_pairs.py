@@ -9,12 +9,9 @@ from framing import answer_rows, tidy_of
 from tabling import FEW, published, scored
 
 from genaipa.policies.statistics import measure
-from genaipa.reports.contents import notable
+from genaipa.reports.chapters import agreement, closed_book, cost, outcomes, robustness, silent, texts
 from genaipa.reports.gather import Gathered
-from genaipa.reports.tables import agreement, documents, robustness
-from genaipa.reports.tables import closed_book as memory
-from genaipa.reports.tables import cost as effort
-from genaipa.reports.tables import outcomes as conduct
+from genaipa.reports.notable import notable
 from genaipa.scoring.events import Event
 from rubrics import METRICS, PAPER
 
@@ -93,11 +90,11 @@ def test_memory_is_what_showing_the_document_adds() -> None:
     answers = answer_rows(**ONE, questions=FEW[:2], experiments=("quality", "recall"))
     values = {("T_f1", "quality"): 1, ("T_f1", "recall"): 0.5, ("T_u1", "quality"): -1, ("T_u1", "recall"): 1}
     frame = tidy_of(answers, scored(answers, lambda row: values[row["question"], row["experiment"]]))
-    assert memory.by_question(frame).data.values.tolist() == [
+    assert closed_book.by_question(frame).data.values.tolist() == [
         ["a/one", "T_f1", "T", "faq", 100, 77.5, 22.5, 1],
         ["a/one", "T_u1", "T", "user", 10, 100, -90, 1],
     ]
-    summary = memory.summary(frame)
+    summary = closed_book.summary(frame)
     assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 22.5]]
     assert summary.written("mean", -33.75) == "-33.8"
     assert "n = 2 questions only" in summary.note
@@ -106,10 +103,10 @@ def test_memory_is_what_showing_the_document_adds() -> None:
 def test_effort_counts_answers_and_not_their_analysts() -> None:
     """Seconds 1, 3 and 100 have the median 3; $0.01 and $0.02 the mean 0.015; two analysts change nothing."""
     answers = answer_rows(**ONE, questions=FEW)
-    for answer, seconds, cost in zip(answers, (1.0, 3.0, 100.0), (0.01, 0.02, None), strict=True):
-        answer |= {"seconds": seconds, "cost": cost}
+    for answer, seconds, price in zip(answers, (1.0, 3.0, 100.0), (0.01, 0.02, None), strict=True):
+        answer |= {"seconds": seconds, "cost": price}
     given = scored(answers[:1], lambda _: 1) + scored(answers[:1], lambda _: 0.5, analyst="bo")
-    data = effort.by_system(tidy_of(answers, given)).data
+    data = cost.by_system(tidy_of(answers, given)).data
     assert data[["answers", "m_all10", "seconds"]].values.tolist() == [[3, 88.75, 3]]
     assert data[["cost", "cost_total"]].values.tolist() == [pytest.approx([0.015, 0.03])]
 
@@ -118,9 +115,9 @@ def test_what_was_imported_took_no_effort_of_ours() -> None:
     """Answers without a price, in no time, are in no average of time and money; a question not asked costs nothing."""
     answers = answer_rows(**ONE, questions=FEW)
     imported = [{**row, "seconds": 0.0, "cost": None} for row in answers]
-    assert not effort.by_system(tidy_of(imported))
+    assert not cost.by_system(tidy_of(imported))
     missing = {**answers[0], "status": "missing", "answer": "", "seconds": None, "cost": None}
-    data = effort.by_system(tidy_of([missing, *answers[1:]])).data
+    data = cost.by_system(tidy_of([missing, *answers[1:]])).data
     assert data[["answers", "cost_total"]].values.tolist() == [[2, 0.02]]
 
 
@@ -129,7 +126,7 @@ def test_an_answer_that_came_at_once_is_an_answer() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     for answer, seconds in zip(answers, (0.0, 0.0, 2.0), strict=True):
         answer |= {"seconds": seconds, "cost": None}
-    assert effort.by_system(tidy_of(answers)).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
+    assert cost.by_system(tidy_of(answers)).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
 
 
 def test_every_planned_question_is_counted_once() -> None:
@@ -142,7 +139,7 @@ def test_every_planned_question_is_counted_once() -> None:
             answer["answer"] = ""
     answers[1]["excluded"] = "It is about another company."
     given = scored(answers[:1], lambda _: 1) + scored(answers[:2], lambda _: 1, analyst="bo")
-    row = conduct.statuses(tidy_of(answers, given)).data.iloc[0]
+    row = outcomes.statuses(tidy_of(answers, given)).data.iloc[0]
     assert row.drop(["system", "experiment"]).to_dict() == {
         "planned": 6,
         "answered": 2,
@@ -156,7 +153,7 @@ def test_every_planned_question_is_counted_once() -> None:
         "score_left_out": 0,
         "published": 0,
     }
-    included = conduct.statuses(tidy_of(answers, given, excluded=True)).data.iloc[0]
+    included = outcomes.statuses(tidy_of(answers, given, excluded=True)).data.iloc[0]
     assert included[["excluded", "scored", "unscored"]].tolist() == [1, 2, 2]
 
 
@@ -167,7 +164,7 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
         published("a/one", "quality", "uber", "T_f1", m_all=7.3),
         published("a/one", "quality", "", "T_u1", metrics=1.0),
     ]
-    data = conduct.statuses(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=7.3)])).data
+    data = outcomes.statuses(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=7.3)])).data
     assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
         ["quality", 3, 0, 1, 2],
         ["recall", 0, 0, 0, 1],
@@ -179,12 +176,12 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     rows = [published("a/one", "quality", "uber", "T_f1", m_all=7.3, excluded="duplicate-table: A copy.")]
     frame = tidy_of([*answers, *rows])
-    data = conduct.statuses(frame).data
+    data = outcomes.statuses(frame).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
     said = notable(Gathered(frame, []))
     assert "Answers that nobody has scored: 2 of 3." in said
     assert "Answers whose published score is left out by the audit: 1 of 3." in said
-    included = conduct.statuses(tidy_of([*answers, *rows], excluded=True)).data
+    included = outcomes.statuses(tidy_of([*answers, *rows], excluded=True)).data
     assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
 
 
@@ -209,7 +206,7 @@ def test_silent_questions_apart() -> None:
     answers[-1]["excluded"] = "It is about another company."
     values = {"T_f1": 1, "T_f2": -1, "T_f3": 0.5}
     frame = tidy_of(answers, scored(answers, lambda row: values.get(row["question"])))
-    row = conduct.silent_questions(frame).data.iloc[0]
+    row = silent.silent_questions(frame).data.iloc[0]
     assert row[["silent_n", "asserts", "asserts_share", "silent_m_all10"]].tolist() == [2, 1, 0.5, 55]
     assert row[["silent_low", "silent_high"]].tolist() == [10, 100]
     assert row[["other_n", "claims", "claims_share", "other_m_all10"]].tolist() == [4, 1, 0.25, 77.5]
@@ -219,7 +216,7 @@ def test_experiments_come_in_the_papers_order() -> None:
     """Quality, robustness, recall, summary: not the order of the alphabet."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("summary", "recall", "robustness", "quality"))
     frame = tidy_of(answers, scored(answers, lambda _: 1))
-    for table in (conduct.silent_questions(frame), conduct.statuses(frame), effort.by_system(frame)):
+    for table in (silent.silent_questions(frame), outcomes.statuses(frame), cost.by_system(frame)):
         assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]
 
 
@@ -228,9 +225,7 @@ def test_statistics_of_documents() -> None:
     text = "We keep data. We keep data and share data."
     answers = answer_rows(systems=("a/one", "b/two"), documents=("uber",), questions=FEW, silent=("T_f1",))
     unknown = [{**row, "document": "blank", "silent": "", "answer": "", "key": row["key"] + "blank"} for row in answers]
-    table = documents.statistics(
-        dict.fromkeys(("uber", "blank", "unasked"), measure(text)), tidy_of([*answers, *unknown])
-    )
+    table = texts.statistics(dict.fromkeys(("uber", "blank", "unasked"), measure(text)), tidy_of([*answers, *unknown]))
     data = table.data.set_index("document")
     assert data.index.tolist() == ["blank", "uber", "unasked"]
     assert data.loc["uber", ["words", "reading_minutes", "questions", "silent"]].tolist() == [9, 1, 3, 1]
@@ -238,7 +233,7 @@ def test_statistics_of_documents() -> None:
     assert [table.written("silent", value) for value in table.data["silent"]] == ["", "1", ""]
     assert data["questions"].tolist() == [3, 3, 0]
     unsaid = [{**row, "silent": ""} for row in answers]
-    either = documents.statistics({"uber": measure(text)}, tidy_of([*unsaid, *answers])).data
+    either = texts.statistics({"uber": measure(text)}, tidy_of([*unsaid, *answers])).data
     assert either[["questions", "silent"]].values.tolist() == [[3, 1]]
 
 

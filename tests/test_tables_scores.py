@@ -6,8 +6,9 @@ import pytest
 from framing import answer_rows, tidy_of
 from tabling import FEW, published, scored
 
+from genaipa.reports import averages
 from genaipa.reports.bootstrap import interval
-from genaipa.reports.tables import averages, leaderboard, metrics, regulation, scores
+from genaipa.reports.chapters import documents, metrics, overall, regulation
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -21,7 +22,7 @@ def test_a_point_averages_scores_within_answers_and_then_answers() -> None:
     """An answer with two analysts weighs as much as one with one: (55 + 100) / 2, not (100 + 10 + 100) / 3."""
     answers = answer_rows(**ONE, questions=("T_f1",), repetitions=2, silent=("T_f1",))
     given = scored(answers, lambda _: 1) + scored(answers[:1], lambda _: -1, analyst="bo")
-    points = scores.points(tidy_of(answers, given))
+    points = documents.points(tidy_of(answers, given))
     assert points.data.to_dict("records") == [
         {
             "system": "a/one",
@@ -43,7 +44,7 @@ def test_an_adjudication_takes_the_place_of_the_scores() -> None:
     answers = answer_rows(**ONE, questions=("T_f1",))
     given = scored(answers, lambda _: 1) + scored(answers, lambda _: -1, analyst="bo")
     given += scored(answers, lambda _: 0.5, analyst="cy", role="adjudication")
-    points = scores.points(tidy_of(answers, given)).data
+    points = documents.points(tidy_of(answers, given)).data
     assert points[["m_all10", "answers", "scores"]].values.tolist() == [[77.5, 1, 1]]
 
 
@@ -51,7 +52,7 @@ def test_five_numbers_have_linear_quartiles() -> None:
     """Of 10, 77.5, 100 and 100 they are 10, 60.625, 88.75, 100 and 100; questions of users stand apart."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=0.5, T_f3=-1, T_u1=1)))
-    table = scores.five_numbers(frame)
+    table = documents.five_numbers(frame)
     numbers = table.data.set_index("questions")[["n", "minimum", "q1", "median", "q3", "maximum", "mean"]]
     assert numbers.loc["all"].tolist() == [4, 10, 60.625, 88.75, 100, 100, 71.875]
     assert numbers.loc["faq"].tolist() == [3, 10, 43.75, 77.5, 88.75, 100, 62.5]
@@ -68,7 +69,7 @@ def test_sources_are_compared_by_questions_of_equal_weight() -> None:
             return {"T_f1": 1, "UC_f1": 0.5, "T_u1": 1}[answer["question"]]
         return -1 if answer["question"] == "T_f1" else None
 
-    table = scores.by_source(tidy_of(answers, scored(answers, value)))
+    table = overall.by_source(tidy_of(answers, scored(answers, value)))
     assert table.data[["questions", "n", "mean"]].values.tolist() == [["faq", 2, 66.25], ["user", 1, 100]]
     assert "quality, recall" in table.note
     assert "a/one quality 3 (3), recall 1 (1), about uber." in table.note
@@ -81,7 +82,7 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
     rows = averages.policy_questions(frame)
     expected = interval(rows["m_all10"], rows["question"])
-    found = leaderboard.board(frame).data.iloc[0]
+    found = overall.board(frame).data.iloc[0]
     assert found[["m_all10", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
     assert found["m_all10"] == pytest.approx(rows.groupby("experiment", observed=True)["m_all10"].mean().mean())
     assert found["low"] < found["m_all10"] < found["high"]
@@ -95,7 +96,7 @@ def test_experiments_with_other_questions_do_not_weigh_more() -> None:
     def value(answer):
         return 1 if answer["experiment"] == "recall" else -1
 
-    table = leaderboard.board(tidy_of(answers, scored(answers, value)))
+    table = overall.board(tidy_of(answers, scored(answers, value)))
     assert table.data[["m_all10", "quality", "recall"]].values.tolist() == [[85, 10, 100]]
     assert "experiments that it is scored in" in table.note
 
@@ -110,7 +111,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
     values = by(T_f1=1, T_u1=0.5, UC_f1=-1)
     given = scored(answers, lambda answer: -1 if answer["experiment"] == "recall" else values(answer))
     bard = [published("p/bard", "quality", "", question, metrics=0.0) for question in FEW]
-    table = scores.easiest_and_hardest(tidy_of([*answers, *bard], given))
+    table = metrics.easiest_and_hardest(tidy_of([*answers, *bard], given))
     data = table.data
     assert "Left out" not in table.note
     assert data[["end", "rank", "question", "mean", "n", "silent"]].values.tolist() == [
@@ -119,7 +120,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
         ["hardest", 1, "UC_f1", 2.5, 2, "all"],
     ]
     assert data["low"].tolist() == data["high"].tolist() == data["mean"].tolist()
-    most = scores.easiest_and_hardest(tidy_of([*answers, *bard], given), most=1)
+    most = metrics.easiest_and_hardest(tidy_of([*answers, *bard], given), most=1)
     assert most.data["question"].tolist() == ["T_f1", "UC_f1"]
 
 
@@ -127,11 +128,11 @@ def test_a_question_that_lacks_a_system_is_not_ranked() -> None:
     """Only T_f1 has both systems: the others are left out, and counted; where none has both, all are ranked."""
     answers = answer_rows(questions=FEW)
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" or row["question"] == "T_f1" else None)
-    table = scores.easiest_and_hardest(tidy_of(answers, given))
+    table = metrics.easiest_and_hardest(tidy_of(answers, given))
     assert table.data["question"].tolist() == ["T_f1"]
     assert "Left out: 2 of 3 questions" in table.note
     apart = scored(answers, lambda row: 1 if (row["system"] == "a/one") == (row["question"] == "T_f1") else None)
-    table = scores.easiest_and_hardest(tidy_of(answers, apart))
+    table = metrics.easiest_and_hardest(tidy_of(answers, apart))
     assert len(table.data) == 3
     assert "No question has scores of every system" in table.note
 
@@ -140,14 +141,14 @@ def test_a_system_with_more_documents_weighs_no_more_in_a_question() -> None:
     """One system at 10 about two documents, another at 1 about one of them: 5.5 and not (5.5 + 10) / 2."""
     answers = answer_rows(questions=("T_f1",))
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" else -1 if row["document"] == "uber" else None)
-    data = scores.easiest_and_hardest(tidy_of(answers, given)).data
+    data = metrics.easiest_and_hardest(tidy_of(answers, given)).data
     assert data[["mean", "n"]].values.tolist() == [[5.5, 2]]
 
 
 def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
     """With nothing but published means there is a rank and a score, and neither n nor interval."""
     rows = [published("p/bard", "quality", "", question, metrics=0.5) for question in FEW]
-    data = scores.easiest_and_hardest(tidy_of(rows)).data
+    data = metrics.easiest_and_hardest(tidy_of(rows)).data
     assert data["n"].tolist() == [0, 0, 0]
     assert data["mean"].tolist() == [7.75] * 3
     assert data["low"].isna().all()
@@ -157,7 +158,7 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     """100, 100 and 10 are the first, the first and the third; a note says where documents were not asked alike."""
     answers = answer_rows(systems=("a/one",), documents=("ant", "bee", "cat"), questions=FEW)
     frame = tidy_of(answers, scored(answers, lambda answer: -1 if answer["document"] == "cat" else 1))
-    table = scores.documents_ranked(frame)
+    table = documents.documents_ranked(frame)
     assert table.data[["rank", "document", "n", "mean"]].values.tolist() == [
         [1, "ant", 3, 100],
         [1, "bee", 3, 100],
@@ -165,7 +166,7 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     ]
     assert "may be due to" not in table.note
     fewer = tidy_of(answers, scored(answers[1:], lambda _: 1))
-    assert "may be due to" in scores.documents_ranked(fewer).note
+    assert "may be due to" in documents.documents_ranked(fewer).note
 
 
 def test_metrics_of_a_question_are_means_over_documents() -> None:
@@ -211,8 +212,8 @@ def test_what_an_audit_left_out_leaves_the_published_mean() -> None:
     ]
     data = metrics.by_question(tidy_of(rows)).data
     assert data[["m_all", "documents"]].values.tolist() == [[10, 0]]
-    assert not scores.five_numbers(tidy_of(rows))
-    assert scores.five_numbers(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
+    assert not documents.five_numbers(tidy_of(rows))
+    assert documents.five_numbers(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
 
 
 def test_metrics_of_a_category_are_means_over_its_questions() -> None:
@@ -237,8 +238,8 @@ def test_regulations_stand_apart() -> None:
         ["a/one", "gdpr", "PR_1", -1, 1, 1],
         ["p/bard", "ccpa", "PR_1", 0.5, 7.75, 1],
     ]
-    assert scores.points(frame).data["document"].tolist() == ["uber"]
-    assert leaderboard.board(frame).data[["system", "m_all10"]].values.tolist() == [["a/one", 100]]
+    assert documents.points(frame).data["document"].tolist() == ["uber"]
+    assert overall.board(frame).data[["system", "m_all10"]].values.tolist() == [["a/one", 100]]
 
 
 def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
@@ -247,7 +248,7 @@ def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
     values = {"quality": 1, "recall": -1}
     given = scored(answers, lambda row: values[row["experiment"]] if row["system"] == "a/one" else 0.5)
     given += scored(answers[:2], lambda _: 1, analyst="bo")
-    table = leaderboard.board(tidy_of(answers, given))
+    table = overall.board(tidy_of(answers, given))
     assert table.data[["rank", "system", "m_all10", "quality", "recall", "answers", "scored_by"]].values.tolist() == [
         [1, "b/two", 77.5, 77.5, 77.5, 6, "1 analyst"],
         [2, "a/one", 55, 100, 10, 6, "2 analysts"],
@@ -260,7 +261,7 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
     """A published system with means only stands beside one that was scored by document, and the note says so."""
     answers = answer_rows(**ONE, questions=FEW)
     rows = [*answers, *(published("p/bard", "quality", "", question, metrics=0.5) for question in FEW)]
-    table = leaderboard.board(tidy_of(rows, scored(answers, lambda _: 1)))
+    table = overall.board(tidy_of(rows, scored(answers, lambda _: 1)))
     assert table.data[["system", "answers", "scored_by"]].values.tolist() == [
         ["a/one", 3, "1 analyst"],
         ["p/bard", 3, "published"],
@@ -274,7 +275,7 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
 def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     """An average over all questions of one experiment and a single one of another is told as what it is."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
-    table = leaderboard.board(tidy_of(answers, scored(answers[:5], lambda _: 1)))
+    table = overall.board(tidy_of(answers, scored(answers[:5], lambda _: 1)))
     assert "like with like" in table.note
     assert "a/one quality 3 (3), recall 2 (2), about uber." in table.note
 
@@ -283,27 +284,27 @@ def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
     """Less than half of an experiment's questions scored is no average: neither shown nor counted, and told with n."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
     few = scored(answers, lambda row: {"quality": 0.5}.get(row["experiment"], 1 if row["question"] == "T_f1" else None))
-    table = leaderboard.board(tidy_of(answers, few))
+    table = overall.board(tidy_of(answers, few))
     assert table.data[["m_all10", "quality", "answers"]].values.tolist() == [[77.5, 77.5, 3]]
     assert table.data["recall"].isna().all()
     assert (
         "less than 50% of an experiment's questions about a document are scored: a/one recall (1 of 3)." in table.note
     )
     nothing = tidy_of(answers, scored(answers[:1], lambda _: 1))
-    assert not leaderboard.board(nothing)
-    assert "a/one quality (1 of 3)" in leaderboard.too_few(nothing)
+    assert not overall.board(nothing)
+    assert "a/one quality (1 of 3)" in overall.too_few(nothing)
 
 
 def test_questions_of_one_mean_share_their_rank() -> None:
     """Two easiest questions at 10 are both the first, and two hardest at 1 as well."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=-1, T_f3=1, T_u1=-1)))
-    data = scores.easiest_and_hardest(frame).data
+    data = metrics.easiest_and_hardest(frame).data
     assert data[["rank", "question"]].values.tolist() == [[1, "T_f1"], [1, "T_f3"], [1, "T_f2"], [1, "T_u1"]]
 
 
 def test_other_experiments_have_their_own_column_on_the_leaderboard() -> None:
     """What a study tried beyond the paper's four counts, and can be seen."""
     answers = [{**row, "experiment": "summary-by-name"} for row in answer_rows(**ONE, questions=FEW)]
-    data = leaderboard.board(tidy_of(answers, scored(answers, lambda _: 0.5))).data
+    data = overall.board(tidy_of(answers, scored(answers, lambda _: 0.5))).data
     assert data[["m_all10", "summary-by-name"]].values.tolist() == [[77.5, 77.5]]

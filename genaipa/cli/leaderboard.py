@@ -70,8 +70,8 @@ def leaderboard(
     selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
     found = _gathered(find_workspace(workspace), several(run), selection, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.contents import notable
-    from genaipa.reports.tables.leaderboard import board, too_few
+    from genaipa.reports.chapters.overall import board, too_few
+    from genaipa.reports.notable import notable
 
     table, told = board(found.frame), [*notable(found), *sorted(set(found.problems))]
     only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))

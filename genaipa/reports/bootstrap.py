@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 RESAMPLES = 2000
-in_words = (
+INTERVALS = (
     f"Intervals: {LEVEL:.0%} confidence by bootstrap over the questions ({RESAMPLES:,} resamples, percentiles); "
     "blank where there is one question only."
 )

@@ -19,7 +19,7 @@ from genaipa.errors import UsageError
 from genaipa.reports import aggregate as cells
 from genaipa.reports import render
 from genaipa.reports.bootstrap import LEVEL, RESAMPLES, interval, interval_of_difference
-from genaipa.reports.figures import differences
+from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.sides import Side, differing, merged, restricted, side, sources_of
 from genaipa.reports.significance import OVERALL, SIGNIFICANT, holm, paired, unpaired
@@ -73,7 +73,7 @@ class Comparison:
     @property
     def figure(self) -> Figure | None:
         """The forest plot of the differences; None where there is nothing to compare."""
-        return differences.forest(self.table, self.first, self.second)
+        return forest.forest(self.table, self.first, self.second)
 
     def as_json(self) -> dict[str, Any]:
         """The comparison for machines; a number that can't be had is null."""

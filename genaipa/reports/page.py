@@ -21,12 +21,12 @@ from markupsafe import Markup
 import genaipa
 from genaipa.reports import provenance as inputs
 from genaipa.reports.behind import Answers, answers
-from genaipa.reports.bootstrap import in_words as intervals_in_words
+from genaipa.reports.bootstrap import INTERVALS
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
 
 if TYPE_CHECKING:
-    from genaipa.reports.contents import Chapter
+    from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
@@ -79,10 +79,9 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         chapters=[_chapter(chapter, report, pictures, behind) for chapter in full],
         behind=behind,
         questions=gathered.questions,
-        shows={chapter.name for chapter in full},
         not_shown=[why for chapter in report.chapters if chapter not in full for why in chapter.absent],
         bands=report.bounds.in_words,
-        intervals=intervals_in_words,
+        intervals=INTERVALS,
         inputs=[_table(table, fold=False) for table in _inputs(gathered) if table],
         manifests=[(source.folder.name, _manifest(source)) for source in sources],
         problems=report.problems,
@@ -147,6 +146,8 @@ def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], be
         "title": chapter.title,
         "lead": chapter.lead,
         "absent": chapter.absent,
+        "method": chapter.method,
+        "references": chapter.references,
         "figures": _figures(chapter.figures, pictures, behind),
         "tables": [_table(table, behind=behind) for table in chapter.tables if table.name not in elsewhere],
     }

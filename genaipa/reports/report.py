@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from genaipa.reports import contents, writing
+from genaipa.reports import notable, writing
+from genaipa.reports.chapters import chapters
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.reports.contents import Chapter
+    from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure, Format
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
@@ -43,7 +44,7 @@ class Report:
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
         """The report of a tidy table and what was gathered with it; `bounds` are those of the bands."""
         bounds = bounds or Bounds()
-        return cls(gathered, bounds, contents.chapters(gathered, bounds), tuple(selection))
+        return cls(gathered, bounds, chapters(gathered, bounds), tuple(selection))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -68,7 +69,7 @@ class Report:
     @cached_property
     def notable(self) -> list[str]:
         """Sentences that no reader may miss: what failed, is missing, was not scored, or was left out."""
-        return contents.notable(self.gathered)
+        return notable.notable(self.gathered)
 
     @property
     def absent(self) -> list[str]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from genaipa.errors import GenaipaError
+from genaipa.reports.chapters import documents, metrics, overall
 from genaipa.reports.figures.figure import as_png
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.report import Report
-from genaipa.reports.tables import leaderboard, metrics, scores
 from genaipa.runs.folder import list_runs
 from genaipa.runs.selection import Source, select
 from genaipa.scoring.rubric import METRICS
@@ -220,12 +220,12 @@ class View:
     @cached_property
     def board(self) -> Table:
         """The systems, the best first."""
-        return leaderboard.board(self.frame)
+        return overall.board(self.frame)
 
     @property
     def no_board(self) -> str:
         """Why there is no such table."""
-        return leaderboard.too_few(self.frame) or "No score of a question about a policy is chosen."
+        return overall.too_few(self.frame) or "No score of a question about a policy is chosen."
 
     @cached_property
     def questions(self) -> Table:
@@ -240,12 +240,12 @@ class View:
     @cached_property
     def points(self) -> Table:
         """M_all of every question about every document."""
-        return scores.points(self.frame)
+        return documents.points(self.frame)
 
     @cached_property
     def boxes(self) -> Table:
         """M_all by document in five numbers."""
-        return scores.five_numbers(self.frame)
+        return documents.five_numbers(self.frame)
 
     def about(self, rows: Rows) -> dict[str, str]:
         """What the names of a heat map's rows stand for."""

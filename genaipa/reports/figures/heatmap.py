@@ -16,9 +16,8 @@ from matplotlib.patches import Polygon, Rectangle
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table
-from genaipa.scoring.m_all import Bounds, band
+from genaipa.scoring.m_all import band
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.scoring.m_all import Band
+    from genaipa.scoring.m_all import Band, Bounds
+
 
 _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Green": ("#dcf0e9", "#45b197")}
 """Band → colours of its lowest and highest value, all light enough for dark text."""
@@ -43,7 +43,7 @@ _HEAD = 1.15
 """Inches above and below the rows of a panel."""
 _FOOT = 0.55
 """Inches of the legend, and of the experiment's name."""
-_COLUMN = 0.4
+COLUMN = 0.4
 """Inches of a system's column."""
 _ROOMY = 5
 """Columns for which the narrowest figure has room."""
@@ -71,47 +71,6 @@ class Grid:
         return _ABREAST * max(rows, 1)
 
 
-def by_question(table: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, metrics across, a panel per system, for one experiment; None without a value."""
-    bounds, data = bounds or Bounds(), _of(table, experiment, scope)
-    if data.empty:
-        return None
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources)
-    about = (
-        f"Averages of the five metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
-        "documents that the metrics are averaged over, the fewest where they differ; 'mean' stands where the source "
-        f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
-    )
-    return figure(style.stem(experiment, "metrics"), experiment, about, table, grid, bounds)
-
-
-def by_category(table: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
-    """Categories down, metrics across, a panel per system, for one experiment; None without a value."""
-    bounds, data = bounds or Bounds(), _of(table, experiment, scope)
-    if data.empty:
-        return None
-    order = style.ordered(data["category"])
-    labels = style.labels(order, 18)
-    grid = Grid(data, ["category"], "questions", labels, dict.fromkeys(order, ""))
-    about = (
-        "Averages of the five metrics by category of questions. n is the number of questions that have these metrics, "
-        f"the fewest where they differ.{scope.named_categories(order)}"
-        f"{scope.without(data['system'], _METRICS)}{style.in_full(grid.labels)}"
-    )
-    return figure(style.stem(experiment, "categories"), experiment, about, table, grid, bounds)
-
-
-_METRICS = "a score of the five metrics in this experiment"
-
-
-def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
-    """Sentences on the systems and questions that have an M_all, and no metric."""
-    known = table.data[table.data["experiment"] == experiment]["question"]
-    asked = scope.unasked(data["question"], known, "metrics") if scope.systems else ""
-    return scope.without(data["system"], _METRICS) + asked
-
-
 def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
     """The figure of a grid; `about` is the beginning of its caption."""
     systems = style.labels(style.ordered(grid.data["system"]), 26)
@@ -123,52 +82,15 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         f"{about}{style.in_full(systems)}",
         drawn,
         lambda: _draw(grid, systems, bounds, experiment),
-        f"Bands: {bounds.in_words}; {_SIGNS} {table.note}",
+        f"Bands: {bounds.in_words}; {SIGNS} {table.note}",
         grid.fits,
     )
 
 
-_SIGNS = (
+SIGNS = (
     "a filled corner marks Red, an open one Yellow; a hatched cell has no value; the darker a Green or Red, the "
     "farther it is from its bound."
 )
-
-
-def overall(table: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, systems across, M_all x 10 in each cell, for one experiment; None without a value.
-
-    `table` is that of the metrics by question.
-    """
-    bounds, name = bounds or Bounds(), style.stem(experiment, "overall")
-    if not table:
-        return None
-    data = scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
-    if data.empty:
-        return None
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    labels, systems = style.labels(groups, 12), style.labels(style.ordered(data["system"]), 26)
-    title = f"{style.headline(experiment)}: overall score by question and system"
-    about = (
-        f"M_all x 10 (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
-        "documents; 'mean' stands where the source gives only the mean over its documents."
-        f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
-    )
-    columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
-    shown = data.assign(m_all10=data["m_all"] * 10, documents=data.get("m_all_documents", data["documents"]))
-    drawn = Table(
-        name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all*10"}, {"m_all10": ".1f"}
-    )
-    grid = Grid(shown, ["question"], "documents", labels, groups, sources)
-    fits = int((style.WIDTH - 1.0) / _COLUMN)
-    reading = f"{style.bands_in_words(bounds)} In a cell {_SIGNS}"
-    return Figure(name, title, about, drawn, lambda: _draw_overall(grid, systems, bounds, experiment), reading, fits)
-
-
-def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
-    """The rows of one experiment that have a metric."""
-    if not table:
-        return table.data
-    return scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=list(METRICS), how="all"))
 
 
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
@@ -192,11 +114,11 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: st
     return drawn
 
 
-def _draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     """One panel: a column for each system, with its n below."""
     aside = 0.35 + 0.075 * max(map(len, grid.labels.values()))
     tall = 0.06 * max(map(len, systems.values()))
-    wide = max(_COLUMN * len(systems) + aside + 0.6 * tall, style.COLUMN)
+    wide = max(COLUMN * len(systems) + aside + 0.6 * tall, style.COLUMN)
     drawn = style.canvas(wide, len(grid.labels) * _ROW + tall + _FOOT + 0.45)
     style.head(drawn, experiment)
     axes = drawn.subplots()

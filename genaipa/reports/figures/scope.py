@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from genaipa.reports.figures import style
+from genaipa.scoring.m_all import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 
     from genaipa.reports.figures.figure import Figure
 
+BOUNDS = Bounds()
+"""Where the bands begin if nobody says otherwise."""
 _NAMED = 5
 """As many things that are left out are named."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """A report's systems and questions in their order, and the names of its categories.
+    """A report's systems and questions in their order, the names of its categories, and the bounds of its bands.
 
     `shown` are the systems that a figure is to show, None for all that it has. An empty scope is that of a figure that
     stands alone: what it shows is all there is.
@@ -35,12 +38,13 @@ class Scope:
     questions: tuple[str, ...] = ()
     categories: Mapping[str, str] = field(default_factory=dict)
     shown: frozenset[str] | None = None
+    bounds: Bounds = BOUNDS
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, categories: Mapping[str, str] | None = None) -> Scope:
+    def of(cls, frame: pd.DataFrame, categories: Mapping[str, str] | None = None, bounds: Bounds = BOUNDS) -> Scope:
         """What the figures of a tidy table share; `categories` is id → name."""
         systems, questions = (style.ordered(frame[column]) for column in ("system", "question"))
-        return cls(tuple(map(str, systems)), tuple(map(str, questions)), dict(categories or {}))
+        return cls(tuple(map(str, systems)), tuple(map(str, questions)), dict(categories or {}), bounds=bounds)
 
     def only(self, data: pd.DataFrame) -> pd.DataFrame:
         """The rows of the systems that are to be shown."""
@@ -79,12 +83,16 @@ class Scope:
         ]
         return f" Categories: {'; '.join(named)}." if named else ""
 
+    def pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
+        """The figures that there are, those of many systems in several pages."""
+        return [figure for one in draw for figure in _paged(one, self)]
+
 
 ALONE = Scope()
 """The scope of a figure that belongs to no report."""
 
 
-def paged(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
+def _paged(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
     """The figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
     whole = draw(scope)
     if whole is None:

@@ -51,6 +51,8 @@ SOURCE_POINTS: dict[str, dict[str, Any]] = {
 """Source of a question → its points, in every figure."""
 SOURCE_SIGNS = {"faq": "\u25cf", "user": "\u25c6"}
 """The same, in a text."""
+GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
+"""Group of questions → its name."""
 SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} from users."
 ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TINY}
 """What is written where there is nothing to draw."""

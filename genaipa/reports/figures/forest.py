@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from genaipa.reports.table import Table
 
-_NAMES = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 _LOOKS: dict[str, dict[str, Any]] = {
     "holds after Holm's correction": {"marker": "o", "color": style.COLOURS[0], "markerfacecolor": style.COLOURS[0]},
     "may be chance": {"marker": "o", "color": style.INK, "markerfacecolor": "white"},
@@ -55,7 +54,7 @@ def _draw(data: pd.DataFrame, first: str, second: str) -> Canvas:
         axes.set_xlim(-reach, reach)
         _draw_panel(axes, rows, groups)
         axes.set_title(measure)
-    panels.flat[0].set_yticks(range(len(groups)), [style.short(_NAMES.get(group, group), 18) for group in groups])
+    panels.flat[0].set_yticks(range(len(groups)), [style.short(style.GROUPS.get(group, group), 18) for group in groups])
     panels.flat[0].set_ylim(len(groups) - 0.4, -0.6)
     for axes in style.bottom(panels, len(measures)):
         axes.set_xlabel(

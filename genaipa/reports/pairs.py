@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from genaipa.reports.aggregate import kept
-from genaipa.reports.tables.averages import policy_cells
+from genaipa.reports.averages import policy_cells
 
 _SAME = ["system", "question", "category", "source", "document"]
 

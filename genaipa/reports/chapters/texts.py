@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.tables.columns import table
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.figures.scope import Scope
+from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from genaipa.policies.statistics import Statistics
-    from genaipa.reports.table import Table
+    from genaipa.reports.gather import Gathered
+
+_METHOD = """How hard a text is to read is its Flesch-Kincaid grade <a href="#kincaid-1975">[Kincaid et
+al., 1975]</a>; how it was counted here stands under that table."""
+_REFERENCES = {
+    "kincaid-1975": "J. P. Kincaid, R. P. Fishburne, R. L. Rogers, B. S. Chissom: Derivation of New Readability "
+    "Formulas\nfor Navy Enlisted Personnel. Naval Technical Training Command, Research Branch Report 8-75, 1975."
+}
 
 
 def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
@@ -58,4 +67,19 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         columns,
         headings={"silent": "silent on"},
         formats={"silent": ".0f"},
+    )
+
+
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+    """How long and how hard to read the documents are."""
+    found = statistics(gathered.statistics, gathered.frame)
+    return Chapter(
+        "texts",
+        "The documents",
+        "How long and how hard to read the documents are.",
+        present(found),
+        [],
+        [] if found else ["The documents' statistics are not shown: none of their texts is here."],
+        method=_METHOD,
+        references=_REFERENCES,
     )

@@ -1,4 +1,4 @@
-"""What became of the questions, and how systems do where the document is silent (paper, sections 6 and 7)."""
+"""What was asked, and what became of each question: its status, and whether its answer counts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import aggregate as cells
-from genaipa.reports import bootstrap as certainty
-from genaipa.reports.tables import averages
-from genaipa.reports.tables.columns import table
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.figures.scope import Scope
+from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
-    from genaipa.reports.table import Table
+    from genaipa.reports.gather import Gathered
 
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
@@ -74,50 +73,36 @@ def _published(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
     return pd.Series(known[0] | known[1], index=once.index)
 
 
-def silent_questions(frame: pd.DataFrame) -> Table:
-    """How often a system asserts something where the document is silent, and claims silence where it is not."""
-    by = ["system", "experiment"]
-    once = averages.about_policies(asked_once(frame))
-    once = once[once["claims_silence"].isin(["yes", "no"]) & once["silent"].isin(["yes", "no"]) & ~once["left_out"]]
-    claimed = averages.summed_up(once, by, _claims)
-    scored = cells.by_document(averages.policy_cells(frame))
-    quality = averages.summed_up(scored[scored["silent"].isin(["yes", "no"])], by, _quality)
-    both = claimed.reindex(columns=[*by, *_CLAIMS]).merge(quality.reindex(columns=[*by, *_QUALITY]), on=by, how="outer")
-    counts = ["silent_n", "asserts", "other_n", "claims"]
-    both[counts] = both[counts].fillna(0).astype("int64")
-    columns = ["silent_n", "asserts", "asserts_share", "silent_m_all10", "silent_low", "silent_high"]
-    columns += ["other_n", "claims", "claims_share", "other_m_all10", "other_low", "other_high"]
-    return table(
-        "silent-questions",
-        "Where the document is silent, and where it is not",
-        "By the annotated answers, documents are silent on some questions. Of the answers to these, how many assert "
-        "something instead of saying so; of the other answers, how many claim silence all the same (found by rules in "
-        "the reply; an answer that an audit excluded is left out). Beside it M_all times 10 (10 to 100) of either, "
-        f"averaged over questions (paper, sections 6.1 and 7). {certainty.in_words}",
-        both,
-        [*by, *columns],
+def questions(gathered: Gathered) -> Table:
+    """The questions that the ids stand for."""
+    about = gathered.frame[["question", "category", "source"]].drop_duplicates("question").astype(str)
+    about = about[about["question"].isin(gathered.questions)]
+    order = {question: place for place, question in enumerate(gathered.questions)}
+    about = about.sort_values("question", key=lambda ids: ids.map(order))
+    data = pd.DataFrame(
+        {
+            "question": about["question"],
+            "text": about["question"].map(gathered.questions),
+            "category": about["category"].map(lambda category: gathered.categories.get(category, category)),
+            "source": about["source"].map({"faq": "FAQ", "user": "user"}),
+        }
+    ).reset_index(drop=True)
+    return Table(
+        "questions",
+        "The questions",
+        "In the wording of the question set; the company's or regulation's name takes the place of the brackets. "
+        "Source: from companies' FAQs, or asked by a lay user (paper, section 4.1).",
+        data,
+        {"question": "id", "text": "question"},
     )
 
 
-_CLAIMS = ("silent_n", "asserts", "asserts_share", "other_n", "claims", "claims_share")
-_QUALITY = ("silent_m_all10", "silent_low", "silent_high", "other_m_all10", "other_low", "other_high")
-
-
-def _claims(rows: pd.DataFrame) -> dict[str, object]:
-    silent, claims = rows["silent"] == "yes", rows["claims_silence"] == "yes"
-    return {
-        "silent_n": int(silent.sum()),
-        "asserts": int((silent & ~claims).sum()),
-        "asserts_share": (~claims[silent]).mean() if silent.any() else float("nan"),
-        "other_n": int((~silent).sum()),
-        "claims": int((~silent & claims).sum()),
-        "claims_share": claims[~silent].mean() if not silent.all() else float("nan"),
-    }
-
-
-def _quality(rows: pd.DataFrame) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for end, some in (("silent", rows[rows["silent"] == "yes"]), ("other", rows[rows["silent"] == "no"])):
-        mean = averages.mean_of(some, "m_all10")
-        found |= {f"{end}_m_all10": mean["mean"], f"{end}_low": mean["low"], f"{end}_high": mean["high"]}
-    return found
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+    """What was asked, and what came back."""
+    return Chapter(
+        "asked",
+        "What was asked, and what came back",
+        "Every question that was planned is counted here once, whatever became of it. A question without an answer, "
+        "and an answer without a score, is part of no average.",
+        present(statuses(gathered.frame), questions(gathered)),
+    )

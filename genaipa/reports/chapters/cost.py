@@ -1,4 +1,4 @@
-"""Quality against what an answer takes, in money or in time."""
+"""Effort: what answers take, in time and in money, beside their quality."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from genaipa.reports import averages
+from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.chapters import outcomes
+from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table
-from genaipa.scoring.m_all import Bounds
+from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-Effort = Literal["cost", "seconds"]
+    from genaipa.reports.gather import Gathered
 
+Effort = Literal["cost", "seconds"]
 _NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}
 _TITLES: dict[Effort, str] = {"cost": "Overall score against cost", "seconds": "Overall score against time"}
 _AXES: dict[Effort, str] = {"cost": "US dollars per 1,000 answers (mean)", "seconds": "Seconds per answer (median)"}
@@ -36,23 +40,60 @@ _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
 
-def against(table: Table, effort: Effort, bounds: Bounds | None = None, scope: Scope = ALONE) -> Figure | None:
+def by_system(frame: pd.DataFrame) -> Table:
+    """Seconds and money of the answers to each experiment's questions, beside their M_all."""
+    asked = averages.about_policies(outcomes.asked_once(frame))
+    asked = asked[asked["status"] != "missing"]
+    by = ["system", "experiment"]
+    # Where no answer took any time, none was measured: they were imported.
+    longest = asked.groupby(by, observed=True)["seconds"].transform("max")
+    asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
+    spent = averages.summed_up(asked, by, _spent)
+    scored = averages.policy_questions(frame).dropna(subset="m_all10")
+    quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
+    columns = [*by, "answers", "m_all10", "low", "high", "seconds", "cost", "cost_total"]
+    data = pd.DataFrame(columns=columns)
+    if len(spent):
+        data = spent.merge(quality.reindex(columns=[*by, "mean", "low", "high"]), on=by, how="left")
+        data = data.rename(columns={"mean": "m_all10"})
+    return table(
+        "effort",
+        "Time and money",
+        "The answers of an experiment (failures and refusals included), whether scored or not: the median of the "
+        "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
+        "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document. "
+        "Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents. "
+        f"{INTERVALS}",
+        data,
+        columns,
+    )
+
+
+def _spent(rows: pd.DataFrame) -> dict[str, object]:
+    return {
+        "answers": len(rows),
+        "seconds": rows["seconds"].median(),
+        "cost": rows["cost"].mean(),
+        "cost_total": rows["cost"].sum(min_count=1),
+    }
+
+
+def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
     """A panel per experiment: a point per system, M_all x 10 with its interval against the effort; None without one."""
     data = table.data.dropna(subset=["m_all10", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
     systems = style.labels(style.ordered(data["system"]), 34)
-    limits = bounds or Bounds()
     note = (
         "Average of M_all x 10 over questions, with its interval, against what an answer takes. "
-        f"n is the number of answers. {style.bands_in_words(limits)}"
+        f"n is the number of answers. {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
     shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats)
     # The panels of money and of time come in the same order, whichever of the two a row lacks.
     experiments = [one for one in style.ordered(table.data["experiment"]) if (data["experiment"] == one).any()]
-    return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, limits, scope))
+    return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, scope))
 
 
 def _draw(
@@ -60,7 +101,6 @@ def _draw(
     effort: Effort,
     experiments: list[Any],
     systems: Mapping[Any, str],
-    bounds: Bounds,
     scope: Scope,
 ) -> Canvas:
     down, across = style.panels(len(experiments), 2)
@@ -68,7 +108,7 @@ def _draw(
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     marks = scope.marks(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
-        style.quality_axis(axes, bounds, along="y")
+        style.quality_axis(axes, scope.bounds, along="y")
         axes.set_title(style.short(str(experiment).capitalize(), 30))
         rows = data[data["experiment"] == experiment].sort_values(effort)
         for place, (_, row) in enumerate(rows.iterrows()):
@@ -128,3 +168,17 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
         axes.set_xticks([tick / per for tick in ticks if 0 <= tick <= most * per * 1.15])
     axes.xaxis.set_major_formatter(lambda tick, _: f"{round(tick * per, 9):g}")
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """What the answers took."""
+    frame = gathered.frame
+    spent = by_system(frame)
+    return Chapter(
+        "effort",
+        "Effort",
+        "What the answers took: time and, where prices are known, money.",
+        present(spent),
+        drawn(*(against(spent, effort, scope) for effort in _PER)),
+        [] if spent else ["Effort is not shown: neither time nor cost is known of any answer."],
+    )

@@ -1,16 +1,20 @@
-"""What showing the document adds to what a system knows by the company's name alone (paper, section 6.3)."""
+"""Memory: what showing the document adds to what a system knows by the company's name alone (paper, section 6.3)."""
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from genaipa.reports import averages, pairs
+from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table
+from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+    from genaipa.reports.gather import Gathered
+
+_WAYS = ("quality", "recall")
 _ABREAST = 3
 """Systems that stand side by side."""
 _FOOT = 0.6
@@ -26,7 +33,40 @@ _LEAST = 20
 """The axis reaches at least so far on both sides, so that small differences look small."""
 
 
-def by_question(table: Table, scope: Scope = ALONE) -> Figure | None:
+def by_question(frame: pd.DataFrame) -> Table:
+    """M_all of every question with the document shown, against the company's name alone."""
+    data = pairs.by_question(pairs.pairs(frame, *_WAYS))
+    return table(
+        "memory",
+        "The document shown, and its company's name alone",
+        "M_all times 10 (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
+        "only the published mean over documents is known); the difference is what showing the document adds (paper, "
+        "section 6.3).",
+        data.rename(columns={"quality": "document_shown", "recall": "name_only"}),
+        ("system", "question", "category", "source", "document_shown", "name_only", "difference", "n"),
+    )
+
+
+def summary(frame: pd.DataFrame) -> Table:
+    """What showing the document adds to M_all, by system."""
+    columns = ["system", "n", "mean", "low", "high"]
+    data = averages.summed_up(
+        pairs.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
+    ).reindex(columns=columns)
+    return table(
+        "memory-summary",
+        "What showing the document adds",
+        "M_all times 10 with the document shown, minus M_all times 10 by the company's name alone, averaged over n "
+        "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
+        f"{INTERVALS}{averages.how_few(data['n'])}",
+        data,
+        columns,
+        headings={"mean": "difference"},
+        formats=dict.fromkeys(("mean", "low", "high"), "+.1f"),
+    )
+
+
+def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Questions down, a panel per system: M_all x 10 with the document minus by the name alone; None without a pair."""
     data = scope.only(table.data.dropna(subset=["difference"]))
     if data.empty:
@@ -98,3 +138,22 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reac
         axes.plot([0, row["difference"]], [place, place], color=look["color"], linewidth=1.2, zorder=2)
         axes.plot([row["difference"]], [place], **look, linestyle="none", markersize=3.6, zorder=3)
         axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Answers with the document shown, against answers by the company's name alone."""
+    frame = gathered.frame
+    differences = by_question(frame)
+    asked = tried(frame, "recall") and tried(frame, "quality")
+    why = "no question is scored both ways" if asked else (
+        "it takes answers with the document shown and with the company's name alone "
+        "(genaipa run --experiment quality and --experiment recall)"
+    )  # fmt: skip
+    return Chapter(
+        "memory",
+        "Memory",
+        "What a system makes of the document that it is shown, against what it answers when only the company is named.",
+        present(summary(frame), differences),
+        scope.pages([partial(differences_figure, differences)]),
+        [] if differences else [f"Memory is not shown: {why}."],
+    )

@@ -1,4 +1,4 @@
-"""What audits of imported data found, as tables and in words."""
+"""What audits of imported data found."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from genaipa.reports.gather import Gathered
     from genaipa.runs.audit import Finding
 
 _LISTED = (
@@ -62,21 +65,12 @@ def listed(findings: Sequence[Finding]) -> Table:
     )
 
 
-def in_words(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
-    """How much of the tidy table the audit leaves out, or would have left out, and for what."""
-    touched = frame[frame["excluded"] != ""]
-    if touched.empty:
-        return []
-    answers = len(touched.loc[touched["unit"] == "answer", ["run", "key"]].drop_duplicates())
-    scores = int((touched["unit"] == "table").sum())
-    kinds = Counter(finding.kind for finding in findings if finding.excludes)
-    why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    counted = bool(touched["counted"].any())
-    told = (
-        "Counted all the same, as asked, though the audit would leave them out" if counted else "Left out by the audit"
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+    """What the audits found, by kind and one by one."""
+    return Chapter(
+        "audit",
+        "What the audit found",
+        "Some runs were made of data that others published. The import compared these data with themselves and with "
+        "the documents; each thing that it found is listed with its place.",
+        present(by_kind(gathered.findings), listed(gathered.findings)),
     )
-    return [f"{told}: {_number(answers, 'answer')} and {_number(scores, 'published score')} (findings: {why})."]
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

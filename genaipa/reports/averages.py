@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import aggregate as cells
+from genaipa.reports import aggregate
 from genaipa.reports.bootstrap import interval
-from genaipa.reports.tables.columns import SCALE
+from genaipa.reports.table import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,15 +25,15 @@ def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """The cells (`cells.cells`) that are about policies, with their M_all in tens as `m_all10`."""
-    found = about_policies(cells.cells(frame))
+    """The cells (`aggregate.cells`) that are about policies, with their M_all in tens as `m_all10`."""
+    found = about_policies(aggregate.cells(frame))
     return found.assign(m_all10=found["m_all"] * SCALE)
 
 
-@cells.kept
+@aggregate.kept
 def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The means over documents (`cells.per_question`) of what is about policies, with `m_all10`."""
-    found = cells.per_question(about_policies(cells.cells(frame)))
+    """The means over documents (`aggregate.per_question`) of what is about policies, with `m_all10`."""
+    found = aggregate.per_question(about_policies(aggregate.cells(frame)))
     return found.assign(m_all10=found["m_all"] * SCALE)
 
 
@@ -105,7 +105,7 @@ def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
 
     `found` are the means over documents (`policy_questions`) that have an M_all.
     """
-    single = cells.by_document(policy_cells(frame))
+    single = aggregate.by_document(policy_cells(frame))
     asked: set[object] = set()
     shown, even = [], True
     for system in found["system"].unique():

@@ -1,4 +1,4 @@
-"""Systems ranked by their M_all (paper, sections 6 and 7)."""
+"""The overall quality: systems ranked by M_all, and by where the questions come from (paper, sections 6 and 7)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import bootstrap as certainty
-from genaipa.reports.tables import averages
-from genaipa.reports.tables.columns import table
+from genaipa.reports import averages
+from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.chapters import documents
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.figures.scope import Scope
+from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
-    from genaipa.reports.table import Table
+    from genaipa.reports.gather import Gathered
 
 _EXPERIMENTS = ("quality", "robustness", "recall", "summary")
-
-
 LEAST_SCORED = 0.5
 """Share of an experiment's answers that has to be scored before a system's average in it means anything."""
+_BY = ["system", "experiment"]
 
 
 def board(frame: pd.DataFrame) -> Table:
@@ -46,7 +48,7 @@ def board(frame: pd.DataFrame) -> Table:
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The interval is that of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7). "
-        f"{certainty.in_words}{_left_out(thin)}{averages.not_alike(frame, found)}",
+        f"{INTERVALS}{_left_out(thin)}{averages.not_alike(frame, found)}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -56,9 +58,6 @@ def board(frame: pd.DataFrame) -> Table:
 def too_few(frame: pd.DataFrame) -> str:
     """A sentence about the experiments that are left out because too little of them is scored; or nothing."""
     return _left_out(_thin(frame)).strip()
-
-
-_BY = ["system", "experiment"]
 
 
 def _thin(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
@@ -113,3 +112,45 @@ def _scored_by(rows: pd.DataFrame) -> str:
     if (rows["unit"] == "table").any():
         return f"published, {people}" if analysts else "published"
     return people
+
+
+def by_source(frame: pd.DataFrame) -> Table:
+    """M_all over questions from FAQs and over those of users, by system."""
+    found = averages.policy_questions(frame).dropna(subset="m_all10")
+    rows = [
+        {"system": system, "questions": group, **averages.mean_of(some, "m_all10")}
+        for system, those in found.groupby("system", observed=True, sort=True)
+        for group, some in averages.groups_of_questions(those)
+        if group != "all"
+    ]
+    columns = ["system", "questions", "n", "mean", "low", "high"]
+    data = pd.DataFrame(rows, columns=columns)
+    return table(
+        "faq-against-user",
+        "Questions from FAQs and questions of users",
+        "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
+        "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
+        f"{_named(found['experiment'])}. {INTERVALS}{averages.how_few(data['n'])}"
+        f"{averages.not_alike(frame, found)}",
+        data,
+        columns,
+    )
+
+
+def _named(experiments: pd.Series) -> str:
+    return ", ".join(experiments.cat.remove_unused_categories().cat.categories) or "none"
+
+
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+    """The leaderboard, and M_all in five numbers and by source."""
+    frame = gathered.frame
+    ranked, few = board(frame), too_few(frame)
+    return Chapter(
+        "overall",
+        "Overall quality",
+        "M_all joins the five metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
+        "large, as in the paper.",
+        present(ranked, documents.five_numbers(frame), by_source(frame)),
+        [],
+        [] if ranked or not few else [f"There is no leaderboard. {few}"],
+    )

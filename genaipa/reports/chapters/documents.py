@@ -1,17 +1,21 @@
-"""Box plots of the overall quality by document and source of the questions (paper, figures 2a, 3a, 4a and 6a)."""
+"""M_all by document: points, box plots and ranks (paper, section 7, figures 2a, 3a, 4a and 6a)."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from genaipa.reports import aggregate, averages
+from genaipa.reports.averages import how_few
+from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table
-from genaipa.reports.tables.averages import how_few
+from genaipa.reports.table import Table, table
 from genaipa.scoring.m_all import Bounds
 
 if TYPE_CHECKING:
@@ -20,13 +24,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+    from genaipa.reports.gather import Gathered
+
 _LOOKS: dict[str, dict[str, Any]] = {
     "all": {"facecolor": "#d9d9d9"},
     "faq": {"facecolor": "#b9d9ee"},
     "user": {"facecolor": "#f7cfb4", "hatch": "////"},
 }
 """Group of questions → its boxes, from the top of a document's rows."""
-_NAMES = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 _NUMBERS = ["minimum", "q1", "median", "q3", "maximum"]
 _GAP = 0.7
 """Rows left between documents."""
@@ -38,16 +43,89 @@ _MANY = 8
 """More documents than these stand closer together."""
 _N_AT, _ROOM = 104.0, 17.0
 """Where n is written on the axis of M_all x 10, and what it takes."""
+_SCORED = ("silent", "m_all10", "answers", "scores")
 
 
-def by_document(
-    points: Table, five_numbers: Table, experiment: str, bounds: Bounds | None = None, scope: Scope = ALONE
-) -> Figure | None:
+def points(frame: pd.DataFrame) -> Table:
+    """M_all of every question about every document: the points behind the box plots."""
+    return table(
+        "scores-by-question",
+        "M_all of every question about every document",
+        "M_all times 10 (10 to 100), averaged over the answers to a question about a document, and over the scores of "
+        "each; `answers` and `scores` say how many there are (a published score counts as one of each). Questions that "
+        "nobody scored are not here (paper, section 5).",
+        aggregate.by_document(averages.policy_cells(frame)),
+        ("system", "experiment", "document", "question", "category", "source", *_SCORED),
+        headings={"silent": "document silent"},
+    )
+
+
+def five_numbers(frame: pd.DataFrame) -> Table:
+    """Minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
+    found = aggregate.by_document(averages.policy_cells(frame))
+    by = ["system", "experiment", "document"]
+    rows = [
+        {**dict(zip(by, key, strict=True)), "questions": group, **_five_numbers(some["m_all10"]), **mean}
+        for key, those in found.groupby(by, observed=True, sort=True)
+        for group, some in averages.groups_of_questions(those)
+        for mean in [averages.mean_of(some, "m_all10")]
+    ]
+    columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
+    data = pd.DataFrame(rows, columns=columns)
+    return table(
+        "five-numbers",
+        "Scores by document, in five numbers",
+        "M_all times 10 (10 to 100) over the n questions asked about a document, and over those from FAQs and those of "
+        "users: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, figures "
+        f"2a, 3a, 4a and 6a). {INTERVALS}{averages.how_few(data['n'])}",
+        data,
+        columns,
+        formats=dict.fromkeys(_NUMBERS, ".2f"),
+    )
+
+
+def _five_numbers(values: pd.Series) -> dict[str, float]:
+    return dict(zip(_NUMBERS, values.quantile([0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
+
+
+def documents_ranked(frame: pd.DataFrame) -> Table:
+    """Documents by their M_all over all systems, experiments and questions."""
+    scored = aggregate.by_document(averages.policy_cells(frame))
+    columns = ["rank", "document", "n", "mean", "low", "high"]
+    found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all10"))
+    data = pd.DataFrame(columns=columns)
+    if len(found):
+        data = found.sort_values("mean", ascending=False, kind="stable")
+        data["rank"] = averages.places(data["mean"])
+    return table(
+        "documents-ranked",
+        "Documents, the best answered first",
+        "M_all times 10 (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
+        f"section 7). {_unequal(scored)}{INTERVALS}{averages.how_few(data['n'])}",
+        data,
+        columns,
+    )
+
+
+def _unequal(scored: pd.DataFrame) -> str:
+    """A sentence where documents differ in what was scored about them."""
+    asked = {
+        frozenset(zip(rows["system"], rows["experiment"], rows["question"], strict=True))
+        for _, rows in scored.groupby("document", observed=True)
+    }
+    if len(asked) < 2:  # noqa: PLR2004 - one and the same for all
+        return ""
+    return (
+        "Not every document has scores of the same systems, experiments and questions, so that a place may be due to "
+        "these. "
+    )
+
+
+def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Box plots of one experiment: a panel per system, documents down, a box for all, FAQ and user questions each.
 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
-    bounds = bounds or Bounds()
     boxes = _of(five_numbers, experiment).dropna(subset=_NUMBERS)
     boxes = scope.only(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
@@ -58,7 +136,7 @@ def by_document(
     reading = (
         "Overall quality (M_all x 10) of each question, by document. Box: quartiles and median; whiskers: minimum and "
         "maximum; each point is a question, n is how many. "
-        f"{style.bands_in_words(bounds)}"
+        f"{style.bands_in_words(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
@@ -73,7 +151,7 @@ def by_document(
         title,
         about,
         table,
-        lambda: _draw(boxes, dots, systems, documents, bounds, experiment),
+        lambda: _draw(boxes, dots, systems, documents, scope.bounds, experiment),
         reading,
         fits,
     )
@@ -192,8 +270,24 @@ def _spread(values: Any) -> Any:
 def _entries(groups: list[str]) -> Iterator[Any]:
     """The legend: each group's box with its points."""
     for group in groups:
-        box, name = style.patch(_NAMES[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
+        box, name = style.patch(style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
         if group in style.SOURCE_POINTS:
             yield (box, style.mark(name, **style.SOURCE_POINTS[group])[0]), name
         else:
             yield box, name
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Box plots, one for each experiment."""
+    frame = gathered.frame
+    """Box plots, one for each experiment."""
+    found, five = points(frame), five_numbers(frame)
+    figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
+    return Chapter(
+        "documents",
+        "By document",
+        "How the questions' scores spread for each document: a box holds the middle half of them.",
+        present(documents_ranked(frame), found),
+        figures,
+        [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
+    )

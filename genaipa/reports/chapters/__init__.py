@@ -1,0 +1,37 @@
+"""The chapters of a report: a file each, with its tables, its figures and its words, and their order."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from genaipa.reports.figures.scope import Scope
+
+if TYPE_CHECKING:
+    from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.reports.gather import Gathered
+    from genaipa.scoring.m_all import Bounds
+
+CHAPTERS: dict[str, Literal["answers", "scores"]] = {
+    "outcomes": "answers",
+    "overall": "scores",
+    "documents": "scores",
+    "metrics": "scores",
+    "silent": "scores",
+    "robustness": "scores",
+    "closed_book": "scores",
+    "regulation": "scores",
+    "cost": "answers",
+    "agreement": "answers",
+    "texts": "answers",
+    "audit": "answers",
+}
+"""File in this folder → what a report must have for it to be there; in reading order."""
+
+
+def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
+    """The chapters that a report has, in reading order; `bounds` are those of the bands."""
+    scope = Scope.of(gathered.frame, gathered.categories, bounds)
+    scored = bool(gathered.frame["counted"].any())
+    wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
+    return [made for name in wanted if (made := import_module(f"{__name__}.{name}").chapter(gathered, scope))]

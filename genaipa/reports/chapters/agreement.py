@@ -1,0 +1,129 @@
+"""How far the analysts of the scores agree (paper, section 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import Scope
+from genaipa.reports.table import Table, table
+from genaipa.scoring.agreement import CONFIDENCE, RESAMPLES, measure
+from genaipa.scoring.current import independent_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
+
+_METHOD = """Agreement of analysts is Krippendorff&rsquo;s alpha for ordinal
+values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers."""
+_REFERENCES = {
+    "krippendorff-2011": "K. Krippendorff: Computing Krippendorff&rsquo;s Alpha-Reliability. "
+    "University of Pennsylvania, 2011."
+}
+_LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
+"""Alpha → what its line is called."""
+
+
+def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
+    """Krippendorff's alpha of people's independent scores, by metric; nothing where no answer has two of them."""
+    found = measure(independent_scores(events), rubric)
+    analysts = {leaning.analyst for leaning in found.leanings}
+    rows = []
+    for metric, agreed in found.metrics.items() if found.answers else ():
+        low, high = agreed.alpha.interval or (None, None)
+        rows.append(
+            {
+                "metric": rubric.names[metric],
+                "alpha": agreed.alpha.value,
+                "low": low,
+                "high": high,
+                "agreement": agreed.agreement,
+                "apart": agreed.difference,
+                "answers": found.answers,
+                "analysts": len(analysts),
+                "reason": agreed.alpha.reason,
+            }
+        )
+    columns = ["metric", "alpha", "low", "high", "agreement", "apart", "answers", "analysts", "reason"]
+    numbers = dict.fromkeys(("alpha", "low", "high", "agreement", "apart"), "float64")
+    return table(
+        "agreement",
+        "How far analysts agree",
+        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 what chance alone would give) over the "
+        "answers that two or more people scored without seeing each other's scores, with its interval "
+        f"({CONFIDENCE:.0%} confidence by bootstrap over answers, {RESAMPLES:,} resamples, percentiles); the share of "
+        "pairs of scores with the same value, and how far the two values of a pair are apart on average (0 to 2).",
+        pd.DataFrame(rows, columns=columns).astype(numbers),
+        columns,
+        headings={"agreement": "same value"},
+        formats=dict.fromkeys(("low", "high", "apart"), ".2f"),
+    )
+
+
+def alphas_figure(table: Table) -> Figure | None:
+    """Metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
+    data = table.data
+    if data.empty or data["alpha"].isna().all():
+        return None
+    title = "How far analysts agree"
+    note = (
+        "Krippendorff's alpha with its interval; n is the number of answers that two or more analysts scored. Lines: "
+        "0 is what chance alone would give, from 0.8 data is customarily called reliable, from 0.667 fit for tentative "
+        f"conclusions. {table.note}"
+    )
+    shown = Table("agreement", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    return Figure("agreement", title, note, shown, lambda: _draw(data))
+
+
+def _draw(data: pd.DataFrame) -> Canvas:
+    drawn = style.canvas(style.COLUMN, 0.24 * len(data) + 0.85)
+    axes = drawn.subplots()
+    for alpha, name in _LINES.items():
+        axes.axvline(alpha, color=style.FAINT, linewidth=0.7, linestyle="-" if alpha == 0 else (0, (4, 2)), zorder=0)
+        # The two customary bounds stand close together.
+        side: dict[str, Any] = {"ha": "center"} if alpha == 0 else {"ha": "right" if name == "0.667" else "left"}
+        axes.annotate(
+            name, (alpha, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+            fontsize=style.TINY, va="bottom", **side,
+        )  # fmt: skip
+    for place, (_, row) in enumerate(data.iterrows()):
+        if pd.isna(row["alpha"]):
+            axes.text(0.02, place, "no value", va="center", **style.ABSENT)
+        else:
+            if not pd.isna(row["low"]):
+                axes.plot([row["low"], row["high"]], [place, place], color=style.INK, linewidth=1.2)
+            axes.plot([row["alpha"]], [place], marker="o", color=style.COLOURS[0], markersize=5)
+        axes.text(1.06, place, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
+    style.name_rows(axes, {name: style.short(name) for name in data["metric"]}, {})
+    axes.set_ylim(len(data) - 0.4, -0.6)
+    lowest: Any = data[["alpha", "low"]].min(axis=None)
+    axes.set_xlim(min(-0.1, lowest - 0.05), 1.3)
+    axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
+    axes.set_xlabel("Krippendorff's alpha")
+    axes.tick_params(axis="y", length=0)
+    return drawn
+
+
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+    """Krippendorff's alpha of the analysts."""
+    found = alphas(gathered.events, gathered.rubric)
+    return Chapter(
+        "agreement",
+        "Agreement of the analysts",
+        "Krippendorff's alpha: 1 is perfect agreement, 0 what chance alone would give.",
+        present(found),
+        drawn(alphas_figure(found)),
+        [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
+        method=_METHOD,
+        references=_REFERENCES,
+    )

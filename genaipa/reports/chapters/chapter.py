@@ -1,0 +1,64 @@
+"""A chapter of a report, and what the files of this folder need to make one.
+
+A file defines `chapter(gathered, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
+report share: the order of systems and questions, the names of categories, the bounds of the bands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from genaipa.reports.tidy import ORDERED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.table import Table
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of a report: what it shows, with sentences about what is missing from it and why.
+
+    `name` is its anchor on the page, `lead` says in a sentence or two what a reader sees here. `method` is HTML for the
+    page's section on methods, `references` (anchor → HTML) are the works that it cites.
+    """
+
+    name: str
+    title: str
+    lead: str
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    method: str = ""
+    references: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.tables or self.figures or self.absent)
+
+
+def present(*tables: Table) -> list[Table]:
+    """The tables that have a row."""
+    return [table for table in tables if table]
+
+
+def drawn(*figures: Figure | None) -> list[Figure]:
+    """The figures that there are."""
+    return [figure for figure in figures if figure is not None]
+
+
+def tried(frame: pd.DataFrame, experiment: str) -> bool:
+    """Whether a question of this experiment was planned, or has a published score."""
+    return bool((frame["experiment"] == experiment).any())
+
+
+def experiments_of(table: Table) -> list[str]:
+    """The experiments in a table: the paper's in its order, then others."""
+    there = sorted({str(name) for name in table.data["experiment"]})
+    known = [name for name in ORDERED["experiment"] if name in there]
+    return [*known, *(name for name in there if name not in known)]

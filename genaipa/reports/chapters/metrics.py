@@ -1,0 +1,265 @@
+"""The metrics by question and by category, and the hardest questions (paper, section 7, figures 2b, 3b, 4b, 6b)."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports import averages
+from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.figures import heatmap, style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.heatmap import Grid
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.table import Table, table
+from genaipa.scoring.rubric import METRICS
+
+if TYPE_CHECKING:
+    from genaipa.reports.gather import Gathered
+
+
+def by_question(frame: pd.DataFrame) -> Table:
+    """The five metrics and M_all of every question, as means over documents."""
+    return table(
+        "metrics-by-question",
+        "The five metrics by question",
+        "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
+        "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
+        "0 stands where a study published only the mean over all of its documents: such a mean includes documents "
+        "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b).",
+        averages.policy_questions(frame).rename(
+            columns={"metric_documents": "documents", "documents": "m_all_documents"}
+        ),
+        (
+            *("system", "experiment", "question", "category", "source"),
+            *METRICS,
+            *("m_all", "documents", "m_all_documents"),
+        ),
+        headings={"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+    )
+
+
+def by_category(frame: pd.DataFrame) -> Table:
+    """The five metrics and M_all of every category, as means over its questions."""
+    found = averages.policy_questions(frame)
+    columns = ["system", "experiment", "category", *METRICS, "m_all", "low", "high", "questions", "m_all_questions"]
+    data = averages.summed_up(found, columns[:3], _of_category).reindex(columns=columns)
+    return table(
+        "metrics-by-category",
+        "The five metrics by category of question",
+        "Each metric (-1 to 1) and M_all (1 to 10, with its interval): means over the questions of a category of their "
+        "means over documents. n is over how many questions, of the metrics (the fewest where they differ) and of "
+        "M_all: a question can have the one without the other (paper, section 6). "
+        f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}",
+        data,
+        columns,
+        headings={"questions": "n of the metrics", "m_all_questions": "n of M_all"},
+        formats=dict.fromkeys(("low", "high"), ".2f"),
+    )
+
+
+def _of_category(rows: pd.DataFrame) -> dict[str, object]:
+    overall = averages.mean_of(rows, "m_all")
+    return {
+        **{metric: rows[metric].mean() for metric in METRICS},
+        "questions": min((n for n in map(int, rows[list(METRICS)].count()) if n), default=0),
+        "m_all": overall["mean"],
+        "low": overall["low"],
+        "high": overall["high"],
+        "m_all_questions": overall["n"],
+    }
+
+
+_OVER_DOCUMENTS = INTERVALS.replace("question", "document")
+
+
+def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
+    """The questions with the highest and the lowest M_all, and the documents that are silent on them.
+
+    No question is among both, so that there are fewer of each where there are fewer than twice as many questions. A
+    question that lacks a system or an experiment has no part, unless all do.
+    """
+    scored, lacking = _complete(_for_every_document(averages.policy_cells(frame)))
+    found = averages.summed_up(
+        scored, ["question"], lambda rows: averages.mean_over(rows, "m_all", ["system", "experiment"], "document")
+    )
+    columns = ["end", "rank", "question", "mean", "low", "high", "n", "silent"]
+    data = pd.DataFrame(columns=columns)
+    if len(found):
+        silent = _silent(frame)
+        # A published mean over documents alone doesn't say over how many.
+        if not scored["document"].ne("").any():
+            found["n"] = 0
+        found["silent"] = [silent.get(question, "") for question in found["question"]]
+        easiest = found.sort_values("mean", ascending=False, kind="stable").head(min(most, ceil(len(found) / 2)))
+        hardest = found.sort_values("mean", kind="stable").head(min(most, len(found) // 2))
+        ends = (("easiest", 1, easiest), ("hardest", -1, hardest))
+        data = pd.concat([rows.assign(end=end, rank=averages.places(sign * rows["mean"])) for end, sign, rows in ends])
+    return table(
+        "easiest-and-hardest",
+        "The easiest and the hardest questions",
+        "M_all (1 to 10), averaged over the n documents, which is what the intervals resample, and then over systems "
+        "and the original question and its paraphrases; where a study published only a mean over documents, it "
+        "stands for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
+        f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
+        f"the questions are shown. {lacking}{_OVER_DOCUMENTS}"
+        f"{averages.how_few(data['n'], 'documents')}",
+        data,
+        columns,
+        formats=dict.fromkeys(("mean", "low", "high"), ".2f"),
+    )
+
+
+def _for_every_document(found: pd.DataFrame) -> pd.DataFrame:
+    """The cells of questions and their paraphrases; a published mean over documents is given to each document."""
+    asked = found[found["experiment"].isin(["quality", "robustness"]) & found["m_all"].notna()]
+    single = asked[asked["document"] != ""]
+    keys = ["system", "experiment", "question"]
+    whole = asked[asked["document"] == ""].merge(single[keys].drop_duplicates(), on=keys, how="left", indicator=True)
+    whole = whole[whole["_merge"] == "left_only"].drop(columns="_merge")
+    documents = [name for name in single["document"].unique() if name] or [""]
+    return pd.concat([single, *(whole.assign(document=name) for name in documents)], ignore_index=True)
+
+
+def _complete(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The cells of the questions that have a score of every system in every experiment that it has any in.
+
+    And a sentence on the others. Where no question has them all, the cells of every question.
+    """
+    both = scored["system"].astype("str") + "\n" + scored["experiment"].astype("str")
+    has = both.groupby(scored["question"], observed=True).nunique()
+    complete = has[has == both.nunique()].index
+    if len(complete) == len(has):
+        return scored, ""
+    if complete.empty:
+        return scored, "No question has scores of every system in every experiment: a place may be due to that. "
+    lacking = len(has) - len(complete)
+    said = f"Left out: {lacking} of {len(has)} questions, which lack scores of a system in an experiment. "
+    return scored[scored["question"].isin(complete)], said
+
+
+def _silent(frame: pd.DataFrame) -> dict[str, str]:
+    """Question → the documents that are silent on it: their names, or "none" or "all"; without those not known."""
+    known = averages.about_policies(frame)
+    known = known[known["silent"].isin(["yes", "no"])].drop_duplicates(["question", "document"])
+    found = {}
+    for question, rows in known.groupby("question", observed=True, sort=True):
+        names = sorted(rows.loc[rows["silent"] == "yes", "document"])
+        found[str(question)] = ("all" if len(names) == len(rows) else ", ".join(names)) if names else "none"
+    return found
+
+
+_METRICS = "a score of the five metrics in this experiment"
+
+
+def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """Questions down, metrics across, a panel per system, for one experiment; None without a value."""
+    data = _of(table, experiment, scope)
+    if data.empty:
+        return None
+    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
+    grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources)
+    about = (
+        f"Averages of the five metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
+        "documents that the metrics are averaged over, the fewest where they differ; 'mean' stands where the source "
+        f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
+    )
+    return heatmap.figure(style.stem(experiment, "metrics"), experiment, about, table, grid, scope.bounds)
+
+
+def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """Categories down, metrics across, a panel per system, for one experiment; None without a value."""
+    data = _of(table, experiment, scope)
+    if data.empty:
+        return None
+    order = style.ordered(data["category"])
+    labels = style.labels(order, 18)
+    grid = Grid(data, ["category"], "questions", labels, dict.fromkeys(order, ""))
+    about = (
+        "Averages of the five metrics by category of questions. n is the number of questions that have these metrics, "
+        f"the fewest where they differ.{scope.named_categories(order)}"
+        f"{scope.without(data['system'], _METRICS)}{style.in_full(grid.labels)}"
+    )
+    return heatmap.figure(style.stem(experiment, "categories"), experiment, about, table, grid, scope.bounds)
+
+
+def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """Questions down, systems across, M_all x 10 in each cell, for one experiment; None without a value.
+
+    `table` is that of the metrics by question.
+    """
+    name = style.stem(experiment, "overall")
+    if not table:
+        return None
+    data = scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
+    if data.empty:
+        return None
+    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
+    labels, systems = style.labels(groups, 12), style.labels(style.ordered(data["system"]), 26)
+    title = f"{style.headline(experiment)}: overall score by question and system"
+    about = (
+        f"M_all x 10 (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
+        "documents; 'mean' stands where the source gives only the mean over its documents."
+        f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
+    )
+    columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
+    shown = data.assign(m_all10=data["m_all"] * 10, documents=data.get("m_all_documents", data["documents"]))
+    drawn = Table(
+        name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all*10"}, {"m_all10": ".1f"}
+    )
+    grid = Grid(shown, ["question"], "documents", labels, groups, sources)
+    fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
+    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}"
+    return Figure(
+        name, title, about, drawn, lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment), reading, fits
+    )
+
+
+def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
+    """The rows of one experiment that have a metric."""
+    if not table:
+        return table.data
+    return scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=list(METRICS), how="all"))
+
+
+def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
+    """Sentences on the systems and questions that have an M_all, and no metric."""
+    known = table.data[table.data["experiment"] == experiment]["question"]
+    asked = scope.unasked(data["question"], known, "metrics") if scope.systems else ""
+    return scope.without(data["system"], _METRICS) + asked
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Heat maps, one for each experiment."""
+    frame = gathered.frame
+    """Heat maps, one for each experiment."""
+    questions, categories = by_question(frame), by_category(frame)
+    figures = scope.pages(
+        (
+            *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
+            *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),
+            *(partial(category_map, categories, experiment) for experiment in experiments_of(categories)),
+        ),
+    )
+    return Chapter(
+        "metrics",
+        "By metric and question",
+        f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
+        present(easiest_and_hardest(frame), questions, categories),
+        figures,
+        [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
+    )
+
+
+def _compared(questions: Table) -> list[str]:
+    """The experiments in which several systems, or questions without metrics, have an M_all to be seen side by side."""
+    found = []
+    for experiment in experiments_of(questions):
+        rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
+        if len(rows["system"].unique()) > 1 or rows[list(METRICS)].isna().any(axis=None):
+            found.append(experiment)
+    return found

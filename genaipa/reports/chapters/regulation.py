@@ -1,0 +1,69 @@
+"""The answers about data-protection regulations: the metrics of each (paper, section 6.4 and figure 5)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports import aggregate
+from genaipa.reports.chapters.chapter import Chapter, present, tried
+from genaipa.reports.figures import heatmap, style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.table import Table, table
+from genaipa.scoring.rubric import METRICS
+
+if TYPE_CHECKING:
+    from genaipa.reports.gather import Gathered
+
+
+def scores(frame: pd.DataFrame) -> Table:
+    """The five metrics and M_all of every question about every regulation."""
+    found = aggregate.cells(frame)
+    found = found[(found["kind"] == "regulation") | (found["experiment"] == "regulation")]
+    return table(
+        "regulation",
+        "Questions about regulations",
+        "Each metric (-1 to 1) and M_all (1 to 10) of a question about a regulation, averaged over its answers (a "
+        "published score counts as one) and their scores (paper, section 6.4, figure 5).",
+        found,
+        ("system", "document", "question", *METRICS, "m_all", "answers"),
+    )
+
+
+def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
+    """Regulations and their questions down, metrics across, a panel per system; None without a value."""
+    data = scope.only(table.data.dropna(subset=list(METRICS), how="all"))
+    if data.empty:
+        return None
+    regulations = style.labels(style.ordered(data["document"]), 10)
+    questions = style.labels(scope.in_order(style.ordered(data["question"])), 10)
+    asked = set(zip(data["document"], data["question"], strict=True))
+    keys = [(regulation, question) for regulation in regulations for question in questions]
+    names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked}
+    grid = heatmap.Grid(data, ["document", "question"], "answers", names, {key: key[0] for key in names})
+    about = (
+        "The five metrics of each question about a regulation. n is the number of answers."
+        f"{scope.without(data['system'], 'a score of the five metrics on a regulation')}"
+        f"{style.in_full(regulations)}{style.in_full(questions)}"
+    )
+    return heatmap.figure("regulation", "regulation", about, table, grid, scope.bounds)
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Questions about regulations, put by their names."""
+    frame = gathered.frame
+    found = scores(frame)
+    why = "no answer about one is scored" if tried(frame, "regulation") else (
+        "none was asked about (genaipa run --experiment regulation)"
+    )  # fmt: skip
+    return Chapter(
+        "regulation",
+        "Regulations",
+        "Questions about data-protection laws, put by the name of the law alone.",
+        present(found),
+        scope.pages([partial(scores_map, found)]),
+        [] if found else [f"Regulations are not shown: {why}."],
+    )

@@ -1,0 +1,205 @@
+"""Robustness: how much worse paraphrases do, and how alike repeated answers are (paper, sections 6.2 and 7)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports import aggregate, averages, pairs
+from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.chapters.chapter import Chapter, present, tried
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.table import SCALE, Table, table
+from genaipa.scoring.m_all import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.gather import Gathered
+
+_HOW = (
+    "The mean over the answers to the paraphrases stands beside the original question about the same document; where "
+    "a study published only means over its documents, these are compared, by question"
+)
+_ENDS: dict[str, dict[str, Any]] = {
+    "original": {"marker": "o", "color": style.COLOURS[0], "markersize": 3.6},
+    "paraphrased": {"marker": "s", "color": style.COLOURS[1], "markerfacecolor": "none", "markersize": 6.2},
+}
+"""Column → its end of a line; a dot is seen inside a square."""
+_FEW = 3
+"""More systems than these stand two abreast."""
+_FOOT = 0.6
+"""Inches of the axis and the legend."""
+_NAMES, _WRITTEN = 0.95, 1.45
+"""Inches that the groups' names and the written drops take."""
+
+
+def drops(frame: pd.DataFrame) -> Table:
+    """M_all of original questions against their paraphrases, by system and group of questions."""
+    columns = ["system", "questions", "n", "original", "paraphrased", "drop", "low", "high"]
+    rows = [
+        {"system": system, "questions": group, **_drop(some)}
+        for system, those in pairs.pairs(frame, "quality", "robustness").groupby("system", observed=True, sort=True)
+        for group, some in averages.groups_of_questions(those, categories=True)
+    ]
+    data = pd.DataFrame(rows, columns=columns)
+    return table(
+        "robustness",
+        "Original questions and their paraphrases",
+        "M_all times 10 (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
+        f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The interval is that of the "
+        f"drop (paper, sections 6.2 and 7). {INTERVALS}{averages.how_few(data['n'])}",
+        data,
+        columns,
+    )
+
+
+def _drop(rows: pd.DataFrame) -> dict[str, object]:
+    drop = averages.mean_of(rows, "difference")
+    return {
+        "n": drop["n"],
+        "original": averages.mean_of(rows, "quality")["mean"],
+        "paraphrased": averages.mean_of(rows, "robustness")["mean"],
+        "drop": drop["mean"],
+        "low": drop["low"],
+        "high": drop["high"],
+    }
+
+
+def by_question(frame: pd.DataFrame) -> Table:
+    """M_all of every original question against its paraphrases."""
+    data = pairs.by_question(pairs.pairs(frame, "quality", "robustness"))
+    return table(
+        "robustness-by-question",
+        "Original questions and their paraphrases, by question",
+        "M_all times 10 (10 to 100) over n documents, 0 where only the published mean over documents is known, and how "
+        f"far it drops from the original to the paraphrases. {_HOW} (paper, sections 6.2 and 7).",
+        data.rename(columns={"quality": "original", "robustness": "paraphrased", "difference": "drop"}),
+        ("system", "question", "original", "paraphrased", "drop", "n"),
+    )
+
+
+def consistency(frame: pd.DataFrame) -> Table:
+    """How alike the answers to a question are when it is asked again."""
+    each = averages.about_policies(aggregate.answers(frame[frame["unit"] == "answer"]))
+    by = ["system", "experiment", "document", "question", "initialization", "wording"]
+    again = each.groupby(by, observed=True, sort=True)["m_all"].agg(["size", "std", "min", "max"]).reset_index()
+    again = again[again["size"] > 1]
+    again = again.assign(spread=again["std"] * SCALE, same=again["min"] == again["max"])
+    columns = ["system", "experiment", "repeated", "spread", "low", "high", "same"]
+    data = averages.summed_up(again, columns[:2], _consistency).reindex(columns=columns)
+    return table(
+        "consistency",
+        "The same question asked again",
+        "Of the wordings of a question about a document that were answered and scored more than once (`repeated`): the "
+        "standard deviation of M_all times 10 over the repetitions, averaged over questions, and the share of those "
+        "whose repetitions have all the same M_all (paper, section 6.2). Published scores are means over repetitions, "
+        f"and say nothing here. {INTERVALS}{averages.how_few(data['repeated'], 'repeated questions')}",
+        data,
+        columns,
+    )
+
+
+def _consistency(rows: pd.DataFrame) -> dict[str, object]:
+    spread = averages.mean_of(rows, "spread")
+    return {
+        "repeated": len(rows),
+        "spread": spread["mean"],
+        "low": spread["low"],
+        "high": spread["high"],
+        "same": float(rows["same"].mean()),
+    }
+
+
+def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+    """A panel per system: groups of questions down, a line from the original's to the paraphrases' average.
+
+    The drop, its interval and n are written behind each line. None without a pair.
+    """
+    data = scope.only(table.data.dropna(subset=["original", "paraphrased"]))
+    if data.empty:
+        return None
+    systems = style.labels(style.ordered(data["system"]), 30)
+    found = style.ordered(data["questions"])
+    names = {group: name for group, name in style.GROUPS.items() if group in found}
+    categories = [group for group in found if group not in style.GROUPS]
+    names |= style.labels(categories, 14)
+    title = "Original questions and their paraphrases"
+    note = (
+        "Average of M_all x 10 over the original questions and over their paraphrases, by source and by "
+        "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
+        f"{style.bands_in_words(scope.bounds)}{scope.named_categories(categories)}"
+        f"{scope.without(data['system'], 'a pair of an original and a paraphrased question')}{style.in_full(systems)} "
+        f"{table.note}"
+    )
+    shown = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    rows = max(int((style.HEIGHT - _FOOT) / _high(names)), 1)
+    fits = rows if rows <= _FEW else rows * 2
+    return Figure("robustness", title, note, shown, lambda: _draw(data, systems, names, scope.bounds), fits=fits)
+
+
+def _high(names: Mapping[Any, str]) -> float:
+    """Inches of a panel."""
+    return 0.165 * len(names) + 0.45
+
+
+def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
+    down, across = style.panels(len(systems), 1 if len(systems) <= _FEW else 2)
+    drawn = style.canvas(style.WIDTH, down * _high(names) + _FOOT)
+    room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
+        style.quality_axis(axes, bounds, room=room)
+        axes.set_title(label, pad=12)
+        _draw_panel(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
+        style.part_groups(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
+        axes.tick_params(axis="y", length=0)
+    style.name_rows(panels[0, 0], names, {})
+    panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
+    for axes in style.bottom(panels, len(systems)):
+        axes.set_xlabel(style.QUALITY, loc="left")
+        axes.tick_params(axis="x", labelbottom=True)
+    style.legend(drawn, [style.mark(end, **look) for end, look in _ENDS.items()])
+    return drawn
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
+    """One system's lines, with what is written behind them: the drop, and n where the axis ends."""
+    head: dict[str, Any] = {"fontsize": style.TINY, "style": "italic", "va": "bottom", "clip_on": False}
+    axes.text(103, -0.62, "drop [interval]", **head)
+    axes.text(end_at, -0.62, "n", ha="right", **head)
+    for place, (_, row) in enumerate(rows.iterrows()):
+        if pd.isna(row["drop"]):
+            axes.text(12, place, "no pair", va="center", **style.ABSENT)
+            continue
+        axes.plot([row["original"], row["paraphrased"]], [place, place], color=style.INK, linewidth=1.2, zorder=2)
+        for end, look in _ENDS.items():
+            axes.plot([row[end]], [place], **look, linestyle="none", zorder=3)
+        interval = "" if pd.isna(row["low"]) else f" [{style.signed(row['low'])}, {style.signed(row['high'])}]"
+        axes.text(103, place, f"{style.signed(row['drop'])}{interval}", va="center", fontsize=style.TINY)
+        axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Whether questions in other words, or asked again, are answered as well."""
+    frame = gathered.frame
+    dropped = drops(frame)
+    tables = present(dropped, by_question(frame), consistency(frame))
+    why = "no pair of an original and a paraphrased question is scored" if tried(frame, "robustness") else (
+        "no question was asked in other wordings (genaipa run --experiment robustness)"
+    )  # fmt: skip
+    return Chapter(
+        "robustness",
+        "Robustness",
+        "Whether the same question in other words is answered as well, and whether the same question asked again is.",
+        tables,
+        scope.pages([partial(drops_figure, dropped)]),
+        [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
+    )

@@ -1,0 +1,99 @@
+"""The sentences that no reader of a report or a leaderboard may miss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports.chapters import outcomes
+from genaipa.reports.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.runs.audit import Finding
+
+_LACKS = {
+    "missing": "Questions that were planned and not asked",
+    "failed": "Questions to which no reply came",
+    "refused": "Questions that a system refused to answer",
+    "truncated": "Answers that were cut off",
+    "unscored": "Answers that nobody has scored",
+    "score_left_out": "Answers whose published score is left out by the audit",
+}
+_NAMED = 5
+"""Questions that a sentence names."""
+
+
+def notable(gathered: Gathered) -> list[str]:
+    """Sentences that no reader may miss: what failed, is missing, was not scored, or was left out."""
+    return [
+        *_lacking(outcomes.statuses(gathered.frame)),
+        *_unscored(gathered.frame),
+        *_mixed(gathered.frame),
+        *_reworded(gathered),
+        *_audited(gathered.findings, gathered.frame),
+    ]
+
+
+def _lacking(statuses: Table) -> list[str]:
+    """What is missing from averages because it was not answered or not scored."""
+    total = statuses.data.select_dtypes("number").sum()
+    sentences = []
+    for status, meaning in _LACKS.items():
+        count = int(total.get(status, 0))
+        if count:
+            sentences.append(f"{meaning}: {count:,} of {int(total['planned']):,}.")
+    return sentences
+
+
+def _unscored(frame: pd.DataFrame) -> list[str]:
+    if frame["counted"].any():
+        return []
+    if (frame["m_all"].notna() & (frame["excluded"] != "")).any():
+        return ["No score counts: all that there are were left out by the audit. (--include-excluded counts them.)"]
+    return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
+
+
+def _mixed(frame: pd.DataFrame) -> list[str]:
+    """Where a published score and scores of analysts are averaged with each other."""
+    counted = frame[frame["counted"]]
+    units = counted.groupby(["system", "experiment", "document", "question"], observed=True)["unit"].nunique()
+    mixed = units[units > 1].groupby("system", observed=True).size()
+    if mixed.empty:
+        return []
+    where = ", ".join(f"{system} {number:,}" for system, number in mixed.items())
+    said = "Some questions about a document have a published score and answers that analysts scored here; their average"
+    return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
+
+
+def _reworded(gathered: Gathered) -> list[str]:
+    """A sentence where runs asked different words under the same id."""
+    ids = [question for question in gathered.questions if question in gathered.reworded]
+    if not ids:
+        return []
+    named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+    return [f"The runs asked different words under the same ids, so that their averages mix them: {named}."]
+
+
+def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
+    """How much of the tidy table the audit leaves out, or would have left out, and for what."""
+    touched = frame[frame["excluded"] != ""]
+    if touched.empty:
+        return []
+    answers = len(touched.loc[touched["unit"] == "answer", ["run", "key"]].drop_duplicates())
+    scores = int((touched["unit"] == "table").sum())
+    kinds = Counter(finding.kind for finding in findings if finding.excludes)
+    why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+    counted = bool(touched["counted"].any())
+    told = (
+        "Counted all the same, as asked, though the audit would leave them out" if counted else "Left out by the audit"
+    )
+    return [f"{told}: {_number(answers, 'answer')} and {_number(scores, 'published score')} (findings: {why})."]
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
