@@ -15,14 +15,13 @@ from pathlib import Path
 
 from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
-from genaipa.execution.prepare import load_material
 from genaipa.execution.request import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Message, Usage
-from genaipa.tasks.procedure import orders, plan
+from genaipa.tasks.procedure import Procedure, orders, plan
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000
@@ -66,8 +65,8 @@ def _records(spec: RunSpec, material, tally: Tally):
 async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     """The name of the run folder, written now."""
     here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
-    material = load_material(spec, here)
-    folder = PreparedRun(here, spec, material, f"finished-{workload.requests}-{missing}").open()
+    material = Procedure(spec, here)
+    folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open()
     store_inputs(folder, material)
     tally.plan(spec, orders(spec, material.questions))
     manifest = folder.manifest()

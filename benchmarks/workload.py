@@ -104,20 +104,22 @@ class Workload:
 
 async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
-    from genaipa.execution.prepare import load_material, make_ready
-    from genaipa.tasks.procedure import opening, plan
+    from genaipa.execution.prepare import make_ready
+    from genaipa.tasks.procedure import Procedure, plan
+    from genaipa.tasks.script import opening
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
-    material = load_material(spec, here)
-    ready = await make_ready(SYSTEM, spec, material, here, offline=True, asking=False, say=lambda _text: None)
+    material = Procedure(spec, here)
+    ready = await make_ready(SYSTEM, material, offline=True, asking=False, say=lambda _text: None)
+    scripts = material.scripts(ready.target)
     made = {
         "introductions": {
             name: [{"role": m.role, "content": m.content} for m in opening(script.introduction("document"))]
-            for name, script in ready.scripts.items()
+            for name, script in scripts.items()
         },
         "conversations": [
-            [c.document, [ready.scripts[c.document].question(question, c.wording).content for question in c.order]]
+            [c.document, [scripts[c.document].question(question, c.wording).content for question in c.order]]
             for c in plan(spec, material.questions, SYSTEM)
         ],
     }

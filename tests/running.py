@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.execution import run as study
-from genaipa.execution.prepare import load_material
 from genaipa.execution.request import PreparedRun
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
+from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def carry_out(
     plan: RunSpec, folder: RunFolder | None = None, limits: RunLimits | None = None, observer: Observer | None = None
 ) -> tuple[RunFolder, study.Outcome]:
     """Ask what is missing in a run; in a new one if no folder is given."""
-    workspace = find_workspace()
-    run = PreparedRun(workspace, plan, load_material(plan, workspace), "test", folder, offline=True)
+    run = PreparedRun(make_task(plan, find_workspace()), "test", folder, offline=True)
     outcome = asyncio.run(study.carry_out(run, limits, observer))
     return run.open(), outcome
 

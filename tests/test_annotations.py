@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from running import TEXT, carry_out, make_workspace, spec, write
 
-from genaipa.execution.prepare import load_material
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import carry_over, find_annotations, load_annotations, template
 from genaipa.questions.sets import Question, QuestionSet, load_questions
 from genaipa.runs.inputs import Inputs
+from genaipa.tasks.procedure import Procedure
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace
 
@@ -95,7 +95,7 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
     annotate({"Q1": "Of something else.", "Q9": "Of question one.", "Q2": "Of question two."}, questions="others")
     plan = spec(systems=("extractive",))
     note = "acme: 2 of its 3 annotated answers are for these questions; they were written for the question set others"
-    assert load_material(plan, workspace).notes[0].startswith(note)
+    assert Procedure(plan, workspace).notes[0].startswith(note)
     run, _ = carry_out(plan)
     expected = {"Q1": "Of question one.", "Q2": "Of question two."}
     assert shown(Inputs(workspace, run)) == expected

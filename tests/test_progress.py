@@ -13,11 +13,10 @@ from running import make_workspace, spec
 
 from genaipa.cli.progress import Table, joined
 from genaipa.cli.tally import ENDED, RUNNING, clock, fit, told_apart
-from genaipa.execution.prepare import load_material
 from genaipa.runs.records import INITIALIZATIONS, Record
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage
-from genaipa.tasks.procedure import orders
+from genaipa.tasks.procedure import Procedure, orders
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,7 +35,7 @@ def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, 
     workspace = make_workspace(questions=each)
     plan = spec(systems=systems, initializations=initializations)
     tally = Tally()
-    tally.plan(plan, orders(plan, load_material(plan, workspace).questions))
+    tally.plan(plan, orders(plan, Procedure(plan, workspace).questions))
     for system, initialization, status in itertools.product(systems, initializations, ("answered", "failed")):
         kept = status == "answered"
         tally.add(

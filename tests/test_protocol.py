@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 from running import make_workspace, procedure, spec, write
 
 from genaipa.errors import UsageError
-from genaipa.execution.prepare import load_material
 from genaipa.questions.sets import WORDINGS, Question, QuestionSet
 from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
 from genaipa.runs.tally import Tally
 from genaipa.tasks.procedure import (
     EXPERIMENTS,
     SUMMARY,
-    Script,
+    Procedure,
     check_wordings,
-    opening,
     order_of,
     orders,
     plan,
     shuffled,
 )
+from genaipa.tasks.script import Script, opening
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(
@@ -186,7 +185,7 @@ def test_wording_that_a_question_lacks() -> None:
 def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
     """The messages for a document that is cut into these parts."""
     make_workspace()
-    material = load_material(spec(documents=(policy,)), find_workspace())
+    material = Procedure(spec(documents=(policy,)), find_workspace())
     return Script(material.documents[policy], parts, material.questions[policy], material.prompts)
 
 
@@ -271,7 +270,7 @@ def test_regulation_is_introduced_by_its_title() -> None:
     make_workspace()
     write("policies/law.md", "Article 1. Be good.")
     write("policies/law.yaml", "company: LAW\nkind: regulation\ntitle: Law on Good Conduct\n")
-    material = load_material(spec(documents=("law",), questions={"law": "regulation"}), find_workspace())
+    material = Procedure(spec(documents=("law",), questions={"law": "regulation"}), find_workspace())
     a_script = Script(material.documents["law"], ("x",), material.questions["law"], material.prompts)
     assert "the Law on Good Conduct (LAW)" in a_script.introduction("company-name")[0].message.content
     assert a_script.question("PR_1", "original").content == "Who must comply with the LAW?"

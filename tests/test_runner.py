@@ -23,11 +23,10 @@ from running import (
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
 from genaipa.execution.engine import RunLimits
-from genaipa.execution.prepare import load_material
 from genaipa.policies.parts import split_parts
 from genaipa.runs.conversation import NO_WORDS
 from genaipa.systems.tokens import estimated
-from genaipa.tasks.procedure import Script, opening, order_of
+from genaipa.tasks.procedure import Procedure, Script, opening, order_of
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TimedServer]:
 
 def expected_script(plan: RunSpec) -> Script:
     """The messages of the first document, cut as for the system."""
-    material = load_material(plan, find_workspace())
+    material = Procedure(plan, find_workspace())
     document = material.documents[plan.documents[0]]
     parts = tuple(split_parts(document, plan.part_tokens or 2000, estimated().count))
     return Script(document, parts, material.questions[document.name], material.prompts)

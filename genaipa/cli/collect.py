@@ -15,7 +15,7 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.execution.manual import ByHand, Collected
+    from genaipa.execution.manual import Collected, ManualRun
 
 END = "."
 PARTIAL = 3
@@ -51,22 +51,22 @@ def collect(
     prepared = resume(here, run, TerminalObserver())
     folder = prepared.open()
     with folder.writing():
-        byhand = asyncio.run(study.by_hand(prepared))
+        manual = asyncio.run(study.manual_run(prepared))
         if terminal:
-            collected = _from_terminal(byhand)
+            collected = _from_terminal(manual)
         else:
             paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
-            replies = {key: text for path in paths for key, text in byhand.filled(path).items()}
-            collected = asyncio.run(byhand.take(replies, replace=replace))
-        written = byhand.write_sheets()
-        outcome = study.settle_by_hand(folder, byhand)
+            replies = {key: text for path in paths for key, text in manual.filled(path).items()}
+            collected = asyncio.run(manual.take(replies, replace=replace))
+        written = manual.write_sheets()
+        outcome = study.settle(manual)
     if not json:
         _report(collected, written)
     print_closing(folder, outcome, json=json)
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 
-def _from_terminal(byhand: ByHand) -> Collected:
+def _from_terminal(manual: ManualRun) -> Collected:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
@@ -76,22 +76,21 @@ def _from_terminal(byhand: ByHand) -> Collected:
     total = Collected()
     shown = ""
     say(f"End each reply with a line that holds only '{END}'. An empty reply stops; what is in is kept.")
-    while (wanted := next(byhand.missing(), None)) is not None:
-        sheet, turn = wanted
-        before = byhand.last_kept(sheet)
-        independent = byhand.spec.conversation == "independent"
-        if before is None or independent:
+    while (wanted := next(manual.missing(), None)) is not None:
+        sheet, key = wanted
+        before = manual.last_kept(sheet)
+        if before is None or sheet.independent:
             say(f"\n===== open a new chat: {sheet.name}")
             for message in sheet.introduction:
                 say(f"\n--- paste, and wait for the reply\n{printable(message.content)}", exact=True)
         elif shown != sheet.name:
-            say(f"\n===== go on in the chat in which you asked {before.question}: {sheet.name}")
+            say(f"\n===== go on in the chat in which you asked {before.label}: {sheet.name}")
         shown = sheet.name
-        say(f"\n--- paste\n{printable(turn.message.content)}\n--- its reply:", exact=True)
+        say(f"\n--- paste\n{printable(sheet.calls[key].messages[-1].content)}\n--- its reply:", exact=True)
         text = "\n".join(_lines()).strip()
         if not text:
             break
-        total.taken += asyncio.run(byhand.take({turn.key: text})).taken
+        total.taken += asyncio.run(manual.take({key: text})).taken
     return total
 
 

@@ -9,26 +9,18 @@ from genaipa.cli.console import number, print_json, printable, say, show, table
 from genaipa.cli.tally import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from genaipa.execution.estimate import Estimate
     from genaipa.execution.prepare import Ready
     from genaipa.execution.request import PreparedRun
-    from genaipa.systems.base import Message
-    from genaipa.tasks.procedure import Conversation
 
 _CENT = 0.01
-SUMMARY_PLACEHOLDER = "[the system's own summary]"
-REPLY_PLACEHOLDER = "[the system's reply]"
 
 
 def print_preview(run: PreparedRun, *, offline: bool, messages: bool, json: bool) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution import run as study
 
-    systems = asyncio.run(
-        study.ready_systems(run.spec, run.material, run.workspace, offline=offline, asking=False, say=say)
-    )
+    systems = asyncio.run(study.ready_systems(run.task, offline=offline, asking=False, say=say))
     if messages:
         _print_messages(run, systems, json=json)
     else:
@@ -36,52 +28,26 @@ def print_preview(run: PreparedRun, *, offline: bool, messages: bool, json: bool
 
 
 def _print_messages(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
-    from genaipa.tasks.procedure import plan
+    from genaipa.execution.preview import conversations
 
     shown = []
-    independent = run.spec.conversation == "independent"
-    for ready in systems:
-        for conversation in plan(run.spec, run.material.questions, ready.resolved.asked):
-            for title, messages in _conversations(ready, conversation, independent=independent):
-                if json:
-                    listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
-                    shown.append({"conversation": title, "messages": listed})
-                    continue
-                show(f"===== {title}")
-                for message in messages:
-                    show(f"\n--- {message.role} ({message.purpose})\n{printable(message.content)}", exact=True)
-                show()
+    for title, messages in (found for ready in systems for found in conversations(run.task, ready.target)):
+        if json:
+            listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
+            shown.append({"conversation": title, "messages": listed})
+            continue
+        show(f"===== {title}")
+        for message in messages:
+            show(f"\n--- {message.role} ({message.purpose})\n{printable(message.content)}", exact=True)
+        show()
     if json:
         print_json(shown)
 
 
-def _conversations(
-    ready: Ready, conversation: Conversation, *, independent: bool
-) -> Iterator[tuple[str, list[Message]]]:
-    """Each fresh conversation with all that is known of it now: a reply stands as a placeholder."""
-    from genaipa.systems.base import Message
-    from genaipa.tasks.procedure import SUMMARY, opening
-
-    script = ready.scripts[conversation.document]
-    if conversation.summarizes:
-        steps = script.summary_introduction(conversation.initialization)
-        yield conversation.key(SUMMARY), [*opening(steps), script.summary_request(conversation.initialization)]
-    begun = opening(script.introduction(conversation.initialization, SUMMARY_PLACEHOLDER))
-    asked = [script.question(question, conversation.wording) for question in conversation.order]
-    if independent:
-        for question, message in zip(conversation.order, asked, strict=True):
-            yield conversation.key(question), [*begun, message]
-        return
-    reply = Message("assistant", REPLY_PLACEHOLDER, "answer")
-    turns = [message for question in asked for message in (question, reply)]
-    yield conversation.id, [*begun, *turns[:-1]]
-
-
 def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
-    from genaipa.execution.estimate import estimate
-    from genaipa.execution.prepare import REPLY_TOKENS
+    from genaipa.execution.estimate import REPLY_TOKENS, estimate
 
-    rows = [row for ready in systems for row in estimate(run.spec, ready)]
+    rows = [row for ready in systems for row in estimate(run.task, ready)]
     labels = {ready.resolved.asked: _how(ready) for ready in systems}
     if json:
         print_json({"rows": [_as_dict(row) for row in rows], "systems": labels})
@@ -115,7 +81,7 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
 
 
 def _how(ready: Ready) -> str:
-    counted = "; ".join(sorted({counter.label for counter in ready.counters.values()}))
+    counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
     return f"{ready.resolved.asked}: tokens by {counted}; prices: {price}."
 

@@ -226,7 +226,7 @@ class TerminalObserver(Observer):
         """Ask whoever sits at the terminal whether to spend the money."""
         from genaipa.cli.confirm import confirm_cost
 
-        confirm_cost(run.spec, systems, yes=self._yes or cap is not None)
+        confirm_cost(run.task, systems, yes=self._yes or cap is not None)
 
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:

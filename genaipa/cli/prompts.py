@@ -12,8 +12,8 @@ from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from genaipa.tasks.procedure import Script
     from genaipa.tasks.prompts import Prompts
+    from genaipa.tasks.script import Script
     from genaipa.workspace import Workspace
 
 
@@ -113,7 +113,7 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     from genaipa.policies.parts import split_parts
     from genaipa.questions.sets import load_questions
     from genaipa.systems.tokens import estimated
-    from genaipa.tasks.procedure import Script
+    from genaipa.tasks.script import Script
 
     document = named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
@@ -122,7 +122,7 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
 
 def _messages(script: Script) -> dict[str, str]:
     """Template → a message made from it: the first part, the first question."""
-    from genaipa.cli.preview import SUMMARY_PLACEHOLDER
+    from genaipa.execution.preview import SUMMARY_PLACEHOLDER
 
     announcement, first_part, *_ = script.introduction("document")
     first_question = script.questions.questions[0].id

@@ -1,8 +1,7 @@
-"""Carry out a plan: ask what is missing, keep every reply and every failure, and stop in order.
+"""Carry out a task: ask what is missing, keep every reply and every failure, and stop in order.
 
-Conversations run side by side, as do the questions of an independent one; the first call of each long prefix goes
-ahead alone, so that the provider's cache is warm when the others follow. A record is on disk before the next question
-of its conversation is asked.
+Dialogues run side by side, as do the branches of one; the first call of each long prefix goes ahead alone, so that the
+provider's cache is warm when the others follow. A record is on disk before the next call of its dialogue is asked.
 """
 
 from __future__ import annotations
@@ -16,23 +15,22 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
+from genaipa.execution import calls
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, writable
 from genaipa.execution.observer import Observer
-from genaipa.runs.conversation import NO_WORDS
-from genaipa.runs.folder import now
-from genaipa.runs.records import ConversationRecord, Record, Trouble, answer_digest
-from genaipa.systems.base import Message, Settings, Usage
+from genaipa.runs.records import Trouble, answer_digest
+from genaipa.systems.base import Settings, Usage
 from genaipa.systems.redaction import known_keys, mask
-from genaipa.tasks.procedure import SUMMARY, Conversation, Script, opening, orders, plan
+from genaipa.tasks.base import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.execution.prepare import Material, Ready
+    from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Kind, RunSpec, Status
-    from genaipa.systems.base import System
-    from genaipa.tasks.procedure import Step
+    from genaipa.runs.records import Record, Status
+    from genaipa.systems.base import Message, System
+    from genaipa.tasks.base import Call, Dialogue, Task
 
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
 _ASSUMED_REPLY = 1000
@@ -73,20 +71,12 @@ class _Asked:
         return self.ready.system
 
 
-class Runner:
+class Engine:
     """One run being carried out. `run` may be called once."""
 
-    def __init__(
-        self,
-        folder: RunFolder,
-        spec: RunSpec,
-        material: Material,
-        limits: RunLimits,
-        observer: Observer | None = None,
-    ) -> None:
+    def __init__(self, folder: RunFolder, task: Task, limits: RunLimits, observer: Observer | None = None) -> None:
         self.folder = folder
-        self.spec = spec
-        self.material = material
+        self.task = task
         self.limits = limits
         self.observer = observer or Observer()
         self.tally, self._offsets = folder.seen()
@@ -97,10 +87,11 @@ class Runner:
         self.stopped: dict[str, str] = {}
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
+        self._beginning: dict[str, asyncio.Future[None]] = {}
 
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only what stops the whole run is raised."""
-        self.tally.plan(self.spec, orders(self.spec, self.material.questions))
+        self.tally.plan(self.task.spec, self.task.orders, self.task.planned())
         self.folder.open_journals()
         self.observer.begun(self.tally)
         try:
@@ -120,165 +111,81 @@ class Runner:
             waiting=lambda reason: self.observer.waiting(name, reason),
         )
         asked = _Asked(ready, limits, asyncio.Semaphore(self.limits.max_connections))
-        # As many conversations at once as there are connections: enough to use them all, and no more in memory.
+        # As many dialogues at once as there are connections: enough to use them all, and no more in memory.
         places = asyncio.Semaphore(self.limits.max_connections)
+        target = dataclasses.replace(ready.target, kept=self.tally.kept, begun=self.folder.begun)
         async with asyncio.TaskGroup() as group:
-            for conversation in plan(self.spec, self.material.questions, name):
-                if all(self.tally.kept(conversation.key(question)) for question in conversation.order):
+            for dialogue in self.task.dialogues(target):
+                step = next(dialogue, None)
+                if step is None:
                     continue
                 await places.acquire()
                 if limits.breaker.open or asked.capped:
                     break
-                task = group.create_task(self._converse(asked, conversation))
+                task = group.create_task(self._converse(asked, dialogue, step))
                 task.add_done_callback(lambda _task: places.release())
         if limits.breaker.open:
             self.stopped[name] = limits.breaker.reason
             self.observer.stopped(name, limits.breaker.reason)
 
-    async def _converse(self, asked: _Asked, conversation: Conversation) -> None:
-        """One conversation from its introduction to its last question, or to its first failure."""
-        if asked.capped or asked.limits.breaker.open:
-            return
-        script = asked.ready.scripts[conversation.document]
-        # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
-        messages = self.folder.begun(conversation.id)
-        if messages is None:
-            try:
-                summary = await self._summary(asked, conversation, script) if conversation.summarizes else ""
-                steps = script.introduction(conversation.initialization, summary)
-                messages = await self._introduce(asked, conversation, steps)
-            except _ConversationEndsError:
-                return
-            await self._begin(conversation, conversation.id, messages)
-        if self.spec.conversation == "independent":
-            async with asyncio.TaskGroup() as group:
-                for turn, question in enumerate(conversation.order, 1):
-                    if self.tally.kept(conversation.key(question)):
-                        continue
-                    await asked.questions.acquire()
-                    work = self._independent(asked, conversation, script, messages, question, turn)
-                    group.create_task(work).add_done_callback(lambda _task: asked.questions.release())
-            return
-        await self._shared(asked, conversation, script, messages)
-
-    async def _begin(self, conversation: Conversation, name: str, messages: Sequence[Message]) -> None:
-        """Keep how a conversation began, before anything of it is asked."""
-        await self.folder.begin(
-            ConversationRecord(
-                id=name,
-                system=conversation.system,
-                document=conversation.document,
-                document_digest=self.material.digests.documents[conversation.document],
-                initialization=conversation.initialization,
-                wording=conversation.wording,
-                repetition=conversation.repetition,
-                mode=self.spec.conversation,
-                introduction=self.folder.keep_introduction(messages),
-                order=conversation.order,
-            )
-        )
-
-    async def _summary(self, asked: _Asked, conversation: Conversation, script: Script) -> str:
-        """The summary that this conversation starts from, written in a conversation of its own."""
-        key = conversation.key(SUMMARY)
-        if self.tally.kept(key):
-            return self._kept_reply(key) or NO_WORDS
-        messages = self.folder.begun(key)
-        if messages is None:
-            steps = script.summary_introduction(conversation.initialization)
-            messages = await self._introduce(asked, conversation, steps, "summary ")
-            await self._begin(conversation, key, messages)
-        request = script.summary_request(conversation.initialization)
-        turn = sum(message.role == "user" for message in messages) + 1
-        return await self._turn(asked, conversation, [*messages, request], SUMMARY, "summary", turn) or NO_WORDS
-
-    async def _introduce(
-        self, asked: _Asked, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
-    ) -> list[Message]:
-        """The messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
-        if not self.spec.acknowledge:
-            return opening(steps)
-        messages: list[Message] = []
-        for turn, step in enumerate(steps, 1):
-            messages.append(step.message)
-            name = f"({prefix}{step.name.strip('()')})"
-            key = conversation.key(name)
-            if self.tally.kept(key):
-                said = self._kept_reply(key)
-            else:
-                said = await self._turn(asked, conversation, messages, name, "acknowledgement", turn)
-            messages.append(Message("assistant", said or NO_WORDS, "acknowledgement"))
-        return messages
-
-    async def _shared(self, asked: _Asked, conversation: Conversation, script: Script, messages: list[Message]) -> None:
-        """Questions one after another in one growing history."""
-        for turn, question in enumerate(conversation.order, 1):
-            messages.append(script.question(question, conversation.wording))
-            key = conversation.key(question)
-            if self.tally.kept(key):
-                said = self._kept_reply(key)
-            else:
-                try:
-                    said = await self._turn(asked, conversation, messages, question, "answer", turn)
-                except _ConversationEndsError:
-                    return
-            messages.append(Message("assistant", said or NO_WORDS, "answer"))
-
-    async def _independent(
-        self,
-        asked: _Asked,
-        conversation: Conversation,
-        script: Script,
-        messages: list[Message],
-        question: str,
-        turn: int,
-    ) -> None:
-        """One question that branches from the introduced conversation on its own."""
-        branch = [*messages, script.question(question, conversation.wording)]
+    async def _converse(self, asked: _Asked, dialogue: Dialogue, step: Call | tuple[Dialogue, ...]) -> None:
+        """A dialogue from its first step to its end, or to its first failure."""
         try:
-            await self._turn(asked, conversation, branch, question, "answer", turn)
-        except _ConversationEndsError:
+            while True:
+                said = "" if isinstance(step, tuple) else await self._reply(asked, step)
+                if isinstance(step, tuple):
+                    await self._side_by_side(asked, step)
+                step = dialogue.send(said)
+        except StopIteration:
             return
+        except _ConversationEndsError:
+            dialogue.close()
 
-    def _kept_reply(self, key: str) -> str:
-        return self.folder.records_at([self._offsets[key]])[0].reply or ""
+    async def _side_by_side(self, asked: _Asked, branches: Sequence[Dialogue]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for branch in branches:
+                step = next(branch, None)
+                if step is None:
+                    continue
+                await asked.questions.acquire()
+                task = group.create_task(self._converse(asked, branch, step))
+                task.add_done_callback(lambda _task: asked.questions.release())
 
-    async def _turn(
-        self,
-        asked: _Asked,
-        conversation: Conversation,
-        messages: Sequence[Message],
-        question: str,
-        kind: Kind,
-        turn: int,
-    ) -> str:
-        """Ask, keep what came of it, and give the reply; _ConversationEndsError after a failure."""
+    async def _reply(self, asked: _Asked, call: Call) -> str:
+        """The reply of a call, from the records if it is in; _ConversationEndsError if it can't be had."""
+        name = asked.ready.resolved.asked
+        key = calls.key(self.task, name, call)
+        if self.tally.kept(key):
+            return self.folder.records_at([self._offsets[key]])[0].reply or ""
         if asked.limits.breaker.open or asked.capped:
             raise _ConversationEndsError
-        key = conversation.key(question)
-        if kind != "acknowledgement":
+        if call.kind != "acknowledgement":
+            await self._begin(name, call)
+        return await self._turn(asked, call, key)
+
+    async def _begin(self, system: str, call: Call) -> None:
+        """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
+        conversation = calls.conversation_id(self.task, system, call)
+        if conversation in self._beginning:
+            await self._beginning[conversation]
+        elif not self.folder.has_begun(conversation):
+            beginning = asyncio.ensure_future(calls.begin(self.folder, self.task, system, call))
+            self._beginning[conversation] = beginning
+            try:
+                await beginning
+            finally:
+                del self._beginning[conversation]
+
+    async def _turn(self, asked: _Asked, call: Call, key: str) -> str:
+        """Ask, keep what came of it, and give the reply; _ConversationEndsError after a failure."""
+        messages = call.messages
+        if call.kind != "acknowledgement":
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
         estimate = await self._set_aside(asked, messages)
-        record = Record(
-            key=key,
-            status="failed",
-            conversation=conversation.holding(question),
-            kind=kind,
-            system=conversation.system,
-            document=conversation.document,
-            initialization=conversation.initialization,
-            wording=conversation.wording,
-            repetition=conversation.repetition,
-            question=question,
-            turn=turn,
-            asked=messages[-1].content,
-            reply=None,
-            started=now(),
-            seconds=0.0,
-        )
+        record = calls.blank_record(self.task, asked.ready.resolved.asked, call)
         clock, spent = time.perf_counter(), 0.0
         try:
-            attempt = await self._warmly(asked, messages, self._settings(conversation))
+            attempt = await self._warmly(asked, messages, self._settings(call))
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
@@ -291,7 +198,7 @@ class Runner:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else estimate or None
             spent = cost or 0.0
-            record = self._answered(record, attempt, cost)
+            record = self._answered(record, attempt, cost, call)
         finally:
             await self.budget.settle(estimate, spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
@@ -302,11 +209,12 @@ class Runner:
             raise _ConversationEndsError
         return record.reply
 
-    def _settings(self, conversation: Conversation) -> Settings:
-        digest = self.material.digests.documents[conversation.document]
-        return Settings.of(self.spec, timeout=self.limits.timeout, cache_key=f"genaipa-{digest[:16]}")
+    def _settings(self, call: Call) -> Settings:
+        cache_key = f"genaipa-{call.digest[:16]}" if call.digest else None
+        settings = Settings.of(self.task.spec, timeout=self.limits.timeout, cache_key=cache_key)
+        return replace(settings, **call.settings) if call.settings else settings
 
-    def _answered(self, record: Record, attempt: Attempt, cost: float | None) -> Record:
+    def _answered(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
         said, text = writable(reply.text), mask(writable(reply.text), self._keys)
         model = mask(writable(reply.model or ""), self._keys) or None
@@ -316,7 +224,7 @@ class Runner:
             name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        document = self.material.digests.documents[record.document]
+        reading = self.task.read(call, text) or Reading("")
         return replace(
             record,
             status=_STATUS[reply.finish],
@@ -327,8 +235,10 @@ class Runner:
             usage=attempt.usage,
             cost=cost,
             sent=sent,
-            digest=answer_digest(document, record.asked, text),
+            digest=answer_digest(call.digest, record.asked, text),
             key_masked=text != said,
+            prediction=reading.prediction,
+            score=reading.score,
         )
 
     async def _warmly(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
@@ -352,7 +262,7 @@ class Runner:
             return 0.0
         characters = sum(len(message.content) for message in messages)
         tokens = characters // _CHARACTERS_PER_TOKEN
-        estimate = tariff.cost(Usage(input=tokens, output=self.spec.max_tokens or _ASSUMED_REPLY))
+        estimate = tariff.cost(Usage(input=tokens, output=self.task.spec.max_tokens or _ASSUMED_REPLY))
         if not estimate:
             return 0.0
         try:

@@ -11,20 +11,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace as replace_fields
+
 from genaipa.errors import DataError, UnknownNameError
+from genaipa.execution import calls
 from genaipa.files.strict_yaml import read_text
-from genaipa.runs.folder import now
-from genaipa.runs.records import ConversationRecord, Record, answer_digest
-from genaipa.tasks.procedure import SUMMARY, Conversation, opening, orders, plan
+from genaipa.runs.records import answer_digest
+from genaipa.tasks.base import Reading, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.execution.prepare import Material, Ready
+    from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Kind, RunSpec
     from genaipa.systems.base import Message
+    from genaipa.tasks.base import Call, Target, Task
 
 _MARK = "@@@@@"
 """Begins genaipa's own lines in a fill-in file: nothing that a chat replies begins so."""
@@ -34,25 +36,19 @@ _ADVICE = f"{_MARK} Paste each reply"
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A message to paste whose reply is wanted."""
-
-    key: str
-    question: str
-    kind: Kind
-    number: int
-    message: Message
-
-
-@dataclass(frozen=True)
 class Sheet:
-    """One fresh chat: the messages that introduce the document, then the turns whose replies are wanted."""
+    """One fresh chat: the messages that introduce it, then the calls whose replies are wanted, by key."""
 
     number: int
     name: str
-    conversation: Conversation
+    system: str
     introduction: tuple[Message, ...]
-    turns: tuple[Turn, ...]
+    calls: dict[str, Call]
+
+    @property
+    def independent(self) -> bool:
+        """Whether every question wants a new chat of its own, begun with the introduction."""
+        return next(iter(self.calls.values())).mode == "independent"
 
 
 @dataclass
@@ -64,53 +60,68 @@ class Collected:
     conflicts: tuple[str, ...] = ()
 
 
-class ByHand:
-    """The by-hand side of one run. Hold the run's `writing()` around `write_sheets` and `take`."""
+class ManualRun:
+    """The web chats of a run. Hold the run's `writing()` around `write_sheets` and `take`."""
 
-    def __init__(self, folder: RunFolder, spec: RunSpec, material: Material, systems: Sequence[Ready]) -> None:
+    def __init__(self, folder: RunFolder, task: Task, systems: Sequence[Ready]) -> None:
         self.folder = folder
-        self.spec = spec
-        self.material = material
+        self.task = task
         self.systems = [ready for ready in systems if ready.resolved.manual]
-        self.tally, self._offsets = folder.seen()
-        self._orders = orders(spec, material.questions)
-        self.tally.plan(spec, self._orders)
+        self._read()
+
+    def _read(self) -> None:
+        self.tally, self._offsets = self.folder.seen()
+        self.tally.plan(self.task.spec, self.task.orders, self.task.planned())
 
     def sheets(self) -> Iterator[Sheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
         number = 0
         for ready in self.systems:
-            for conversation in plan(self.spec, self.material.questions, ready.resolved.asked):
-                script = ready.scripts[conversation.document]
-                summary = ""
-                if conversation.summarizes:
+            sheets: dict[str, Sheet] = {}
+            unknown: set[str] = set()
+            for call, known in self._calls(ready.target):
+                name = calls.conversation_id(self.task, ready.resolved.asked, call)
+                if name not in sheets and name not in unknown:
                     number += 1
-                    key = conversation.key(SUMMARY)
-                    steps = script.summary_introduction(conversation.initialization)
-                    request = script.summary_request(conversation.initialization)
-                    turn = Turn(key, SUMMARY, "summary", len(steps) + 1, request)
-                    yield Sheet(number, key, conversation, tuple(step.message for step in steps), (turn,))
-                    summary = self._reply(key) or ""
-                number += 1
-                if conversation.summarizes and not summary:
-                    continue
-                introduction = script.introduction(conversation.initialization, summary)
-                turns = tuple(
-                    Turn(conversation.key(q), q, "answer", n, script.question(q, conversation.wording))
-                    for n, q in enumerate(conversation.order, 1)
-                )
-                yield Sheet(number, conversation.id, conversation, tuple(s.message for s in introduction), turns)
+                    yield from sheets.values()
+                    sheets.clear()
+                    if known:
+                        introduction = tuple(m for m in call.messages[:-1] if m.role == "user")
+                        sheets[name] = Sheet(number, name, ready.resolved.asked, introduction, {})
+                    else:
+                        unknown.add(name)
+                if known and name in sheets:
+                    sheets[name].calls[calls.key(self.task, ready.resolved.asked, call)] = call
+            yield from sheets.values()
 
-    def missing(self) -> Iterator[tuple[Sheet, Turn]]:
-        """The turns whose replies are still wanted."""
+    def _calls(self, target: Target) -> Iterator[tuple[Call, bool]]:
+        """Every call that a person carries, and whether all is in that its messages depend on."""
+        known = True
+
+        def reply(call: Call) -> str:
+            nonlocal known
+            if call.assumed or call.fixed:
+                return call.assumed
+            said = self._reply(calls.key(self.task, target.name, call))
+            known = known and bool(said)
+            return said or ""
+
+        for dialogue in self.task.dialogues(target):
+            known = True
+            for call in walk(dialogue, reply):
+                if call.kind != "acknowledgement":
+                    yield call, known
+
+    def missing(self) -> Iterator[tuple[Sheet, str]]:
+        """The chats and keys whose replies are still wanted."""
         for sheet in self.sheets():
-            for turn in sheet.turns:
-                if not self.tally.kept(turn.key):
-                    yield sheet, turn
+            for key in sheet.calls:
+                if not self.tally.kept(key):
+                    yield sheet, key
 
-    def last_kept(self, sheet: Sheet) -> Turn | None:
-        """The last turn of a chat whose reply is in; None while it has none."""
-        kept = [turn for turn in sheet.turns if self.tally.kept(turn.key)]
+    def last_kept(self, sheet: Sheet) -> Call | None:
+        """The last call of a chat whose reply is in; None while it has none."""
+        kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
         return kept[-1] if kept else None
 
     def write_sheets(self) -> list[Path]:
@@ -118,7 +129,7 @@ class ByHand:
         written = []
         for sheet in self.sheets():
             stem = f"sheets/{sheet.number:02}-{_slug(sheet.name)}"
-            if all(self.tally.kept(turn.key) for turn in sheet.turns):
+            if all(map(self.tally.kept, sheet.calls)):
                 continue
             for suffix, text in (("messages", self._messages(sheet)), ("replies", self._replies(sheet))):
                 path = self.folder.path / f"{stem}.{suffix}.txt"
@@ -129,7 +140,7 @@ class ByHand:
         return written
 
     def _messages(self, sheet: Sheet) -> str:
-        if self.spec.conversation == "independent" and len(sheet.turns) > 1:
+        if sheet.independent and len(sheet.calls) > 1:
             how = (
                 "Every question wants a new chat of its own: open one, paste the introduction message by message,\n"
                 "wait for the reply to each, then paste that one question. Leave the dashed lines out."
@@ -139,9 +150,9 @@ class ByHand:
                 "Open one new chat. Paste the messages below one after another, each without its dashed line, and\n"
                 "wait for the reply before you paste the next."
             )
-        lines = [f"{sheet.conversation.system}: {sheet.name}", "", how]
+        lines = [f"{sheet.system}: {sheet.name}", "", how]
         messages = [(message, "introduction, its reply is not kept") for message in sheet.introduction]
-        messages += [(turn.message, f"{turn.question}, keep the reply") for turn in sheet.turns]
+        messages += [(call.messages[-1], f"{call.label}, keep the reply") for call in sheet.calls.values()]
         for number, (message, what) in enumerate(messages, 1):
             title = f"message {number} of {len(messages)} · {what}"
             lines += ["", f"{'-' * 20} {title} {'-' * 20}", "", message.content]
@@ -152,9 +163,9 @@ class ByHand:
             f"{_MARK} conversation: {sheet.name}",
             f"{_ADVICE} under its line; leave what you don't have yet empty. Then: genaipa collect {self.folder.name}",
         ]
-        for number, turn in enumerate(sheet.turns, len(sheet.introduction) + 1):
-            asked = " ".join(turn.message.content.split())
-            lines += ["", f"{_MARK} message {number} · {turn.question} · {asked[:100]}", ""]
+        for number, call in enumerate(sheet.calls.values(), len(sheet.introduction) + 1):
+            asked = " ".join(call.messages[-1].content.split())
+            lines += ["", f"{_MARK} message {number} · {call.label} · {asked[:100]}", ""]
         return "\n".join(lines) + "\n"
 
     def filled(self, path: Path) -> dict[str, str]:
@@ -163,24 +174,24 @@ class ByHand:
         head = _CONVERSATION_LINE.match(lines[0]) if lines else None
         if head is None:
             raise DataError(path, "is not a fill-in file: its first line, which names the conversation, is missing.")
-        turns = {t.question: t for sheet in self.sheets() if sheet.name == head.group(1) for t in sheet.turns}
-        if not turns:
+        keys = {c.label: key for s in self.sheets() if s.name == head.group(1) for key, c in s.calls.items()}
+        if not keys:
             raise DataError(path, f"the conversation '{head.group(1)}' is not one of {self.folder.name}.", "line 1")
         replies: dict[str, list[str]] = {}
         current: list[str] = []
         for number, line in enumerate(lines[1:], 2):
             mark = _REPLY_LINE.match(line)
             if mark is not None:
-                if mark.group(2) not in turns:
-                    raise DataError(path, str(UnknownNameError("question", mark.group(2), turns)), f"line {number}")
-                current = replies.setdefault(turns[mark.group(2)].key, [])
+                if mark.group(2) not in keys:
+                    raise DataError(path, str(UnknownNameError("question", mark.group(2), keys)), f"line {number}")
+                current = replies.setdefault(keys[mark.group(2)], [])
             elif line.startswith(_MARK) and not line.startswith(_ADVICE):
                 raise DataError(path, f"a line that begins with {_MARK} was changed; put it back.", f"line {number}")
             elif replies:
                 current.append(line)
             elif line.strip() and not line.startswith(_ADVICE):
                 raise DataError(path, "a reply stands above the first question's line.", f"line {number}")
-        lost = [turn.question for turn in turns.values() if turn.key not in replies]
+        lost = [label for label, key in keys.items() if key not in replies]
         if lost:
             raise DataError(path, f"the line '{_MARK} … · {lost[0]} · …' is missing; put it back above its reply.")
         texts = {key: "\n".join(found).strip() for key, found in replies.items()}
@@ -192,69 +203,38 @@ class ByHand:
         A summary is never replaced: answers may rest on it.
         """
         result = Collected()
-        turns = {turn.key: (sheet, turn) for sheet in self.sheets() for turn in sheet.turns}
+        wanted = {key: (sheet.system, call) for sheet in self.sheets() for key, call in sheet.calls.items()}
         self.folder.open_journals()
         try:
             for key, text in replies.items():
-                if key not in turns:
-                    raise UnknownNameError("answer", key, turns)
+                if key not in wanted:
+                    raise UnknownNameError("answer", key, wanted)
                 known = self._reply(key)
                 if known == text:
                     result.known += 1
-                elif known is not None and (not replace or turns[key][1].kind == "summary"):
+                elif known is not None and (not replace or wanted[key][1].kind == "summary"):
                     # The chat that starts from a summary is prepared with it, so a summary stays.
                     result.conflicts = (*result.conflicts, key)
                 else:
-                    await self._keep(*turns[key], text)
+                    await self._keep(*wanted[key], text)
                     result.taken += 1
         finally:
             await self.folder.close_journals()
-        self.tally, self._offsets = self.folder.seen()
-        self.tally.plan(self.spec, self._orders)
+        self._read()
         return result
 
-    async def _keep(self, sheet: Sheet, turn: Turn, text: str) -> None:
-        conversation = sheet.conversation
-        document = self.material.digests.documents[conversation.document]
-        script = next(r.scripts[conversation.document] for r in self.systems if r.resolved.asked == conversation.system)
-        steps = (
-            script.summary_introduction(conversation.initialization)
-            if turn.kind == "summary"
-            else script.introduction(conversation.initialization, self._reply(conversation.key(SUMMARY)) or "")
-        )
-        await self.folder.begin(
-            ConversationRecord(
-                id=sheet.name,
-                system=conversation.system,
-                document=conversation.document,
-                document_digest=document,
-                initialization=conversation.initialization,
-                wording=conversation.wording,
-                repetition=conversation.repetition,
-                mode=self.spec.conversation,
-                introduction=self.folder.keep_introduction(opening(steps)),
-                order=conversation.order,
-            )
-        )
+    async def _keep(self, system: str, call: Call, text: str) -> None:
+        await calls.begin(self.folder, self.task, system, call)
+        reading = self.task.read(call, text) or Reading("")
         await self.folder.append(
-            Record(
-                key=turn.key,
+            replace_fields(
+                calls.blank_record(self.task, system, call),
                 status="answered",
-                conversation=sheet.name,
-                kind=turn.kind,
-                system=conversation.system,
-                document=conversation.document,
-                initialization=conversation.initialization,
-                wording=conversation.wording,
-                repetition=conversation.repetition,
-                question=turn.question,
-                turn=turn.number,
-                asked=turn.message.content,
                 reply=text,
-                started=now(),
-                seconds=0.0,
                 finish="by hand",
-                digest=answer_digest(document, turn.message.content, text),
+                digest=answer_digest(call.digest, call.messages[-1].content, text),
+                prediction=reading.prediction,
+                score=reading.score,
             )
         )
 

@@ -11,21 +11,23 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, command
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import Material, load_material
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.folder import RunFolder, find_run, folder_words, list_runs, now
-from genaipa.runs.records import FORMAT, INITIALIZATIONS, Digests, DocumentFacts, Manifest, RunSpec
+from genaipa.runs.records import FORMAT, INITIALIZATIONS, Digests, Manifest, RunSpec
 from genaipa.systems.base import Sampling
-from genaipa.tasks.procedure import DEFAULT_EXPERIMENT, EXPERIMENTS, orders
+from genaipa.systems.catalog import resolve
+from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.procedure import DEFAULT_EXPERIMENT, EXPERIMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
     from genaipa.policies.document import DocumentKind
+    from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 
-_BEGUN_WITH = ("systems", "documents", "questions", "prompts")
+_BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 """What the answers of a run depend on; annotations may change without touching them."""
 
 
@@ -64,12 +66,20 @@ _AS_THEY_ARE = (
 class PreparedRun:
     """A run that can be asked; `folder` is None until a new one is opened."""
 
-    workspace: Workspace
-    spec: RunSpec
-    material: Material
+    task: Task
     name: str
     folder: RunFolder | None = None
     offline: bool = False
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the run lies."""
+        return self.task.workspace
+
+    @property
+    def spec(self) -> RunSpec:
+        """What is asked."""
+        return self.task.spec
 
     @property
     def complete(self) -> bool:
@@ -98,30 +108,40 @@ class PreparedRun:
             created=now(),
             updated=now(),
             spec=self.spec,
-            digests=self.material.digests,
-            documents={name: DocumentFacts.of(document) for name, document in self.material.documents.items()},
+            digests=digests(self.task),
+            documents=dict(self.task.facts),
             systems={},
-            orders=orders(self.spec, self.material.questions),
+            orders=self.task.orders,
             versions=provenance.versions(),
             commit=commit,
             dirty=dirty,
+            planned=0 if self.task.orders else self.task.planned(),
         )
+
+
+def digests(task: Task) -> Digests:
+    """What the replies of a run depend on: the task's data, its own file, and what answers under each system's name."""
+    return replace(
+        task.digests,
+        systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
+        task=identity(task.name),
+    )
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
     """Prepare a run that was begun before, by its name; a RunError if what it was asked with has changed since."""
     folder = find_run(workspace, name)
     manifest = folder.manifest()
-    material = load_material(manifest.spec, workspace)
-    _check_unchanged(folder, manifest, material)
-    for note in material.notes:
+    task = make_task(manifest.spec, workspace)
+    _check_unchanged(folder, manifest, digests(task))
+    for note in task.notes:
         (observer or Observer()).said(note)
-    return PreparedRun(workspace, manifest.spec, material, manifest.name, folder, offline)
+    return PreparedRun(task, manifest.name, folder, offline)
 
 
-def _check_unchanged(folder: RunFolder, manifest: Manifest, material: Material) -> None:
+def _check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
     for kind in _BEGUN_WITH:
-        before, after = getattr(manifest.digests, kind), getattr(material.digests, kind)
+        before, after = getattr(manifest.digests, kind), getattr(now_is, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
         if changed:
             raise RunError(
@@ -137,23 +157,19 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     """
     observer = observer or Observer()
     spec = _spec(workspace, request, observer)
-    material = load_material(spec, workspace)
-    for document, questions in material.questions.items():
-        if spec.limit is not None and spec.limit[0] > len(questions.questions):
-            most = len(questions.questions)
-            raise UsageError(f"--limit {request.limit}: there are only {most} questions about {document}.")
+    task = make_task(spec, workspace)
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"--name '{request.name}' leaves nothing that a folder can be called; use letters or digits.")
-    for note in material.notes:
+    for note in task.notes:
         observer.said(note)
     title = request.name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
-    folder = None if request.new else _same_plan(workspace, spec, material.digests, request.name)
+    folder = None if request.new else _same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
-    return PreparedRun(workspace, spec, material, title, folder, request.offline)
+    return PreparedRun(task, title, folder, request.offline)
 
 
-def _same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str | None) -> RunFolder | None:
+def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests, name: str | None) -> RunFolder | None:
     """The newest run of this very plan and data (and name, if one is given); None if there is none."""
     for folder in reversed(list_runs(workspace)):
         try:
@@ -161,7 +177,7 @@ def _same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str 
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not stand in the way of another.
             continue
-        same_data = all(getattr(manifest.digests, kind) == getattr(digests, kind) for kind in _BEGUN_WITH)
+        same_data = all(getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH)
         if manifest.spec == spec and same_data and name in (None, manifest.name):
             return folder
     return None
@@ -170,7 +186,6 @@ def _same_plan(workspace: Workspace, spec: RunSpec, digests: Digests, name: str 
 def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
     from genaipa.datasets.base import datasets
     from genaipa.policies.document import document_names
-    from genaipa.systems.catalog import resolve
 
     if not request.systems:
         raise UsageError("no system is named: genaipa run --system NAME --policy NAME; see: genaipa systems")

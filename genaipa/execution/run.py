@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
-from dataclasses import replace as replace_fields
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
-from msgspec.structs import replace
-
 from genaipa.errors import RunError, UsageError, command
-from genaipa.execution.engine import RunLimits, Runner
-from genaipa.execution.manual import ByHand
+from genaipa.execution.engine import Engine, RunLimits
+from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import Material, Ready, make_ready, uncounted
+from genaipa.execution.prepare import Ready, make_ready, uncounted
 from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
 from genaipa.systems.base import Words
 from genaipa.systems.catalog import resolve
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally
+    from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 
 
@@ -44,12 +42,12 @@ class Outcome:
     """Seconds that this process asked for; None where it asked nobody."""
 
 
-def store_inputs(folder: RunFolder, material: Material) -> None:
+def store_inputs(folder: RunFolder, task: Task) -> None:
     """Keep in the run folder every text that its messages are made of, and the annotated answers beside them.
 
     What is there already stays: a run that was cut off while it began may lack some.
     """
-    for name, text in material.sources.items():
+    for name, text in task.sources.items():
         if not (folder.path / name).exists():
             folder.write_file(name, text.encode())
 
@@ -63,25 +61,23 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
     """
     observer = observer or Observer()
     limits = limits or RunLimits()
-    limits = replace_fields(limits, max_cost=run.cap(limits.max_cost))
+    limits = replace(limits, max_cost=run.cap(limits.max_cost))
     if run.complete:
         folder = run.open()
         return Outcome("complete", folder.state()[1])
     check_cap(run.spec, run.workspace, limits.max_cost)
-    systems = await ready_systems(
-        run.spec, run.material, run.workspace, offline=run.offline, asking=True, say=observer.said
-    )
+    systems = await ready_systems(run.task, offline=run.offline, asking=True, say=observer.said)
     try:
         observer.ready(run, systems, limits.max_cost)
         folder = run.open()
         with folder.writing() as healed:
-            store_inputs(folder, run.material)
+            store_inputs(folder, run.task)
             for sentence in healed:
                 observer.said(sentence)
             with observer.watching(run, systems, limits.max_cost) as watching:
                 outcome = await _ask(run, folder, systems, limits, watching)
             if any(ready.resolved.manual for ready in systems):
-                ByHand(folder, run.spec, run.material, systems).write_sheets()
+                ManualRun(folder, run.task, systems).write_sheets()
     finally:
         await close_systems(systems)
     return outcome
@@ -102,7 +98,7 @@ async def _ask(
 ) -> Outcome:
     # Read and written only now that no other process can be at it.
     manifest, since = folder.manifest(), time.monotonic()
-    engine = Runner(folder, manifest.spec, run.material, limits, observer)
+    engine = Engine(folder, run.task, limits, observer)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     folder.write_manifest(manifest)
@@ -132,27 +128,24 @@ def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> 
     return "waiting" if missing <= by_hand else "partial"
 
 
-async def by_hand(run: PreparedRun) -> ByHand:
-    """The by-hand side of a run; a RunError if it has none."""
+async def manual_run(run: PreparedRun) -> ManualRun:
+    """The web chats of a run; a RunError if it has none."""
     folder, manual = run.open(), tuple(name for name in run.spec.systems if resolve(name, run.workspace).manual)
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; go on with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
-    alone = replace(run.spec, systems=manual)
-    systems = await ready_systems(
-        alone, run.material, run.workspace, offline=True, asking=False, say=lambda _text: None
-    )
-    return ByHand(folder, run.spec, run.material, systems)
+    ready = [await make_ready(name, run.task, offline=True, asking=False, say=lambda _text: None) for name in manual]
+    return ManualRun(folder, run.task, ready)
 
 
-def settle_by_hand(folder: RunFolder, byhand: ByHand) -> Outcome:
+def settle(manual: ManualRun) -> Outcome:
     """Write into the manifest how far a run by hand is."""
-    manifest = folder.manifest()
-    manifest.status = _status(byhand.tally, byhand.systems)
-    manifest.totals = byhand.tally.totals()
-    folder.write_manifest(manifest)
-    return Outcome(manifest.status, byhand.tally)
+    manifest = manual.folder.manifest()
+    manifest.status = _status(manual.tally, manual.systems)
+    manifest.totals = manual.tally.totals()
+    manual.folder.write_manifest(manifest)
+    return Outcome(manifest.status, manual.tally)
 
 
 def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
@@ -162,9 +155,9 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
             words=_words(ready, known),
-            counter="; ".join(sorted({counter.label for counter in ready.counters.values()})),
+            counter="; ".join(sorted({counter.label for counter in ready.target.counters.values()})),
             context=ready.context,
-            part_tokens=ready.part_tokens,
+            part_tokens=ready.target.part_tokens,
             served=known.served if known else [],
             sent=known.sent if known else {},
             notes=ready.notes,
@@ -181,16 +174,12 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
     return said if said in get_args(Words) else ""
 
 
-async def ready_systems(
-    spec: RunSpec, material: Material, workspace: Workspace, *, offline: bool, asking: bool, say: Callable[[str], None]
-) -> list[Ready]:
-    """Every system of a spec, made ready; whatever was started is stopped again if one of them can't be."""
+async def ready_systems(task: Task, *, offline: bool, asking: bool, say: Callable[[str], None]) -> list[Ready]:
+    """Every system of a run, made ready; whatever was started is stopped again if one of them can't be."""
     ready: list[Ready] = []
     try:
-        for name in spec.systems:
-            ready.append(  # noqa: PERF401 - those before a failing one have to be closed
-                await make_ready(name, spec, material, workspace, offline=offline, asking=asking, say=say)
-            )
+        for name in task.spec.systems:
+            ready.append(await make_ready(name, task, offline=offline, asking=asking, say=say))  # noqa: PERF401 - those before a failing one have to be closed
     except BaseException:
         await close_systems(ready)
         raise

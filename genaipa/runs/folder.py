@@ -278,6 +278,10 @@ class RunFolder:
             self._begun[conversation.id] = conversation.introduction
             await self._conversations.append(conversation)
 
+    def has_begun(self, conversation: str) -> bool:
+        """Whether a conversation has begun in this run."""
+        return conversation in self._begun
+
     def begun(self, conversation: str) -> list[Message] | None:
         """The messages with which a conversation began in this run; None if it has not begun yet."""
         digest = self._begun.get(conversation)
@@ -320,7 +324,7 @@ class RunFolder:
         """How far the run is: its manifest, with a status that is no longer true put right, and its counts."""
         manifest = self.manifest()
         tally, _ = self.seen()
-        tally.plan(manifest.spec, manifest.orders)
+        tally.plan(manifest.spec, manifest.orders, manifest.planned)
         if manifest.status == "running" and not self.is_held():
             manifest.status = "interrupted"
         elif manifest.status == "complete" and any(row.missing for row in tally.rows.values()):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
-from genaipa.runs.records import ConversationRecord, Record, answer_digest
+from genaipa.runs.records import PROCEDURE, ConversationRecord, Record, answer_digest, key_of
 from genaipa.runs.redactions import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
     In a packed run texts may be `withheld`; what is not there can't be checked.
     """
     r = record
-    if r.key != f"{r.system}|{r.document}|{r.initialization}|{r.wording}|{r.repetition}|{r.question}":
+    if r.task != PROCEDURE:
+        key = key_of(r.system, r.task, r.coordinates)
+    else:
+        key = f"{r.system}|{r.document}|{r.initialization}|{r.wording}|{r.repetition}|{r.question}"
+    if r.key != key:
         return "its key is not that of what it holds"
     if r.status == "failed":
         return "it failed, and holds a reply" if r.reply is not None else ""

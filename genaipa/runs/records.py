@@ -14,11 +14,16 @@ from genaipa.questions.sets import Wording
 from genaipa.systems.base import Sampling, Usage, Words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from genaipa.policies.document import Document
 
 Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
 INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
 """The four ways of paper, Appendix A, Algorithm 1, in its order."""
+
+PROCEDURE = "procedure"
+"""The task that is Algorithm 1; a record or spec that names no task is of it."""
 
 ConversationMode = Literal["shared", "independent"]
 Kind = Literal["answer", "summary", "acknowledgement"]
@@ -36,7 +41,8 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     """Everything that decides which messages are sent. Two runs of one spec ask the same things in the same order.
 
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
-    first question is 1) of each shuffled set. The sampling options stand beside the others, at the end.
+    first question is 1) of each shuffled set. All fields from `documents` to `experiment` but the first are for the
+    procedure; any other task decides by itself. The sampling options stand beside the others, at the end.
     """
 
     systems: tuple[str, ...]
@@ -52,6 +58,13 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
     limit: tuple[int, int] | None = None
     experiment: str = ""
+    other_task: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="task")
+    """Left out of the JSON for the procedure, as ever."""
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return PROCEDURE if self.other_task is msgspec.UNSET else self.other_task
 
 
 class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,6 +83,9 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
     the environment, in whose place stands `[key]`.
+
+    Records of any `task` but the procedure are told apart by their `coordinates`; `initialization` is then empty and
+    `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
     """
 
     key: str
@@ -78,7 +94,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Kind
     system: str
     document: str
-    initialization: Initialization
+    initialization: Initialization | Literal[""]
     wording: Wording
     repetition: int
     question: str
@@ -96,6 +112,10 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     error: Trouble | None = None
     digest: str = ""
     key_masked: bool = False
+    task: str = PROCEDURE
+    coordinates: dict[str, str] = {}
+    prediction: str = ""
+    score: float | None = None
 
 
 class RecordHead(msgspec.Struct, kw_only=True):
@@ -106,13 +126,15 @@ class RecordHead(msgspec.Struct, kw_only=True):
     kind: Kind
     system: str
     document: str
-    initialization: Initialization
+    initialization: Initialization | Literal[""]
     wording: Wording
     repetition: int
     question: str
     asked: str
     reply: str | None
     digest: str = ""
+    task: str = PROCEDURE
+    coordinates: dict[str, str] = {}
 
 
 class MeasuredHead(RecordHead, kw_only=True):
@@ -134,7 +156,7 @@ class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     system: str
     document: str
     document_digest: str
-    initialization: Initialization
+    initialization: Initialization | Literal[""]
     wording: Wording
     repetition: int
     mode: ConversationMode
@@ -184,7 +206,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
-class Digests(msgspec.Struct, frozen=True):
+class Digests(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a run was begun with: name → SHA-256, and for a system its full name (with its file's SHA-256, if any)."""
 
     prompts: dict[str, str]
@@ -192,6 +214,7 @@ class Digests(msgspec.Struct, frozen=True):
     questions: dict[str, str]
     annotations: dict[str, str]
     systems: dict[str, str] = {}
+    task: dict[str, str] = {}
 
 
 class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -220,6 +243,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is.
 
     `max_cost` is the spending cap in US dollars over the whole run, kept for whenever it goes on; None is no cap.
+    `planned` is how many answers are wanted of each system, for tasks without `orders`.
     """
 
     format: int
@@ -237,6 +261,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     dirty: bool | None = None
     max_cost: float | None = None
     totals: Totals = Totals()
+    planned: int = 0
 
     def complaint(self) -> str:
         """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
@@ -256,6 +281,11 @@ class Manifest(msgspec.Struct, omit_defaults=True):
             if document not in self.documents or not known or not 1 <= int(repetition) <= spec.repetitions:
                 return f"an order of questions for '{place[:60]}'"
         return ""
+
+
+def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:
+    """The key of a record: the system, the task unless it is the procedure, and the coordinates, with | between."""
+    return "|".join((system, *(() if task == PROCEDURE else (task,)), *coordinates.values()))
 
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:

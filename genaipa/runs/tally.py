@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from genaipa.runs.records import MeasuredHead, RunSpec, Status, Totals
+from genaipa.runs.records import PROCEDURE, MeasuredHead, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
@@ -58,16 +58,18 @@ class Tally:
         """The count of one system and initialization."""
         return self.rows.setdefault((system, initialization), Count())
 
-    def plan(self, spec: RunSpec, orders: dict[str, tuple[str, ...]]) -> None:
-        """Set how many answers are wanted in each row; `orders` are the run's orders of questions."""
+    def plan(self, spec: RunSpec, orders: dict[str, tuple[str, ...]], planned: int = 0) -> None:
+        """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
         each = len(spec.wordings) * sum(len(order) for order in orders.values())
         for system in spec.systems:
+            if spec.task != PROCEDURE:
+                self.row(system, spec.task).planned = planned
             for initialization in spec.initializations:
                 self.row(system, initialization).planned = each
 
     def add(self, record: MeasuredHead | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.row(record.system, record.initialization)
+        row = self.row(record.system, record.initialization or record.task)
         row.spend(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":

@@ -21,7 +21,7 @@ from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
-from genaipa.runs.records import Initialization, RecordHead, Status, answer_digest
+from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Occurrence:
     key: str
     system: str
     document: str
-    initialization: Initialization
+    initialization: str
     wording: Wording
     repetition: int
     question: str
@@ -303,7 +303,7 @@ class Pool:
                 self._forget(run.folder.name, key, digest)
             run.latest, run.left_out, run.documents, run.problems = {}, {}, {}, []
         for offset, line in run.read_on():
-            if line.kind == "answer" and (run.systems is None or line.system in run.systems):
+            if line.initialization and line.kind == "answer" and (run.systems is None or line.system in run.systems):
                 changed += 1
                 before = run.latest.pop(line.key, None)
                 if before is not None:

@@ -9,14 +9,9 @@ Adapters and their SDKs are imported when a system of theirs is used.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import importlib
-import importlib.util
-import sys
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,9 +20,9 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.systems.base import OPTIONS
+from genaipa.systems.plugins import make, plugins, source_file
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
 from genaipa.systems.provider import adapter, builtin_systems, find_provider, providers
-from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -175,8 +170,8 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     catalog = load_catalog(workspace)
     _refuse_broken(name, workspace)
     entry = catalog.get(name)
-    if entry is None and not _is_builtin(name) and name in _plugins():
-        return Resolved(name, name, _plugins()[name], name, Entry(system=name))
+    if entry is None and not _is_builtin(name) and name in plugins(ENTRY_POINTS):
+        return Resolved(name, name, plugins(ENTRY_POINTS)[name], name, Entry(system=name))
     full = entry.system if entry else name
     if entry is None:
         # A full name gets what the catalog knows about the same model under its short name.
@@ -186,7 +181,7 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     record = find_provider(full)
     if record is None:
         open_ended = [f"{provider.name}/…" for provider in providers() if not provider.builtin]
-        known = [*catalog, *builtin_systems(), *open_ended, *_plugins()]
+        known = [*catalog, *builtin_systems(), *open_ended, *plugins(ENTRY_POINTS)]
         raise UnknownNameError("system", name, known, "See: genaipa systems")
     if record.builtin:
         path = _source_file(record.name, full)
@@ -205,68 +200,17 @@ def _is_builtin(name: str) -> bool:
     return record is not None and name == record.name and bool(record.builtin)
 
 
-def _plugins() -> dict[str, str]:
-    """Name → module:Class of the systems that installed packages bring."""
-    return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-
-
-def _load(target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
 def _source_file(provider: str, name: str) -> Path | None:
     """The file that a user's own class, a script of replies or a recording is read from."""
     record = find_provider(provider)
     if record is not None:
         return record.source(name) if record.source else None
-    if ":" not in provider:
-        return None
-    try:
-        with _looking_here():
-            found = importlib.util.find_spec(provider.partition(":")[0])
-    except (ImportError, ValueError):
-        return None
-    return Path(found.origin) if found is not None and found.origin else None
-
-
-@contextlib.contextmanager
-def _looking_here() -> Iterator[None]:
-    """Let modules of the working folder be found meanwhile, where nothing that is installed has their name.
-
-    A folder that somebody sent may hold a file that is called like a library: it must never be imported in its place.
-    """
-    here = str(Path.cwd())
-    if here in sys.path:
-        yield
-        return
-    sys.path.append(here)
-    try:
-        yield
-    finally:
-        sys.path.remove(here)
+    return source_file(provider) if ":" in provider else None
 
 
 def _own(target: str) -> System:
-    try:
-        with _looking_here():
-            made: System = _load(target)()
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{target}: there is no module '{error.name}' here or installed.") from None
-    except AttributeError as error:
-        if error.name != target.partition(":")[2]:
-            raise _unmade(target, error) from error
-        raise UsageError(f"{target}: the module has no '{error.name}'.") from None
-    except TypeError as error:
-        raise UsageError(f"{target}: it can't be made without arguments ({error}).") from None
-    except Exception as error:
-        raise _unmade(target, error) from error
+    made: System = make(target)
     missing = [method for method in ("start", "reply", "count_tokens", "close") if not hasattr(made, method)]
     if missing:
         raise UsageError(f"{target}: it has no '{missing[0]}'; see genaipa/systems/base.py for what a system is.")
     return made
-
-
-def _unmade(target: str, error: Exception) -> UsageError:
-    """A user's own module or class may raise anything when it is imported and made."""
-    return UsageError(redact(f"{target}: it can't be made ({type(error).__name__}: {error})."))

@@ -1,27 +1,35 @@
-"""Algorithm 1 (paper, Appendix A): who is introduced to what, how, and asked what in which order.
-
-Pure functions of the spec and the data: nothing here talks to a system or writes a file.
-"""
+"""Algorithm 1 (paper, Appendix A): who is introduced to what, how, and asked what in which order."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import random
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from genaipa.errors import UsageError
-from genaipa.policies.document import DocumentKind
-from genaipa.questions.sets import WORDINGS, QuestionSet, Wording
-from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
+from genaipa.files.strict_yaml import as_yaml, digest, read_text
+from genaipa.policies.document import DocumentKind, load_document
+from genaipa.policies.parts import split_parts
+from genaipa.questions.annotations import find_annotations
+from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_questions
+from genaipa.runs.conversation import NO_WORDS
+from genaipa.runs.records import INITIALIZATIONS, Digests, DocumentFacts, Initialization, RunSpec
 from genaipa.systems.base import Message
+from genaipa.tasks.base import Call, Task
+from genaipa.tasks.prompts import load_prompts
+from genaipa.tasks.script import Script, Step, opening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
-    from genaipa.policies.document import Document
-    from genaipa.tasks.prompts import Prompts
+    from genaipa.runs.records import Kind
+    from genaipa.tasks.base import Dialogue, Target
+    from genaipa.workspace import Workspace
 
 SUMMARY = "(summary)"
 """The step, in place of a question, under which a summary is kept."""
@@ -71,23 +79,20 @@ class Conversation:
         """Names one answer (or step) of the conversation; the repetition is part of it."""
         return f"{self.id}|{question}"
 
-    def holding(self, question: str) -> str:
-        """Names the conversation in which a question or step stands: this one, or the one that writes its summary."""
-        return self.key(SUMMARY) if question.startswith(SUMMARY[:-1]) else self.id
+    def coordinates(self, question: str) -> dict[str, str]:
+        """What tells one answer (or step) from the others of its system."""
+        return {
+            "document": self.document,
+            "initialization": self.initialization,
+            "wording": self.wording,
+            "repetition": str(self.repetition),
+            "question": question,
+        }
 
     @property
     def summarizes(self) -> bool:
         """Whether a conversation before this one has to write the summary that it starts from."""
         return self.initialization in ("summary-by-name", "summary-of-document")
-
-
-@dataclass(frozen=True)
-class Step:
-    """A message of an introduction and the acknowledgement that stands for the system's reply to it."""
-
-    name: str
-    message: Message
-    acknowledgement: Message
 
 
 def shuffled(seed: int, document: str, repetition: int, ids: Sequence[str]) -> tuple[str, ...]:
@@ -126,6 +131,14 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
     }
 
 
+def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
+    """A UsageError if the limit leaves none of the questions about a document."""
+    for document, asked in questions.items():
+        if spec.limit is not None and spec.limit[0] > (most := len(asked.questions)):
+            limit = "-".join(map(str, spec.limit))
+            raise UsageError(f"--limit {limit}: there are only {most} questions about {document}.")
+
+
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """A UsageError if a wording is asked for that a question does not have."""
     needed = max(WORDINGS.index(wording) for wording in spec.wordings)
@@ -138,91 +151,171 @@ def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
                 )
 
 
-@dataclass(frozen=True)
-class Script:
-    """The messages for one document, cut into the parts that suit one system.
+class Procedure(Task):
+    """Algorithm 1 on the documents, questions and prompts in effect, all loaded and checked; the loaders' errors."""
 
-    Messages are made once and shared by all conversations, so that a long document is held and encoded once.
-    """
+    def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
+        super().__init__(spec, workspace)
+        self.documents = {name: load_document(workspace, name) for name in spec.documents}
+        sets = {name: load_questions(workspace, name) for name in sorted(set(spec.questions.values()))}
+        self.questions = {document: sets[name] for document, name in spec.questions.items()}
+        check_wordings(spec, self.questions)
+        check_limit(spec, self.questions)
+        self.prompts = load_prompts(workspace)
+        self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
+        self._annotated, self._notes = self._find_annotated()
 
-    document: Document
-    parts: tuple[str, ...]
-    questions: QuestionSet
-    prompts: Prompts
-    summary_words: int = 400
+    def _find_annotated(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Document → the file of its annotated answers to the questions asked, and what is to be said about them."""
+        files, notes = {}, []
+        for name, document in self.documents.items():
+            held = find_annotations(self.workspace, document)
+            if held is None:
+                continue
+            usable = held.usable(self.questions[name], document.company)
+            if usable.answers:
+                files[name] = read_text(held.path) if usable is held.annotations else as_yaml(usable)
+            if said := held.said(self.questions[name], document.company):
+                notes.append(said)
+        return files, tuple(notes)
 
-    @cached_property
-    def _about(self) -> dict[str, object]:
-        what = self.document.about.title
-        subject = f"the privacy policy of {self.document.company}"
-        if self.document.kind == "regulation":
-            subject = f"the {what} ({self.document.company})" if what else f"the {self.document.company}"
-        return {"company": self.document.company, "subject": subject}
-
-    def _say(self, template: str, **variables: object) -> str:
-        return self.prompts.render(template, **self._about, **variables)
-
-    def _step(self, name: str, message: Message, part: int = 0) -> Step:
-        said = self._say("acknowledgement", part=part, parts=len(self.parts))
-        return Step(name, message, Message("assistant", said, "acknowledgement"))
-
-    @cached_property
-    def _company_steps(self) -> tuple[Step, ...]:
-        return (self._step("(introduction)", Message("user", self._say("introduce-company"), "introduction")),)
-
-    @cached_property
-    def _document_steps(self) -> tuple[Step, ...]:
-        total = len(self.parts)
-        announcement = Message("user", self._say("introduce-document", parts=total), "introduction")
-        steps = [self._step("(introduction)", announcement)]
-        for number, text in enumerate(self.parts, 1):
-            said = self._say("part", part=number, parts=total, text=text)
-            message = Message("user", said, "part", carries=text, breakpoint=number == total)
-            steps.append(self._step(f"(part {number})", message, number))
-        return tuple(steps)
-
-    def introduction(self, initialization: Initialization, summary: str = "") -> tuple[Step, ...]:
-        """How a conversation that will be questioned begins; `summary` for the two initializations that need one."""
-        if initialization == "company-name":
-            return self._company_steps
-        if initialization == "document":
-            return self._document_steps
-        said = self._say("introduce-summary", text=summary)
-        message = Message("user", said, "introduction", carries=summary, breakpoint=True)
-        return (self._step("(introduction)", message),)
-
-    def summary_introduction(self, initialization: Initialization) -> tuple[Step, ...]:
-        """How the conversation that writes the summary begins."""
-        return self._document_steps if initialization == "summary-of-document" else ()
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about annotated answers that hold for less than their author may think."""
+        return self._notes
 
     @cached_property
-    def _summary_requests(self) -> dict[str, Message]:
-        return {
-            initialization: Message("user", self._say(template, words=self.summary_words), "summary-request")
-            for initialization, template in (
-                ("summary-by-name", "summarize-by-name"),
-                ("summary-of-document", "summarize-document"),
+    def digests(self) -> Digests:
+        """SHA-256 of every prompt, document, question set and file of annotated answers."""
+        return Digests(
+            prompts=self.prompts.digests,
+            documents={name: document.digest for name, document in self.documents.items()},
+            questions={name: digest(text) for name, text in self._asked.items()},
+            annotations={name: digest(text) for name, text in self._annotated.items()},
+        )
+
+    @property
+    def facts(self) -> dict[str, DocumentFacts]:
+        """The documents as the manifest describes them."""
+        return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+
+    @cached_property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """`document|repetition` → the order in which its questions are asked."""
+        return orders(self.spec, self.questions)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Every text that the messages are made of, and the annotated answers."""
+        sources = {f"documents/{document.digest}.txt": document.text for document in self.documents.values()}
+        sources |= {f"prompts/{name}.jinja": text for name, text in self.prompts.sources.items()}
+        sources |= {f"questions/{name}.yaml": text for name, text in self._asked.items()}
+        return sources | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The documents' texts."""
+        return {name: document.text for name, document in self.documents.items()}
+
+    def planned(self) -> int:
+        """How many answers are wanted of each system."""
+        each = len(self.spec.initializations) * len(self.spec.wordings)
+        return each * sum(len(order) for order in self.orders.values())
+
+    def scripts(self, target: Target) -> dict[str, Script]:
+        """Document → its messages, with the text cut into the parts that suit the system; made once for each."""
+        if not target.memory:
+            for name, document in self.documents.items():
+                parts = tuple(split_parts(document, target.part_tokens, target.counters[name].count))
+                script = Script(document, parts, self.questions[name], self.prompts, self.spec.summary_words)
+                target.memory[name] = script
+        return target.memory
+
+    def dialogues(self, target: Target) -> Iterator[Dialogue]:
+        """A dialogue for each conversation, the one before it that writes its summary included."""
+        return self._dialogues(self.spec, target)
+
+    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+        """The first repetition: the others only shuffle the questions."""
+        return self._dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
+
+    def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
+        scripts = self.scripts(target)
+        for conversation in plan(spec, self.questions, target.name):
+            yield self._converse(conversation, scripts[conversation.document], target)
+
+    def _converse(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
+        """One conversation from its introduction to its last question."""
+        if all(target.kept(conversation.key(question)) for question in conversation.order):
+            return
+        # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
+        begun = target.begun(conversation.id)
+        if begun is None:
+            summary = (yield from self._summary(conversation, script, target)) if conversation.summarizes else ""
+            steps = script.introduction(conversation.initialization, summary)
+            begun = yield from self._introduce(conversation, steps)
+        questions = [
+            (turn, question, script.question(question, conversation.wording))
+            for turn, question in enumerate(conversation.order, 1)
+        ]
+        if self.spec.conversation == "independent":
+            yield tuple(
+                self._branch(self._call(conversation, question, (*begun, message), turn=turn))
+                for turn, question, message in questions
+                if not target.kept(conversation.key(question))
             )
-        }
+            return
+        messages = [*begun]
+        for turn, question, message in questions:
+            messages.append(message)
+            said = yield self._call(conversation, question, tuple(messages), turn=turn)
+            messages.append(Message("assistant", said or NO_WORDS, "answer"))
 
-    def summary_request(self, initialization: Initialization) -> Message:
-        """The message that asks for the summary."""
-        return self._summary_requests[initialization]
+    def _branch(self, call: Call) -> Dialogue:
+        yield call
 
-    @cached_property
-    def _questions(self) -> dict[tuple[str, str], Message]:
-        return {}
+    def _summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
+        """The summary that a conversation starts from, written in a conversation of its own."""
+        messages = target.begun(conversation.key(SUMMARY))
+        if messages is None:
+            steps = script.summary_introduction(conversation.initialization)
+            messages = yield from self._introduce(conversation, steps, "summary ")
+        asked = (*messages, script.summary_request(conversation.initialization))
+        turn = sum(message.role == "user" for message in asked)
+        return (yield self._call(conversation, SUMMARY, asked, "summary", turn)) or NO_WORDS
 
-    def question(self, question_id: str, wording: Wording) -> Message:
-        """One question in one wording."""
-        message = self._questions.get((question_id, wording))
-        if message is None:
-            asked = self.questions.asked(question_id, wording, self.document.company)
-            said = self._say("question", question=asked, question_id=question_id)
-            message = self._questions[question_id, wording] = Message("user", said, carries=asked)
-        return message
+    def _introduce(
+        self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
+    ) -> Generator[Call, str, list[Message]]:
+        """The messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
+        if not self.spec.acknowledge:
+            return opening(steps)
+        messages: list[Message] = []
+        for turn, step in enumerate(steps, 1):
+            messages.append(step.message)
+            name = f"({prefix}{step.name.strip('()')})"
+            call = self._call(conversation, name, tuple(messages), "acknowledgement", turn)
+            said = yield dataclasses.replace(call, assumed=step.acknowledgement.content)
+            messages.append(Message("assistant", said or NO_WORDS, "acknowledgement"))
+        return messages
 
-
-def opening(steps: Sequence[Step]) -> list[Message]:
-    """An introduction with its acknowledgements put in without a call."""
-    return [message for step in steps for message in (step.message, step.acknowledgement)]
+    def _call(
+        self,
+        conversation: Conversation,
+        question: str,
+        messages: Sequence[Message],
+        kind: Kind = "answer",
+        turn: int = 1,
+    ) -> Call:
+        return Call(
+            conversation.coordinates(question),
+            messages,
+            kind,
+            # A step towards the summary, and the summary, are in the conversation that writes it.
+            conversation.key(SUMMARY) if question.startswith(SUMMARY[:-1]) else conversation.id,
+            self.spec.conversation,
+            conversation.order,
+            turn,
+            self.digests.documents[conversation.document],
+            fixed=kind != "summary",
+        )

@@ -10,15 +10,15 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.execution import run as study
-from genaipa.execution.manual import ByHand, Sheet, Turn
+from genaipa.execution.manual import ManualRun, Sheet
 from genaipa.execution.request import resume
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.systems.catalog import resolve
-from genaipa.tasks.procedure import SUMMARY
 from genaipa.ui.widgets import FOLD, Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
 
 if TYPE_CHECKING:
+    from genaipa.tasks.base import Call
     from genaipa.ui.desk import Desk, Visitor
     from genaipa.workspace import Workspace
 
@@ -31,12 +31,12 @@ class Chat:
     """One chat that waits for replies: how many are in, and the messages whose replies are missing."""
 
     sheet: Sheet
-    missing: tuple[Turn, ...]
+    missing: dict[str, Call]
 
     @property
     def kept(self) -> int:
         """How many replies are in."""
-        return len(self.sheet.turns) - len(self.missing)
+        return len(self.sheet.calls) - len(self.missing)
 
 
 def page(desk: Desk, _visitor: Visitor) -> None:
@@ -55,8 +55,8 @@ def page(desk: Desk, _visitor: Visitor) -> None:
     name = left.selectbox("Run", list(waiting), key="by hand run")
     folder = waiting[name]
     try:
-        byhand = _open(desk.workspace, folder)
-        chats = _chats(byhand)
+        manual = _open(desk.workspace, folder)
+        chats = _chats(manual)
     except GenaipaError as error:
         notice("by hand error", str(error), "bad")
         return
@@ -65,8 +65,8 @@ def page(desk: Desk, _visitor: Visitor) -> None:
         return
     chosen = right.selectbox("Chat", [chat.sheet.name for chat in chats], key=f"by hand chat {name}")
     chat = next(chat for chat in chats if chat.sheet.name == chosen)
-    _progress(byhand, chat)
-    _chat(desk.workspace, folder, byhand, chat)
+    _progress(manual, chat)
+    _chat(desk.workspace, folder, manual, chat)
 
 
 def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
@@ -85,7 +85,7 @@ def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     return found, unusable
 
 
-def _open(workspace: Workspace, folder: RunFolder) -> ByHand:
+def _open(workspace: Workspace, folder: RunFolder) -> ManualRun:
     """The by-hand side of a run; made anew when another process has kept a reply."""
     answers = folder.path / "answers.jsonl"
     stat = answers.stat() if answers.exists() else None
@@ -93,43 +93,42 @@ def _open(workspace: Workspace, folder: RunFolder) -> ByHand:
     return kept("by hand open", stamp, lambda: _as_it_is(workspace, folder))
 
 
-def _as_it_is(workspace: Workspace, folder: RunFolder) -> ByHand:
-    return asyncio.run(study.by_hand(resume(workspace, folder.name)))
+def _as_it_is(workspace: Workspace, folder: RunFolder) -> ManualRun:
+    return asyncio.run(study.manual_run(resume(workspace, folder.name)))
 
 
-def _chats(byhand: ByHand) -> list[Chat]:
+def _chats(manual: ManualRun) -> list[Chat]:
     """The chats that can be gone on with, in the order of the plan."""
     chats = []
-    for sheet in byhand.sheets():
-        missing = tuple(turn for turn in sheet.turns if not byhand.tally.kept(turn.key))
+    for sheet in manual.sheets():
+        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.kept(key)}
         if missing:
             chats.append(Chat(sheet, missing))
     return chats
 
 
-def _progress(byhand: ByHand, chat: Chat) -> None:
-    systems = {ready.resolved.asked for ready in byhand.systems}
-    rows = [row for (system, _), row in byhand.tally.rows.items() if system in systems]
+def _progress(manual: ManualRun, chat: Chat) -> None:
+    systems = {ready.resolved.asked for ready in manual.systems}
+    rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
     planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)
     st.caption(
         f"{missing:,} of the run's {planned:,} answers are still to be had; in this chat {len(chat.missing)} "
-        f"of {len(chat.sheet.turns)}. Whoever pastes a reply knows whose it is: let someone else score it."
+        f"of {len(chat.sheet.calls)}. Whoever pastes a reply knows whose it is: let someone else score it."
     )
 
 
-def _chat(workspace: Workspace, folder: RunFolder, byhand: ByHand, chat: Chat) -> None:
+def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat) -> None:
     """The messages to paste, and the box for the reply to the last of them."""
-    sheet, turn = chat.sheet, chat.missing[0]
+    sheet, (key, call), *later = chat.sheet, *chat.missing.items()
     introduction = [
         Text(message.content, f"{number}. Paste this and wait for the reply, which is not kept", copies=True, fold=FOLD)
         for number, message in enumerate(sheet.introduction, 1)
     ]
-    last = byhand.last_kept(sheet)
-    independent = byhand.spec.conversation == "independent"
-    if last is None or independent:
+    last = manual.last_kept(sheet)
+    if last is None or sheet.independent:
         part("Open a new chat")
-        texts(f"by hand introduction {turn.key}", introduction)
+        texts(f"by hand introduction {key}", introduction)
     else:
         part("Go on in the same chat")
         if introduction:
@@ -138,46 +137,47 @@ def _chat(workspace: Workspace, folder: RunFolder, byhand: ByHand, chat: Chat) -
                     "Paste this into a new chat, then go on below; what the chat had been asked before is lost to it."
                 )
                 notice("by hand lost", said, "warning")
-                texts(f"by hand introduction {turn.key}", introduction)
-    what = "the request for a summary" if turn.question == SUMMARY else turn.question
-    if last is None or independent:
+                texts(f"by hand introduction {key}", introduction)
+    what = "the request for a summary" if call.kind == "summary" else call.label
+    if last is None or sheet.independent:
         title = f"{len(introduction) + 1}. Paste this: {what}"
     else:
-        title = f"Paste this in the chat in which you asked {last.question}: {what}"
-    texts(f"by hand turn {turn.key}", [Text(turn.message.content, title, tone="asked", copies=True, fold=FOLD)])
-    box = f"by hand reply {turn.key}"
+        title = f"Paste this in the chat in which you asked {last.label}: {what}"
+    texts(f"by hand turn {key}", [Text(call.messages[-1].content, title, tone="asked", copies=True, fold=FOLD)])
+    box = f"by hand reply {key}"
 
     def take() -> None:
         # Before the page is made anew: by then it may show another question, whose reply came in elsewhere.
-        st.session_state[LAST] = _keep(workspace, folder, turn, str(st.session_state[box]).strip())
+        st.session_state[LAST] = _keep(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
 
-    with st.form(f"by hand form {turn.key}"):
+    with st.form(f"by hand form {key}"):
         st.text_area("Its reply, whole and as it stands", height=220, key=box)
         st.form_submit_button("Keep and go on", type="primary", on_click=take)
-    later = [Row((f"{turn.question}", " ".join(turn.message.content.split()))) for turn in chat.missing[1:]]
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):
-            table("by hand later", "Further messages", [Column("question"), Column("message")], later)
+            rows = [Row((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]
+            table("by hand later", "Further messages", [Column("question"), Column("message")], rows)
 
 
-def _keep(workspace: Workspace, folder: RunFolder, turn: Turn, reply: str) -> tuple[str, Tone]:
+def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply: str) -> tuple[str, Tone]:
     """Keep one reply, and hold the run's lock only for that; a sentence about what came of it, and its tone."""
+    key, label = asked
     if not reply:
         return "There is no reply in the box yet.", "warning"
     try:
         with folder.writing():
             # Read anew now that no other process can write: the reply may be in already.
-            byhand = _as_it_is(workspace, folder)
-            collected = asyncio.run(byhand.take({turn.key: reply}))
-            byhand.write_sheets()
-            study.settle_by_hand(folder, byhand)
+            manual = _as_it_is(workspace, folder)
+            collected = asyncio.run(manual.take({key: reply}))
+            manual.write_sheets()
+            study.settle(manual)
     except RunBusyError as error:
         return f"Not kept: {error} What you pasted is still in the box.", "bad"
     except GenaipaError as error:
         return f"Not kept: {error}", "bad"
     if collected.conflicts:
-        return f"Not kept: another reply to {turn.question} was kept in the meantime, and stays.", "warning"
-    return f"The reply to {turn.question} is kept.", "done"
+        return f"Not kept: another reply to {label} was kept in the meantime, and stays.", "warning"
+    return f"The reply to {label} is kept.", "done"
 
 
 def _say_last() -> None:

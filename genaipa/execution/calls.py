@@ -1,0 +1,69 @@
+"""From a task's call to the lines that a run keeps of it: its record, and how its conversation began."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from genaipa.runs.folder import now
+from genaipa.runs.records import PROCEDURE, ConversationRecord, Record, key_of
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.tasks.base import Call, Task
+
+
+def key(task: Task, system: str, call: Call) -> str:
+    """The key of a call's record."""
+    return key_of(system, task.name, call.coordinates)
+
+
+def conversation_id(task: Task, system: str, call: Call) -> str:
+    """The conversation of a call; one that names none shares the task's, unless it brings an introduction."""
+    if call.conversation:
+        return call.conversation
+    return key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
+
+
+def _place(task: Task, system: str, call: Call) -> dict[str, Any]:
+    """The fields that a record and the line of its conversation share."""
+    own, known = task.name == PROCEDURE, call.coordinates
+    return {
+        "system": system,
+        "document": known.get("document", ""),
+        "initialization": known["initialization"] if own else "",
+        "wording": known["wording"] if own else "original",
+        "repetition": int(known["repetition"]) if own else 1,
+    }
+
+
+def blank_record(task: Task, system: str, call: Call) -> Record:
+    """The record of a call before anything came of it."""
+    return Record(
+        key=key(task, system, call),
+        status="failed",
+        conversation=conversation_id(task, system, call),
+        kind=call.kind,
+        **_place(task, system, call),
+        question=call.label,
+        turn=call.turn,
+        asked=call.messages[-1].content,
+        reply=None,
+        started=now(),
+        seconds=0.0,
+        task=task.name,
+        coordinates={} if task.name == PROCEDURE else dict(call.coordinates),
+    )
+
+
+async def begin(folder: RunFolder, task: Task, system: str, call: Call) -> None:
+    """Keep how the conversation of its first call began."""
+    await folder.begin(
+        ConversationRecord(
+            id=conversation_id(task, system, call),
+            **_place(task, system, call),
+            document_digest=call.digest,
+            mode=call.mode,
+            introduction=folder.keep_introduction(call.messages[:-1]),
+            order=call.order,
+        )
+    )

@@ -1,0 +1,79 @@
+"""Classes that others bring: by entry points of installed packages, and by `module:Class` from the working folder."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.systems.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def plugins(group: str) -> dict[str, str]:
+    """Name → module:Class of what installed packages bring in a group of entry points."""
+    return {point.name: point.value for point in entry_points(group=group)}
+
+
+def load(target: str) -> Any:
+    """The class that `module:Class` names."""
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+@contextlib.contextmanager
+def looking_here() -> Iterator[None]:
+    """Let modules of the working folder be found meanwhile, where nothing that is installed has their name.
+
+    A folder that somebody sent may hold a file that is called like a library: it must never be imported in its place.
+    """
+    here = str(Path.cwd())
+    if here in sys.path:
+        yield
+        return
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+def source_file(target: str) -> Path | None:
+    """The file that a user's own class is read from; None if there is none to be found."""
+    try:
+        with looking_here():
+            found = importlib.util.find_spec(target.partition(":")[0])
+    except (ImportError, ValueError):
+        return None
+    return Path(found.origin) if found is not None and found.origin else None
+
+
+def make(target: str, *arguments: object) -> Any:
+    """An instance of a user's own class; a UsageError if it can't be had, whatever it raises."""
+    try:
+        with looking_here():
+            return load(target)(*arguments)
+    except GenaipaError:
+        raise
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{target}: there is no module '{error.name}' here or installed.") from None
+    except AttributeError as error:
+        if error.name != target.partition(":")[2]:
+            raise _unmade(target, error) from error
+        raise UsageError(f"{target}: the module has no '{error.name}'.") from None
+    except TypeError as error:
+        given = "those arguments" if arguments else "arguments"
+        raise UsageError(f"{target}: it can't be made with{'' if arguments else 'out'} {given} ({error}).") from None
+    except Exception as error:
+        raise _unmade(target, error) from error
+
+
+def _unmade(target: str, error: Exception) -> UsageError:
+    return UsageError(redact(f"{target}: it can't be made ({type(error).__name__}: {error})."))

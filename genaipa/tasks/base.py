@@ -1,0 +1,180 @@
+"""The seam between genaipa and everything that can be asked. Whoever opens this file can write a task.
+
+A task says what is asked, as dialogues: generators that yield a `Call`, are sent the text of its reply, and yield the
+next. The engine, `--dry-run`, `--estimate`, the check against the context and the web chats by hand all drive the same
+generators, so that what is shown beforehand is what is asked. A task asks nobody itself, writes no file, and knows no
+provider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from genaipa.runs.records import Digests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+
+    from genaipa.runs.records import ConversationMode, DocumentFacts, Kind, RunSpec
+    from genaipa.systems.base import Message
+    from genaipa.systems.tokens import Counter
+    from genaipa.workspace import Workspace
+
+    Dialogue = Generator["Call | tuple[Dialogue, ...]", str, None]
+    """Yields a Call and is sent its reply's text, or yields further dialogues, which go on side by side, and is sent
+    an empty text once they have ended. When a call fails it is closed: what would follow can't be asked now."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: the whole conversation up to what is asked, and where its record belongs.
+
+    `coordinates` are what tells the record from the others of its system, names first ("item" → "7", "split" →
+    "test"); the key is made of them. Calls of one `conversation` belong to one chat: in a `shared` one each goes on
+    where the one before it ended, from `independent` ones each branches off on its own after the introduction.
+    """
+
+    coordinates: Mapping[str, str]
+    messages: Sequence[Message]
+    kind: Kind = "answer"
+    conversation: str = ""
+    """Id of the conversation, unique in the run; empty for one that all calls of the task and system share."""
+    mode: ConversationMode = "independent"
+    order: tuple[str, ...] = ()
+    """What is asked in the conversation, in this order, for the record of how it began."""
+    turn: int = 1
+    digest: str = ""
+    """SHA-256 of the document that is asked about: part of the answer's identity; a cache is told by it."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Settings` that this call sets itself, such as `json_schema` and `max_tokens`."""
+    fixed: bool = False
+    """Whether what follows in the conversation is the same whatever the reply says: a chat by hand may show it."""
+    assumed: str = ""
+    """A text in place of the reply where nothing is asked, if there is a likely one."""
+
+    @property
+    def label(self) -> str:
+        """Names what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
+        return self.coordinates.get("question") or "/".join("-".join(v.split()) for v in self.coordinates.values())
+
+
+class Reading(NamedTuple):
+    """What a task reads in a reply without a person: its prediction, and a score between 0 and 1 (None for none)."""
+
+    prediction: str
+    score: float | None = None
+
+
+def _nothing(_name: str) -> None:
+    return None
+
+
+def _never(_key: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Target:
+    """The system that a task asks, as far as its requests depend on it, and what is already in of this run."""
+
+    name: str
+    counters: Mapping[str, Counter] = field(default_factory=dict)
+    """Name of a text of the task → how the system counts tokens of texts like it; at least one."""
+    part_tokens: int = 0
+    """Tokens of the parts in which a document is sent."""
+    kept: Callable[[str], bool] = _never
+    """Whether the reply of this key is in: a task may leave it out."""
+    begun: Callable[[str], Sequence[Message] | None] = _nothing
+    """The messages with which this conversation began; None if it has not begun. It goes on as it began."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What a task keeps for this system."""
+
+    def count(self, text: str, name: str = "") -> int:
+        """Tokens of a text, as the system counts those of the task's text of that name."""
+        return self.counter(name).count(text)
+
+    def counter(self, name: str) -> Counter:
+        """How the system counts texts like the task's text of that name."""
+        return self.counters.get(name) or next(iter(self.counters.values()))
+
+
+class Task:
+    """What is asked in a run. Made of the run's spec; `dialogues` is all that a task has to bring.
+
+    The shipped ones stand in `tasks/catalog.py`; a package brings its own by an entry point in the group
+    `genaipa.tasks`, a user by `--task module:Class`.
+    """
+
+    def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
+        self.spec = spec
+        self.workspace = workspace
+
+    @property
+    def name(self) -> str:
+        """The name by which the run asked for it."""
+        return self.spec.task
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that the user should see before the run."""
+        return ()
+
+    @property
+    def digests(self) -> Digests:
+        """What the replies depend on, besides the system and the task's own file: a run goes on only with the same."""
+        return Digests({}, {}, {}, {})
+
+    @property
+    def facts(self) -> Mapping[str, DocumentFacts]:
+        """The documents that are asked about, as the manifest describes them."""
+        return {}
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The order of questions by document and repetition, for the manifest."""
+        return {}
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Texts that the requests are made of, under their names in the run folder, where they are kept."""
+        return {}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Long texts that requests hold, by name: a system that can is asked how many tokens they take."""
+        return {}
+
+    def planned(self) -> int:
+        """How many answers are wanted of each system."""
+        every = (call for dialogue in self.dialogues(Target("")) for call in walk(dialogue, lambda call: call.assumed))
+        return sum(call.kind == "answer" for call in every)
+
+    def dialogues(self, target: Target) -> Iterator[Dialogue]:
+        """Everything that a system is asked, in the order in which it is begun."""
+        raise NotImplementedError
+
+    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+        """Dialogues by whose length the run's is estimated, and how many times as many the run has."""
+        return self.dialogues(target), 1
+
+    def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can
+        """What a reply says, if the task can tell; None leaves it to people."""
+        return None
+
+
+def walk(dialogue: Dialogue, reply: Callable[[Call], str]) -> Iterator[Call]:
+    """Every call of a dialogue, one after another, each answered by `reply` once the caller has seen it."""
+    try:
+        step = next(dialogue)
+        while True:
+            said = ""
+            if isinstance(step, tuple):
+                for branch in step:
+                    yield from walk(branch, reply)
+            else:
+                yield step
+                said = reply(step)
+            step = dialogue.send(said)
+    except StopIteration:
+        return

@@ -1,0 +1,43 @@
+"""From a task's name to the task: a shipped one, one that a package brings, or a user's own `module:Class`."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from genaipa.errors import UnknownNameError, UsageError
+from genaipa.systems.plugins import make, plugins, source_file
+from genaipa.tasks.base import Task
+
+if TYPE_CHECKING:
+    from genaipa.runs.records import RunSpec
+    from genaipa.workspace import Workspace
+
+ENTRY_POINTS = "genaipa.tasks"
+
+# Name → class. A task is a file and a line here.
+TASKS: dict[str, str] = {
+    "procedure": "genaipa.tasks.procedure:Procedure",
+}
+
+
+def names() -> list[str]:
+    """The tasks that can be asked for by name."""
+    return [*TASKS, *plugins(ENTRY_POINTS)]
+
+
+def make_task(spec: RunSpec, workspace: Workspace) -> Task:
+    """The task of a spec; a UsageError if there is none of that name, and whatever its data is refused with."""
+    target = {**plugins(ENTRY_POINTS), **TASKS}.get(spec.task, spec.task)
+    if ":" not in target:
+        raise UnknownNameError("task", spec.task, names())
+    task: object = make(target, spec, workspace)
+    if not isinstance(task, Task):
+        raise UsageError(f"{target}: it is no Task; see genaipa/tasks/base.py for what a task is.")
+    return task
+
+
+def identity(name: str) -> dict[str, str]:
+    """Name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
+    path = None if name in TASKS else source_file(plugins(ENTRY_POINTS).get(name, name))
+    return {} if path is None else {name: hashlib.sha256(path.read_bytes()).hexdigest()}
