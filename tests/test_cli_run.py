@@ -17,7 +17,7 @@ from commandline import heeding
 from running import KEY, SYSTEM, answers, lines_of, make_workspace, messages, texts_below, write
 from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
-from genaipa.cli.preview import REPLY_PLACEHOLDER
+from genaipa.execution.preview import REPLY_PLACEHOLDER
 from genaipa.runs.folder import list_runs
 from genaipa.workspace import find_workspace
 

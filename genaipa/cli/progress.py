@@ -236,10 +236,9 @@ class TerminalObserver(Observer):
             yield self
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
-        say(
-            f"run {run.open().name}: {', '.join(asked)} on {', '.join(run.spec.documents)}, "
-            f"{run.spec.conversation} conversations{capped}"
-        )
+        documents = ", ".join(run.spec.documents)
+        what = f"{documents}, {run.spec.conversation} conversations" if documents else run.spec.task
+        say(f"run {run.open().name}: {', '.join(asked)} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)
             return

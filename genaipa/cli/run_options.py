@@ -57,6 +57,14 @@ PolicyOption = Annotated[
         help="The documents: privacy policies or regulations.",
     ),
 ]
+TaskOption = Annotated[
+    str,
+    option(
+        "--task",
+        metavar="NAME",
+        help="What is asked: procedure (the paper's), a task that a package brings, or your own module:Class.",
+    ),
+]
 ExperimentOption = Annotated[
     str | None,
     option(

@@ -28,6 +28,7 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
         print_json(_summary(run.folder, "complete", tally))
     else:
         print_tally(tally)
+        _print_scores(tally)
         show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
     return 0
 
@@ -39,6 +40,7 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
         print_json({**summary, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
+    _print_scores(outcome.tally)
     if outcome.elapsed is not None:
         took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
         show(f"Took {took}{_side_by_side(outcome)}.")
@@ -48,6 +50,12 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
     show(next_step(folder, outcome))
+
+
+def _print_scores(tally: Tally) -> None:
+    for system, scores in tally.scores.items():
+        mean = sum(scores.values()) / len(scores)
+        show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
 
 
 def _side_by_side(outcome: Outcome) -> str:
@@ -110,4 +118,6 @@ def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
         }
         for (system, initialization), row in tally.rows.items()
     ]
-    return {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
+    summary = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
+    scores = {system: round(sum(found.values()) / len(found), 6) for system, found in tally.scores.items()}
+    return summary | ({"scores": scores} if scores else {})

@@ -181,11 +181,12 @@ class Engine:
         messages = call.messages
         if call.kind != "acknowledgement":
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
-        estimate = await self._set_aside(asked, messages)
+        settings = self._settings(call)
+        estimate = await self._set_aside(asked, messages, settings)
         record = calls.blank_record(self.task, asked.ready.resolved.asked, call)
         clock, spent = time.perf_counter(), 0.0
         try:
-            attempt = await self._warmly(asked, messages, self._settings(call))
+            attempt = await self._warmly(asked, messages, settings)
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
@@ -255,14 +256,14 @@ class Engine:
         finally:
             warm.set()
 
-    async def _set_aside(self, asked: _Asked, messages: Sequence[Message]) -> float:
+    async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> float:
         """Money for a call, at the full price of its input; _ConversationEndsError once the cap leaves none."""
         tariff = asked.ready.tariff
         if self.budget.cap is None or tariff is None:
             return 0.0
         characters = sum(len(message.content) for message in messages)
         tokens = characters // _CHARACTERS_PER_TOKEN
-        estimate = tariff.cost(Usage(input=tokens, output=self.task.spec.max_tokens or _ASSUMED_REPLY))
+        estimate = tariff.cost(Usage(input=tokens, output=settings.max_tokens or _ASSUMED_REPLY))
         if not estimate:
             return 0.0
         try:

@@ -14,7 +14,7 @@ from genaipa.execution.observer import Observer
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.folder import RunFolder, find_run, folder_words, list_runs, now
-from genaipa.runs.records import FORMAT, INITIALIZATIONS, Digests, Manifest, RunSpec
+from genaipa.runs.records import FORMAT, INITIALIZATIONS, PROCEDURE, Digests, Manifest, RunSpec
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
 from genaipa.tasks.catalog import identity, make_task
@@ -34,11 +34,13 @@ _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 class RunRequest(Sampling, frozen=True):
     """What a user asks for, by the names of the options of `genaipa run`.
 
-    Without `new`, an unfinished run of the same plan goes on. `offline` forbids fetching what is not here.
+    The fields from `documents` to `summary_words`, but the task, are the procedure's. Without `new`, an unfinished run
+    of the same plan goes on. `offline` forbids fetching what is not here.
     """
 
     systems: tuple[str, ...]
-    documents: tuple[str, ...]
+    documents: tuple[str, ...] = ()
+    task: str = PROCEDURE
     experiment: str | None = None
     initializations: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
@@ -60,6 +62,8 @@ _AS_THEY_ARE = (
     *Sampling.__struct_fields__,
 )
 """Fields of a request that are the spec's."""
+_FLAGS = {"documents": "policy", "initializations": "initialization", "wordings": "wording"}
+"""Fields of a request whose option has another name."""
 
 
 @dataclass
@@ -162,7 +166,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         raise UsageError(f"--name '{request.name}' leaves nothing that a folder can be called; use letters or digits.")
     for note in task.notes:
         observer.said(note)
-    title = request.name or "-".join((*spec.systems, *spec.documents)).replace("/", "-")
+    title = request.name or "-".join((*spec.systems, *(spec.documents or (spec.task,)))).replace("/", "-")
     folder = None if request.new else _same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
@@ -189,10 +193,12 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
 
     if not request.systems:
         raise UsageError("no system is named: genaipa run --system NAME --policy NAME; see: genaipa systems")
-    if not request.documents:
-        raise UsageError("no document is named: genaipa run --system NAME --policy NAME; see: genaipa policies")
     for system in request.systems:
         resolve(system, workspace)
+    if request.task != PROCEDURE:
+        return _other_spec(request)
+    if not request.documents:
+        raise UsageError("no document is named: genaipa run --system NAME --policy NAME; see: genaipa policies")
     _known("experiment", (request.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _known("initialization", request.initializations, INITIALIZATIONS)
     _known("wording", request.wordings, (*WORDINGS, "all"))
@@ -228,6 +234,18 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
         experiment=(request.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
         **{name: getattr(request, name) for name in _AS_THEY_ARE},
     )
+
+
+def _other_spec(request: RunRequest) -> RunSpec:
+    """The spec of a task that decides by itself what is asked; a UsageError for an option of the procedure."""
+    others = ("systems", "task", "name", "new", "offline", *Sampling.__struct_fields__)
+    plain = RunRequest(request.systems)
+    for field in RunRequest.__struct_fields__:
+        if field not in others and getattr(request, field) != getattr(plain, field):
+            flag = _FLAGS.get(field, field).replace("_", "-")
+            raise UsageError(f"--{flag} is an option of the procedure; leave it out with --task {request.task}.")
+    sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
+    return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
 
 
 def _pull_missing(here: Container[str], request: RunRequest, observer: Observer) -> None:

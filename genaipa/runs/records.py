@@ -144,6 +144,7 @@ class MeasuredHead(RecordHead, kw_only=True):
     model: str | None = None
     usage: Usage | None = None
     cost: float | None = None
+    score: float | None = None
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -53,6 +53,8 @@ class Tally:
 
     rows: dict[tuple[str, str], Count] = field(default_factory=dict)
     statuses: dict[str, Status] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    """System → key → the score that the task read by itself, for those that it could."""
 
     def row(self, system: str, initialization: str) -> Count:
         """The count of one system and initialization."""
@@ -79,6 +81,8 @@ class Tally:
         else:
             row.failed_steps += (record.status == "failed") - (previous == "failed")
         self.statuses[record.key] = record.status
+        if record.score is not None:
+            self.scores.setdefault(record.system, {})[record.key] = record.score
 
     def kept(self, key: str) -> bool:
         """Whether this answer or step need not be asked again."""

@@ -1,0 +1,178 @@
+"""A second task, in one file: run, killed and resumed, estimated, previewed, capped and collected by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from forking import fork
+from running import lines_of, write
+from servers import OpenAIServer, reply
+
+from genaipa.runs.folder import RunFolder
+from genaipa.tasks import catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TASK = "own_task:Retention"
+MARK = re.compile(r"@@@@@ message \d+ · (\S+) · ")
+
+
+@pytest.fixture(autouse=True)
+def here() -> None:
+    """A workspace with the task's file in it."""
+    Path("genaipa.toml").touch()
+    shutil.copy(Path(__file__).with_name("retention.py"), "own_task.py")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server that gives the number in the question, but 9 instead of 10."""
+    with OpenAIServer(models=("m",), latency=0.01) as running:
+        running.script = lambda _number, body: reply(months(body["messages"][-1]["content"]).replace("10", "9"))
+        monkeypatch.setenv("LOOP_BASE_URL", running.url)
+        monkeypatch.setenv("LOOP_API_KEY", "sk-x")
+        yield running
+
+
+def months(text: str) -> str:
+    """The number in a question."""
+    (found,) = re.findall(r"for (\d+) months", text)
+    return found
+
+
+def the_run() -> RunFolder:
+    """The only run here."""
+    (path,) = Path("runs").iterdir()
+    return RunFolder(path)
+
+
+RUN = ("run", "--system", "openai-api/loop/m", "--task", TASK)
+
+
+def test_it_runs_and_is_scored(genaipa, server):
+    """Every item is asked once, kept under its own coordinates, and scored without a person."""
+    done = genaipa(*RUN)
+    assert done.code == 0, done.err
+    assert "scored 0.900 on average over 20 answers" in done.out
+    records = list(the_run().records())
+    assert len(records) == len({r.key for r in records}) == 20
+    tenth = next(r for r in records if r.coordinates == {"split": "test", "item": "test-9"})
+    assert tenth.key == f"openai-api/loop/m|{TASK}|test|test-9"
+    assert (tenth.task, tenth.prediction, tenth.score, tenth.reply) == (TASK, "9", 0.0, "9")
+    assert tenth.sent["max_tokens"] == 10
+    assert [request.body["max_tokens"] for request in server.requests] == [10] * 20
+    again = genaipa(*RUN)
+    assert (again.code, len(server.requests)) == (0, 20)
+    shown = genaipa("show", "latest", "--json")
+    assert "test-9" in shown.out, shown.err
+
+
+def test_it_is_resumed_after_a_kill(genaipa, server):
+    """Killed in the middle, it asks only what lacks."""
+    server.latency = 0.1
+    begun = fork(*RUN, "-j", "1", log=Path("log"))
+    while not (Path("runs").exists() and list(Path("runs").glob("*/answers.jsonl"))):
+        time.sleep(0.05)
+    while len(lines_of(the_run().answers)) < 3:
+        time.sleep(0.05)
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.wait(10)
+    kept = len(lines_of(the_run().answers))
+    assert 3 <= kept < 20
+    server.requests.clear()
+    server.latency = 0.0
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done.err
+    assert len(server.requests) == 20 - kept
+    assert len({r.key for r in the_run().records()}) == 20
+
+
+def test_it_is_previewed_and_estimated(genaipa, server):
+    """--dry-run prints the twenty requests as they are sent, --estimate counts them; nothing is asked."""
+    shown = json.loads(genaipa(*RUN, "--dry-run", "--json").out)
+    assert len({one["conversation"] for one in shown}) == 20
+    counted = json.loads(genaipa(*RUN, "--estimate", "--json").out)
+    assert [(row["calls"], row["usage"]["output"]) for row in counted["rows"]] == [(20, 200)]
+    assert not server.requests
+    genaipa(*RUN)
+    sent = {request.body["messages"][0]["content"] for request in server.requests}
+    assert sent == {one["messages"][0]["content"] for one in shown}
+
+
+def test_it_is_capped(genaipa, server):
+    """The spending cap ends it in order, and it goes on with a higher one."""
+    price = "{input: 10000, output: 10000, as_of: '2026-01-01'}"
+    write("systems.yaml", f"systems:\n  paid: {{system: openai-api/loop/m, price: {price}}}\n")
+    command = ("run", "--system", "paid", "--task", TASK)
+    capped = genaipa(*command, "--max-cost", "5", "-j", "1")
+    assert capped.code == 4, capped.err
+    assert 0 < len(server.requests) < 20
+    assert genaipa(*command, "--max-cost", "none").code == 0
+    assert len(server.requests) == 20
+
+
+def test_it_is_collected_by_hand(genaipa):
+    """One sheet holds all items, each to be asked in a new chat; the replies are scored as they come in."""
+    begun = genaipa("run", "--system", "manual/chat", "--task", TASK)
+    assert begun.code == 3, begun.err
+    (messages,) = (the_run().path / "sheets").glob("*.messages.txt")
+    assert "a new chat of its own" in messages.read_text()
+    (replies,) = (the_run().path / "sheets").glob("*.replies.txt")
+    for wanted in ("dev", "test"):
+        lines = []
+        for line in replies.read_text().split("\n"):
+            lines.append(line)
+            mark = MARK.match(line)
+            if mark and mark[1].startswith(wanted):
+                lines.append(months(line))
+        replies.write_text("\n".join(lines))
+        collected = genaipa("collect", "latest")
+        assert collected.code == (0 if wanted == "test" else 3), collected.err
+    assert "scored 1.000 on average over 20 answers" in collected.out
+    assert {r.prediction for r in the_run().records()} == {str(n) for n in range(1, 11)}
+
+
+def test_a_changed_file_is_refused(genaipa, server):
+    """A run goes on only with the task that it was begun with."""
+    genaipa(*RUN)
+    path = the_run().answers
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    with Path("own_task.py").open("a") as file:
+        file.write("# changed\n")
+    refused = genaipa("run", "--resume", "latest")
+    assert refused.code == 1
+    assert f"task '{TASK}' has changed since it was begun" in refused.err
+
+
+def test_the_procedures_options_are_refused(genaipa):
+    """What only the procedure understands is refused by name, and so is a task that is not there."""
+    refused = genaipa(*RUN, "--policy", "brindlecart")
+    assert refused.code == 2
+    assert "--policy is an option of the procedure" in refused.err
+    assert "no task 'retentoin'" in genaipa("run", "-s", "extractive", "--task", "retentoin").err
+    write("empty.py", "class Empty: pass\n")
+    assert "it can't be made" in genaipa("run", "-s", "extractive", "--task", "empty:Empty").err
+
+
+def test_other_commands_read_its_run(genaipa, server):
+    """Its run is whole by validate, listed by runs, and no answer of it is up for scoring or in a report."""
+    genaipa(*RUN)
+    checked = genaipa("validate", "--data")
+    assert checked.code == 0, checked.out + checked.err
+    assert "complete" in genaipa("runs").out
+    assert genaipa("show", "latest", "test-9").code == 0
+
+
+def test_a_line_in_the_catalog_ships_it():
+    """A shipped task is a name and a class in one table."""
+    assert catalog.TASKS == {"procedure": "genaipa.tasks.procedure:Procedure"}
+    assert catalog.names()[0] == "procedure"
