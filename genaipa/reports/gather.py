@@ -14,7 +14,7 @@ from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.records import MeasuredHead
+from genaipa.runs.records import PROCEDURE, MeasuredHead
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import find_silence
@@ -161,7 +161,8 @@ class _Run:
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
-            if line.kind == "answer" and line.system in self._source.systems:
+            # The tidy table has no place for answers to another task.
+            if line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems:
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):
             for name in _GATHERED:
