@@ -1,7 +1,7 @@
-"""The answers that can be scored: those of one run, of several or of all, each text once.
+"""The answers of runs that can be scored, each text once.
 
-An answer is what came back to one question about one text (`Record.digest`). Where several systems, wordings or
-repetitions brought the very same, it is one answer that occurs in several places, and is scored once for all.
+An answer is identified by question, document and reply (`Record.digest`). The same reply of several systems, wordings
+or repetitions is one answer with several occurrences, scored once for all.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Where an answer was given: the run, and the answer's key in it with all that this key says.
+    """Where an answer was given: the run, the parts of its key in it, and the byte `offset` of its record.
 
-    `category` is the question's, empty where the run's copy of the questions lacks it; `offset` is the byte at which
-    the record begins.
+    `category` is the question's, empty where the run's copy of the questions lacks it.
     """
 
     run: str
@@ -57,7 +56,7 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Answer:
-    """One answer. It occurs at least once; where it does under several names, the properties tell of the first."""
+    """One answer with its occurrences, at least one; the properties are those of the first."""
 
     digest: str
     document_digest: str
@@ -67,7 +66,7 @@ class Answer:
 
     @property
     def document(self) -> str:
-        """The name of the document that was asked about."""
+        """The document's name."""
         return self.occurrences[0].document
 
     @property
@@ -82,12 +81,12 @@ class Answer:
 
     @property
     def wording(self) -> Wording:
-        """Which of the question's wordings was asked."""
+        """The wording of the question that was asked."""
         return self.occurrences[0].wording
 
 
 def occurring(events: Iterable[Event], answers: Mapping[str, Answer]) -> Iterator[tuple[Occurrence | None, Event]]:
-    """Each event with each place where its answer was given, as the rows of one table; None where it is not here."""
+    """Each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
     for event in events:
         answer = answers.get(event.answer)
         for occurrence in tuple(answer.occurrences) if answer else (None,):
@@ -96,13 +95,12 @@ def occurring(events: Iterable[Event], answers: Mapping[str, Answer]) -> Iterato
 
 @dataclass(frozen=True)
 class Case:
-    """All that one needs to score one answer.
+    """Everything needed to score one answer.
 
-    `asked` is the question as its set words it; the words that the system got are in the record, and may tell which
-    system it was. `original` is the question's original wording, empty if that is `asked`. `annotated` is None where
-    there is no annotated answer; `part_set` names the segmentation that its "Part n" refers to. `parts` are the spans
-    (characters of the document's text) of the parts in which the system was given the document; none if it was not.
-    `names` are what to mask (see `blinding`). `summarised` says that the system answered from a summary.
+    `asked` is the question in its set's words (the record's may tell which system it was), `original` its original
+    wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
+    `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
+    `names` are masked (see `blinding`). A `summarised` answer was given from a summary.
     """
 
     answer: Answer
@@ -124,8 +122,8 @@ class Case:
 _decode = msgspec.json.Decoder(RecordHead).decode
 
 
-class _Run:
-    """One run, and how far its answers have been read. A DataError if its manifest can't be used."""
+class _RunAnswers:
+    """The answers of one run, read on as its file grows. A DataError if its manifest can't be used."""
 
     def __init__(
         self, workspace: Workspace, folder: RunFolder, systems: Collection[str] | None, *, excluded: bool
@@ -138,7 +136,7 @@ class _Run:
         """Key → digest of an answer that the audit leaves out."""
         self.path = folder.path / ANSWERS
         self.latest: dict[str, str] = {}
-        """Key → digest of the answer that stands under it now."""
+        """Key → digest of its latest answer."""
         self.documents: dict[str, bool] = {}
         """Document → whether its text is there."""
         self.problems: list[str] = []
@@ -148,7 +146,7 @@ class _Run:
         self._offset, self._lines, self._last = 0, 0, b""
 
     def has_changed(self) -> bool:
-        """Whether the file is another than when this was last asked; quick where it isn't."""
+        """Whether the file has changed since the last call; quick where it hasn't."""
         try:
             found = self.path.stat()
         except OSError:
@@ -161,7 +159,7 @@ class _Run:
         return True
 
     def _goes_on(self) -> bool:
-        """Whether what was read last still stands where it stood; if not, someone has edited or restored the file."""
+        """Whether the last line read is still in its place; if not, someone has edited or restored the file."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset - len(self._last))
@@ -175,7 +173,7 @@ class _Run:
         return not self._offset
 
     def read_on(self) -> Iterator[tuple[int, RecordHead]]:
-        """(byte offset, record) of each whole line since the last time; one that is no record becomes a problem."""
+        """(byte offset, record) of each whole line since the last time; a damaged line becomes a problem."""
         try:
             file = self.path.open("rb")
         except OSError as error:
@@ -199,11 +197,10 @@ class _Run:
                     yield offset, record
 
     def _put_aside(self, what: str) -> None:
-        where = f"{self.path}: line {self._lines}"
-        self.problems.append(f"{where} {what}, so it can't be scored; restore the file.")
+        self.problems.append(f"{self.path}: line {self._lines} {what}, so it can't be scored; restore the file.")
 
     def can_be_used(self, document: str) -> bool:
-        """Whether the text of a document is there; a sentence in `problems` if not."""
+        """Whether a document's text can be read; if not, `problems` says so."""
         if document not in self.documents:
             try:
                 self.inputs.document(document)
@@ -215,7 +212,7 @@ class _Run:
         return self.documents[document]
 
     def record(self, occurrence: Occurrence, digest: str) -> Record:
-        """The record behind an occurrence; a GenaipaError if what stands there now is not this answer."""
+        """The record of an occurrence; a GenaipaError if the file no longer has this answer there."""
         with contextlib.suppress(OSError):
             record = self.folder.records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
@@ -229,14 +226,14 @@ class _Run:
 
 
 class Pool:
-    """The answers that can be scored: of each key of each run the latest, if it has a reply.
+    """The answers that can be scored: the latest of each key of each run, if it has a reply.
 
-    `answers` are they by digest; `arrived` lists the digests as they came (twice, if one went and came back), and
-    `generation` grows whenever one went. `problems` are sentences about runs, lines and files that can't be used; the
-    others go on. Any number of threads may share a pool.
+    `answers` has them by digest; `arrived` lists the digests as they came (twice, if one went and came back), and
+    `generation` grows whenever one went. Runs, lines and files that can't be used are left out and become `problems`.
+    Any number of threads may share a pool.
 
-    `systems` (run → systems) are those that are meant of a run, all where it isn't named. Without `excluded`, answers
-    that the audit of imported data leaves out of analyses are left out here too, unless the same text counts elsewhere.
+    `systems` (run → systems) narrows a run. Without `excluded`, answers that the audit of imported data excludes from
+    analyses are left out, unless the same text counts elsewhere.
     """
 
     def __init__(
@@ -250,21 +247,23 @@ class Pool:
         self.answers: dict[str, Answer] = {}
         self.arrived: list[str] = []
         self.generation = 0
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, _RunAnswers] = {}
         self._damaged: list[str] = []
         self._aside: dict[str, str] = {}
-        """Digest of an answer that can't be read → what is said of it."""
+        """Digest of an unreadable answer → the sentence that says so."""
         self._lock = threading.Lock()
         for folder in folders:
             try:
-                self._runs[folder.name] = _Run(workspace, folder, (systems or {}).get(folder.name), excluded=excluded)
+                self._runs[folder.name] = _RunAnswers(
+                    workspace, folder, (systems or {}).get(folder.name), excluded=excluded
+                )
             except GenaipaError as error:
                 self._damaged.append(f"{error} The run is left out.")
         self.refresh()
 
     @property
     def left_out(self) -> str:
-        """How many answers are not here because an audit leaves them out of analyses, as a sentence; "" if none is."""
+        """How many answers the audit excludes, as a sentence; "" if none."""
         count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
         if not count:
             return ""
@@ -275,13 +274,13 @@ class Pool:
 
     @property
     def problems(self) -> list[str]:
-        """What can't be used, and why."""
+        """Sentences about what can't be used, and why."""
         of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
         return [*self._damaged, *self._aside.values(), *of_runs]
 
     @property
     def blind_problems(self) -> list[str]:
-        """The same for whoever scores blind: a path would name the system, so that the rest is only counted."""
+        """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
         aside = list(self._aside.values())
         count = len(self.problems) - len(aside)
         if not count:
@@ -290,11 +289,11 @@ class Pool:
         return [*aside, f"In the runs, {what} can't be read; what it is says: genaipa validate --data"]
 
     def refresh(self) -> bool:
-        """Take in what the runs have got since the last time; whether there was anything."""
+        """Add what was appended to the runs since the last time; whether there was anything."""
         with self._lock:
             return sum(self._take_in(run) for run in self._runs.values() if run.has_changed()) > 0
 
-    def _take_in(self, run: _Run) -> int:
+    def _take_in(self, run: _RunAnswers) -> int:
         """Read on in a run; how many answers came or went."""
         changed = 0
         if run.starts_over:
@@ -318,7 +317,7 @@ class Pool:
                     self._add(run, line, offset)
         return changed
 
-    def _add(self, run: _Run, line: RecordHead, offset: int) -> None:
+    def _add(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
         question = run.inputs.question(line.document, line.question)
         occurrence = Occurrence(
             run=run.folder.name,
@@ -348,7 +347,7 @@ class Pool:
         self.arrived.append(line.digest)
 
     def _forget(self, run: str, key: str, digest: str) -> None:
-        """Take the occurrence out that another record has replaced, and the answer with its last one."""
+        """Remove the occurrence that another record has replaced, and the answer with its last one."""
         answer = self.answers.get(digest)
         if answer is None:
             return  # it was set aside
@@ -360,14 +359,14 @@ class Pool:
             self.generation += 1
 
     def set_aside(self, digest: str, problem: str) -> None:
-        """Take an answer out that can't be read, and say so among the problems, until it is written anew."""
+        """Remove an answer that can't be read, and list it among the problems until it is written anew."""
         with self._lock:
             if self.answers.pop(digest, None) is not None:
                 self.generation += 1
                 self._aside[digest] = problem
 
     def case(self, digest: str) -> Case:
-        """All that one needs to score an answer; a GenaipaError if it is not in the pool or its files are damaged."""
+        """An answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
             raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
@@ -380,7 +379,7 @@ class Pool:
         raise failures[0]
 
     def _case(self, answer: Answer, occurrence: Occurrence) -> Case:
-        """The case as it stands in one place."""
+        """The case of one occurrence."""
         run = self._runs[occurrence.run]
         record = run.record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated(record.document, record.question)
