@@ -1,16 +1,16 @@
-"""Who may score and who may adjudicate: `desk.yaml` of the workspace.
+"""The users of the desk, and what each may do: `desk.yaml` of the workspace.
 
     analysts: [anna@example.org, Bo]        who scores
     adjudicators: [anna@example.org]        who settles answers whose scores differ
     reference: [reference]                  whose scores new analysts compare themselves with
 
-Names, or the e-mail addresses with which people log in; upper and lower case are the same. A list that is left out is
-open to anyone who gives a name, as long as the desk asks for no login; with a login only those who are listed do
-anything.
+Names, or the e-mail addresses of a login; upper and lower case are the same. A list that is left out is open to anyone
+who gives a name, but to nobody who logs in.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,25 +29,59 @@ LONGEST_NAME = 100
 """Characters that a name may have: more is a slip of the clipboard."""
 
 
+@dataclass(frozen=True)
+class User:
+    """A person at the desk, and what they may do there."""
+
+    name: str
+    scores: bool
+    adjudicates: bool
+
+    @property
+    def why_no_scores(self) -> str:
+        """Why this user gives no scores; empty if they do."""
+        return "" if self.scores else f"{self.name} adjudicates in this study, and is not one of its analysts."
+
+    @property
+    def why_no_adjudication(self) -> str:
+        """Why this user adjudicates nothing; empty if they do."""
+        return "" if self.adjudicates else f"{self.name} scores in this study, and is not one of its adjudicators."
+
+
 class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in the file. None means that the list is left out; `reference` names the reference analysts."""
+    """The lists of the file: None for one that is left out; `reference` names the reference analysts."""
 
     analysts: tuple[str, ...] | None = None
     adjudicators: tuple[str, ...] | None = None
     reference: tuple[str, ...] = ("reference",)
 
-    def may_score(self, name: str, *, login: bool) -> bool:
-        """Whether this person gives scores: an analyst, or a reference analyst."""
-        return _open_to(name, self.analysts, login=login) or _same(name) in map(_same, self.reference)
+    def admit(self, given: str, known: Iterable[str] = (), *, login: bool) -> User:
+        """The user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
 
-    def may_adjudicate(self, name: str, *, login: bool) -> bool:
-        """Whether this person settles answers whose scores differ."""
-        return _open_to(name, self.adjudicators, login=login)
+        `known` are the names under which scores are kept already (see `who`).
+        """
+        name = self.who(given, known)
+        scores = _open_to(name, self.analysts, login=login) or _open_to(name, self.reference, login=login)
+        user = User(name, scores, adjudicates=_open_to(name, self.adjudicators, login=login))
+        if not user.scores and not user.adjudicates:
+            raise UsageError(
+                f"{name} is neither an analyst nor an adjudicator of this study; "
+                f"whoever keeps the study can add this {'address' if login else 'name'} to its {FILE}."
+            )
+        return user
+
+    def check_login(self) -> None:
+        """Raise a UsageError if nobody is listed, so that nobody who logs in could do anything."""
+        if not self.analysts and not self.adjudicators:
+            raise UsageError(
+                f"people log in at this desk, and {FILE} does not say who may score: list their e-mail addresses "
+                "there, as analysts: […] and adjudicators: […]."
+            )
 
     def who(self, given: str, known: Iterable[str] = ()) -> str:
-        """The name under which this person's scores are kept; a UsageError for what can't be a name.
+        """The name under which a person's scores are kept; a UsageError for text that can't be a name.
 
-        It is spelt as one of the `known` names (of those who have scored), else as in the file, else as given.
+        Its spelling is that of the `known` names (of those who have scored), else the file's, else as given.
         """
         name = " ".join(given.split())
         if not name:
@@ -60,7 +94,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_people(workspace: Workspace) -> People:
-    """What the workspace's desk.yaml says, checked; a DataError if it is bad. Without one all lists are left out."""
+    """The workspace's desk.yaml, all lists left out if there is none; a DataError if it can't be used."""
     path = workspace.home / FILE
     if not path.is_file():
         return People()
@@ -71,7 +105,7 @@ def load_people(workspace: Workspace) -> People:
 
 
 def problems(path: Path, people: People) -> Iterator[DataError]:
-    """Everything that is wrong with the names that are listed."""
+    """The errors in the listed names."""
     for entry in ("analysts", "adjudicators", "reference"):
         seen = set()
         for name in getattr(people, entry) or ():

@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Visitor:
-    """Who sits at the desk, and what they may do there."""
-
-    name: str
-    scores: bool
-    adjudicates: bool
-
-
-@dataclass(frozen=True)
 class Desk:
     """Everything that the pages show and change."""
 

@@ -53,16 +53,16 @@ def why_no_results() -> str:
 
 @cache
 def open_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
-    """The desk and how people log in there: opened by the command, and the same for every page of this process.
+    """The desk and its login, opened once for the command and every page of this process.
 
     So a change of the secrets while the desk is open can't turn the login off.
     """
-    from genaipa.ui.access import check_lists
     from genaipa.ui.desk import open_desk
 
     desk = open_desk(settings)
     login = read_login(desk.workspace)
-    check_lists(desk.people, login=login is not None)
+    if login is not None:
+        desk.people.check_login()
     return desk, login
 
 

@@ -7,7 +7,7 @@
     client_secret = "…"
     server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
 
-It is Streamlit's own format; several providers stand in sections of their own, such as [auth.google].
+The format is Streamlit's; each of several providers has a section of its own, such as [auth.google].
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from genaipa.workspace import Workspace
 
 _OF_DESK = ("redirect_uri", "cookie_secret")
@@ -32,7 +34,7 @@ _CALLBACK = "/oauth2callback"
 
 @dataclass(frozen=True)
 class Login:
-    """How people log in: by which `providers` ("" is the one without a name), and where they are sent back to."""
+    """The identity `providers` ("" is the one without a name), and the address that they redirect to."""
 
     providers: tuple[str, ...]
     redirect: str
@@ -43,21 +45,18 @@ class Login:
 
 
 def secrets_files(workspace: Workspace) -> list[Path]:
-    """Where secrets are looked for; of two files, the sections of the later one hold."""
+    """The files of secrets; a section of a later one replaces an earlier one's."""
     return [folder / ".streamlit" / "secrets.toml" for folder in (Path.home(), workspace.home)]
 
 
 def open_to_others(workspace: Workspace) -> list[Path]:
-    """The files of secrets that other users of this machine can read."""
+    """The secrets files that other users of this machine can read."""
     others = stat.S_IRGRP | stat.S_IROTH
     return [path for path in secrets_files(workspace) if path.is_file() and path.stat().st_mode & others]
 
 
 def read_login(workspace: Workspace) -> Login | None:
-    """How people log in; None if they don't. A DataError if the section can't be used.
-
-    No value of a secret is ever part of an error.
-    """
+    """The login of a workspace's desk; None without one. A DataError, which quotes no secret, if it can't be used."""
     found = None
     for path in secrets_files(workspace):
         if path.is_file() and "auth" in (sections := _sections(path)):
@@ -80,6 +79,17 @@ def read_login(workspace: Workspace) -> Login | None:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
         raise DataError(path, f"is not an address of the desk; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
+
+
+def email_of(claims: Mapping[str, object]) -> str:
+    """The e-mail address that a login vouches for; a UsageError if there is none."""
+    email = claims.get("email")
+    if not isinstance(email, str) or not email.strip():
+        raise UsageError("the login gave no e-mail address, and the desk knows people by theirs.")
+    # Some providers send it as a text.
+    if str(claims.get("email_verified")).strip().casefold() == "false":
+        raise UsageError(f"the login says that {email} is not verified, so that it could be anybody's.")
+    return email
 
 
 def _filled(redirect: str, port: int) -> str:

@@ -1,4 +1,4 @@
-"""Who sits at the desk: by a name that is asked for once and remembered in the browser, or by a login."""
+"""Sign-in: by a name, asked for once and remembered in the browser, or by a login."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import streamlit as st
 
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
-from genaipa.ui.access import admit, logged_in_as
 from genaipa.ui.components import component
+from genaipa.ui.login import email_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ _IN_THE_CORNER = f"""<style>
 
 
 def identify(desk: Desk, login: Login | None) -> Visitor | None:
-    """Who this visitor is; None while that is not known, with what they have to do on screen."""
+    """The user of this session; None, with a form on screen, until they have signed in."""
     return _by_name(desk) if login is None else _by_login(desk, login)
 
 
@@ -39,7 +39,7 @@ def _by_name(desk: Desk) -> Visitor | None:
     given = st.session_state[_NAME]
     if given:
         try:
-            visitor = admit(given, desk.people, desk.current.analysts(), login=False)
+            visitor = desk.people.admit(given, desk.current.analysts(), login=False)
         except UsageError as error:
             refusal = str(error)
     component("remember")(key="remember", data={"cookie": COOKIE, "name": visitor.name if visitor else ""})
@@ -51,7 +51,7 @@ def _by_name(desk: Desk) -> Visitor | None:
 
 
 def _leave() -> None:
-    """Let go of everything that this session holds of one person, before another sits down."""
+    """Forget everything that this session holds of one person, before another signs in."""
     st.session_state.clear()
     st.session_state[_NAME] = ""
 
@@ -80,8 +80,7 @@ def _by_login(desk: Desk, login: Login) -> Visitor | None:
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
         return None
     try:
-        email = logged_in_as(claims)
-        visitor = admit(email, desk.people, desk.current.analysts(), login=True)
+        visitor = desk.people.admit(email_of(claims), desk.current.analysts(), login=True)
     except UsageError as error:
         st.subheader("This desk is closed to you")
         st.text(str(error))
