@@ -1,4 +1,4 @@
-"""The desk's pages in tests: what a visitor has in front of them, over a real run and a real store of scores."""
+"""The desk's pages in tests: what a user has in front of them, over a real run and a real store of scores."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from genaipa.scoring.events import Event, new_id
-from genaipa.ui.desk import Desk, Visitor, open_desk
+from genaipa.scoring.people import User
+from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
 from rubrics import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EDSGER = Visitor("edsger", scores=True, adjudicates=True)
+EDSGER = User("edsger", scores=True, adjudicates=True)
 
 
 @contextlib.contextmanager
@@ -33,18 +34,18 @@ def _ones_own_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _page(name, desk, visitor):
+def _page(name, desk, user):
     # Streamlit runs the text of this function on its own: nothing of this file is known in it.
     import importlib
 
-    importlib.import_module(f"genaipa.ui.pages.{name}").page(desk, visitor)
+    importlib.import_module(f"genaipa.ui.pages.{name}").page(desk, user)
 
 
 class Shown:
-    """A page as a visitor has it in front of them."""
+    """A page as a user has it in front of them."""
 
-    def __init__(self, name: str, desk: Desk, visitor: Visitor = EDSGER) -> None:
-        kwargs = {"name": name, "desk": desk, "visitor": visitor}
+    def __init__(self, name: str, desk: Desk, user: User = EDSGER) -> None:
+        kwargs = {"name": name, "desk": desk, "user": user}
         self.test = AppTest.from_function(_page, kwargs=kwargs, default_timeout=60)
         self.run()
 

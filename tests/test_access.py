@@ -6,83 +6,80 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError, UsageError
-from genaipa.scoring.people import People
-from genaipa.ui.access import admit, check_lists, logged_in_as, why_no_adjudication, why_no_scores
-from genaipa.ui.desk import Visitor
-from genaipa.ui.login import read_login
+from genaipa.scoring.people import People, User
+from genaipa.ui.login import email_of, read_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
 
 
 @pytest.mark.parametrize(
-    ("given", "visitor"),
+    ("given", "user"),
     [
-        ("anna@example.org", Visitor("anna@example.org", scores=True, adjudicates=True)),
-        ("Bo", Visitor("Bo", scores=True, adjudicates=False)),
-        ("cy@example.org", Visitor("cy@example.org", scores=False, adjudicates=True)),
+        ("anna@example.org", User("anna@example.org", scores=True, adjudicates=True)),
+        ("Bo", User("Bo", scores=True, adjudicates=False)),
+        ("cy@example.org", User("cy@example.org", scores=False, adjudicates=True)),
     ],
 )
 @pytest.mark.parametrize("login", [False, True])
-def test_lists_hold(given: str, visitor: Visitor, login: bool) -> None:
+def test_lists_hold(given: str, user: User, login: bool) -> None:
     """Where people are listed, each does what they are listed for, with a login and without."""
-    assert admit(given, STUDY, (), login=login) == visitor
+    assert STUDY.admit(given, (), login=login) == user
 
 
 @pytest.mark.parametrize(("login", "what"), [(False, "name"), (True, "address")])
 def test_unlisted_are_told(login: bool, what: str) -> None:
     """Whoever is on no list of a study is told so, and who can change that."""
     with pytest.raises(UsageError, match=f"dee@example.org is neither.*add this {what} to its desk.yaml"):
-        admit("dee@example.org", STUDY, (), login=login)
+        STUDY.admit("dee@example.org", (), login=login)
 
 
 def test_anyone_without_lists() -> None:
     """A desk without lists and without a login is open to whoever gives a name."""
-    assert admit("Dee", People(), (), login=False) == Visitor("Dee", scores=True, adjudicates=True)
+    assert People().admit("Dee", (), login=False) == User("Dee", scores=True, adjudicates=True)
 
 
 def test_login_wants_lists() -> None:
     """A login proves who somebody is; that they belong to the study has to be written down."""
     with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):
-        check_lists(People(), login=True)
+        People().check_login()
     with pytest.raises(UsageError, match="neither an analyst nor an adjudicator"):
-        admit("dee@example.org", People(), (), login=True)
-    check_lists(People(), login=False)
-    check_lists(People(analysts=("dee@example.org",)), login=True)
+        People().admit("dee@example.org", (), login=True)
+    People(analysts=("dee@example.org",)).check_login()
 
 
 def test_one_person_one_name() -> None:
     """Another spelling of a listed name, or of one that has scored, is the same person."""
-    assert admit(" ANNA@Example.org ", STUDY, (), login=True).name == "anna@example.org"
-    assert admit("zoë", People(), ("Zoë",), login=False).name == "Zoë"
+    assert STUDY.admit(" ANNA@Example.org ", (), login=True).name == "anna@example.org"
+    assert People().admit("zoë", ("Zoë",), login=False).name == "Zoë"
 
 
 @pytest.mark.parametrize("given", ["", "  ", "x" * 101, "a\x07b", "a\u202eb"])
 def test_no_name(given: str) -> None:
     """What can't be a name is refused before anything is kept under it."""
     with pytest.raises(UsageError, match="name"):
-        admit(given, People(), (), login=False)
+        People().admit(given, (), login=False)
 
 
 def test_whom_a_login_vouches_for() -> None:
     """People are known by an e-mail address that the login stands for, and by nothing else that it says."""
-    assert logged_in_as({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
-    assert logged_in_as({"email": "anna@example.org"}) == "anna@example.org"
-    assert logged_in_as({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
+    assert email_of({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
+    assert email_of({"email": "anna@example.org"}) == "anna@example.org"
+    assert email_of({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
     for unverified in (False, "false", "False"):
         with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
-            logged_in_as({"email": "anna@example.org", "email_verified": unverified})
+            email_of({"email": "anna@example.org", "email_verified": unverified})
     for claims in ({"name": "Bo"}, {"email": ""}, {"email": None}):
         with pytest.raises(UsageError, match="gave no e-mail address"):
-            logged_in_as(claims)
+            email_of(claims)
 
 
 def test_why_not() -> None:
-    """A visitor who may do one thing is told why they can't do the other."""
-    analyst, adjudicator = (Visitor("Bo", scores, not scores) for scores in (True, False))
-    assert why_no_scores(analyst) == why_no_adjudication(adjudicator) == ""
-    assert why_no_adjudication(analyst) == "Bo scores in this study, and is not one of its adjudicators."
-    assert why_no_scores(adjudicator) == "Bo adjudicates in this study, and is not one of its analysts."
+    """A user who may do one thing is told why they can't do the other."""
+    analyst, adjudicator = (User("Bo", scores, not scores) for scores in (True, False))
+    assert analyst.why_no_scores == adjudicator.why_no_adjudication == ""
+    assert analyst.why_no_adjudication == "Bo scores in this study, and is not one of its adjudicators."
+    assert adjudicator.why_no_scores == "Bo adjudicates in this study, and is not one of its analysts."
 
 
 PROVIDER = """client_id = "desk"

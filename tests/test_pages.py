@@ -12,8 +12,9 @@ from running import carry_out, latest, make_workspace, spec
 
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
+from genaipa.scoring.people import User
 from genaipa.ui import components
-from genaipa.ui.desk import Desk, Visitor
+from genaipa.ui.desk import Desk
 from genaipa.ui.widgets import PAGE, duration
 from rubrics import METRICS, PAPER, typed
 
@@ -81,7 +82,7 @@ def test_what_cannot_be_used_is_said(desk):
     broken.mkdir()
     (broken / "manifest.json").write_text("{")
     again = desk_here()
-    page = Shown("overview", again, Visitor("lead", scores=False, adjudicates=True))
+    page = Shown("overview", again, User("lead", scores=False, adjudicates=True))
     assert "broken" in page.components()["overview problems"]["texts"][0]["text"]
     assert len(page.rows("overview answers")) == 4
     assert ["is damaged" in row[1] for row in page.rows("overview runs") if row[0] == "broken"] == [True]
@@ -223,9 +224,9 @@ def test_a_broken_message_settles_nothing(disputed):
 
 
 def test_only_adjudicators_settle(disputed):
-    """Another visitor gets a sentence, and none of the scores."""
-    page = Shown("adjudication", disputed, Visitor("bo", scores=True, adjudicates=False))
-    assert "Only adjudicators" in page.text()
+    """Another user gets a sentence, and none of the scores."""
+    page = Shown("adjudication", disputed, User("bo", scores=True, adjudicates=False))
+    assert [text.value for text in page.test.text] == ["bo scores in this study, and is not one of its adjudicators."]
     assert "ada on" not in page.text()
 
 

@@ -9,7 +9,8 @@ import streamlit as st
 from pages import EDSGER, Shown, desk_here, digests, dispute, make_desk, score
 
 from genaipa.scoring.events import Draft
-from genaipa.ui.desk import Desk, Visitor
+from genaipa.scoring.people import User
+from genaipa.ui.desk import Desk
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def disputed(desk: Desk) -> Desk:
 
 
 def test_an_answer_stays_blind_while_one_can_be_asked_to_score_it(desk):
-    """System, run, initialization, conversation and others' scores are hidden until the visitor's own score is in."""
+    """System, run, initialization, conversation and others' scores are hidden until the user's own score is in."""
     first = digests(desk)[0]
     score(desk, "ada", first, "12312", note="ada's own note")
     page = Shown("overview", desk)
@@ -54,8 +55,8 @@ def test_what_cannot_be_used_is_told_blind_without_paths(desk):
     log.write_bytes(log.read_bytes() + b"#\n")
     desk.pool.refresh()
     said = [
-        Shown("overview", desk, visitor).components()["overview problems"]["texts"][0]["text"]
-        for visitor in (EDSGER, Visitor("lead", scores=False, adjudicates=True))
+        Shown("overview", desk, user).components()["overview problems"]["texts"][0]["text"]
+        for user in (EDSGER, User("lead", scores=False, adjudicates=True))
     ]
     assert said[0] == "In the runs, 1 thing can't be read; what it is says: genaipa validate --data"
     assert str(log) in said[1]
@@ -97,7 +98,7 @@ def test_a_conversation_hides_what_is_still_to_be_scored(desk):
 
 def test_whoever_does_not_score_sees_everything(desk):
     """An adjudicator who is not an analyst is asked for no score, so nothing is hidden from them."""
-    page = Shown("overview", desk, Visitor("edsger", scores=False, adjudicates=True))
+    page = Shown("overview", desk, User("edsger", scores=False, adjudicates=True))
     page.tell("overview answers", "chosen", digests(desk)[0])
     assert "hidden" not in json.dumps(page.components()["overview answers"])
     assert "overview facts" in page.components()
@@ -136,7 +137,7 @@ def test_agreement_lists_no_answer_that_one_can_be_asked_for(disputed):
     """An answer that wants a third score is listed for those who gave theirs, and not for others."""
     wanting = desk_here(per_answer=3)
     assert "agreement answers" not in Shown("agreement", wanting).components()
-    ada = Shown("agreement", wanting, Visitor("ada", scores=True, adjudicates=False))
+    ada = Shown("agreement", wanting, User("ada", scores=True, adjudicates=False))
     assert len(ada.rows("agreement answers")) == 2
 
 
@@ -146,7 +147,7 @@ def test_agreement_lists_no_answer_that_one_can_be_asked_for(disputed):
 def test_whoever_is_shown_whose_an_answer_is_scores_it_blind_no_more(desk):
     """The list and the conversation say whose answers are; a score corrected after that says that it is not blind."""
     first, second, *_ = digests(desk)
-    ada = Visitor("ada", scores=True, adjudicates=False)
+    ada = User("ada", scores=True, adjudicates=False)
     score(desk, "ada", first, "11111")
     for _ in range(2):
         Shown("overview", desk, ada)
@@ -200,7 +201,7 @@ def test_whoever_has_seen_the_comparison_gives_no_independent_score(desk):
 def test_agreement_leaves_out_what_was_changed_after_a_look(disputed):
     """A correction by one who has seen the other's score changes no number, and that it is left out is said."""
     first = digests(disputed)[0]
-    grace = Visitor("grace", scores=True, adjudicates=False)
+    grace = User("grace", scores=True, adjudicates=False)
     before = Shown("agreement", disputed)
     assert "left out, given after" not in before.text()
     overview = Shown("overview", disputed, grace)
@@ -215,7 +216,7 @@ def test_agreement_leaves_out_what_was_changed_after_a_look(disputed):
 
 def test_whoever_is_shown_how_far_scores_are_apart_has_seen_them(disputed):
     """The list of answers that differ is a look at the scores of those that are on screen."""
-    ada = Visitor("ada", scores=True, adjudicates=False)
+    ada = User("ada", scores=True, adjudicates=False)
     first, second, third, _ = digests(disputed)
     Shown("agreement", disputed, ada)
     given = {answer: score(disputed, "ada", answer, "33333") for answer in (first, second, third)}
@@ -241,13 +242,13 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(b"#" * (len(line) - 1) + b"\n" if where.key.encode() in line else line for line in lines))
     capsys.readouterr()
-    page = Shown(name, disputed, Visitor("grace", scores=True, adjudicates=True))
+    page = Shown(name, disputed, User("grace", scores=True, adjudicates=True))
     if name == "overview":
         page.tell("overview answers", "chosen", first)
     assert first not in disputed.pool.answers
     assert str(log) in capsys.readouterr().err
     (said,) = disputed.pool.problems
-    assert said == "An answer to Q1 about acme can't be read and is left out; why stands where the desk was started."
+    assert said == "An answer to Q1 about acme can't be read and is left out; the desk's terminal shows why."
     shown = {"scoring": "pad", "adjudication": "verdict"}.get(name)
     if shown:
         assert page.components()[shown]["answer"] in disputed.pool.answers

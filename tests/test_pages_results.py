@@ -15,12 +15,13 @@ from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.gather import gather, rescored
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.selection import select
+from genaipa.scoring.people import User
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
-from genaipa.ui.desk import Desk, Visitor
+from genaipa.ui.desk import Desk
 from genaipa.ui.launch import FOR_RESULTS, why_no_results
 from genaipa.ui.results import Whose
 
-READER = Visitor("ruth", scores=False, adjudicates=True)
+READER = User("ruth", scores=False, adjudicates=True)
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
 
 
@@ -330,7 +331,7 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
 
 def test_to_see_what_is_behind_a_cell_is_a_look(scored):
     """Who was shown an answer's system and scores gives neither a blind nor an independent score of it after that."""
-    ada = Visitor("ada", scores=True, adjudicates=False)
+    ada = User("ada", scores=True, adjudicates=False)
     first, second, *_ = digests(scored)
     page = Shown("results", scored, ada)
     choose(page, "Q1")

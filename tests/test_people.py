@@ -6,7 +6,7 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError, UsageError
-from genaipa.scoring.people import People, load_people
+from genaipa.scoring.people import People, User, load_people
 from genaipa.workspace import find_workspace
 
 
@@ -21,26 +21,27 @@ def test_without_a_file_whoever_gives_a_name_does_everything():
     people = load_people(find_workspace())
     assert people == People()
     assert people.reference == ("reference",)
-    assert people.may_score("Anna", login=False)
-    assert people.may_adjudicate("Anna", login=False)
-    assert not people.may_score("anna@example.org", login=True)
-    assert not people.may_adjudicate("anna@example.org", login=True)
+    assert people.admit("Anna", login=False) == User("Anna", scores=True, adjudicates=True)
+    with pytest.raises(UsageError, match="neither"):
+        people.admit("anna@example.org", login=True)
 
 
 @pytest.mark.parametrize("login", [False, True])
 def test_lists_are_kept_to(login):
     """Analysts and reference analysts score, adjudicators adjudicate, nobody else does either."""
     people = people_of("analysts: [anna@example.org]\nadjudicators: [Bo]\nreference: [Cy]\n")
-    scores = {name: people.may_score(name, login=login) for name in ("Anna@Example.org", "Bo", "cy", "Dee")}
-    assert scores == {"Anna@Example.org": True, "Bo": False, "cy": True, "Dee": False}
-    assert [name for name in ("anna@example.org", "BO", "Cy") if people.may_adjudicate(name, login=login)] == ["BO"]
+    users = [people.admit(name, login=login) for name in ("Anna@Example.org", "BO", "cy")]
+    assert [(user.name, user.scores, user.adjudicates) for user in users] == [
+        *(("anna@example.org", True, False), ("Bo", False, True), ("Cy", True, False))
+    ]
+    with pytest.raises(UsageError, match="neither"):
+        people.admit("Dee", login=login)
 
 
 def test_an_empty_list_is_open_to_nobody():
     """A list that stands there empty lets nobody in, with or without a login."""
     people = people_of("adjudicators: []\n")
-    assert not people.may_adjudicate("Anna", login=False)
-    assert people.may_score("Anna", login=False)
+    assert people.admit("Anna", login=False) == User("Anna", scores=True, adjudicates=False)
 
 
 def test_one_person_has_one_name():

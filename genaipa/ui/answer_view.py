@@ -1,4 +1,4 @@
-"""What stands on the analyst's screen for one answer, as plain data that the pad draws.
+"""One answer as plain data that the pad draws on the analyst's screen.
 
 Texts are cut into pieces wherever a highlight begins or ends, so that the browser needs no offsets: a piece is
 `[text]`, or `[text, styles, marks]` with the names of its styles and of the marks that one can jump to.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
 
 Piece = list[str]
-Line = dict[str, str]
+EvidenceLine = dict[str, str]
 """A line of evidence: `tone` (good, bad, unsure or plain), `text`, and the mark that it jumps to, if any."""
 
 
@@ -67,7 +67,7 @@ def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
 
 
 def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Prepared:
-    """Everything about one answer that does not depend on who scores it."""
+    """The data of one answer that do not depend on the analyst."""
     document, annotated = case.document, case.annotated
     reply = case.masked_reply() if blind else case.reply
     evidence = examine(
@@ -161,7 +161,7 @@ def _worded(rubric: Rubric, metric: str, value: float) -> str:
 
 
 def _headings(document: Document) -> list[Span]:
-    """The line with which each section begins; a document that is one line has none."""
+    """The first line of each section; none in a document of one line."""
     found = []
     for section in document.sections:
         end = document.text.find("\n", section.start, section.end)
@@ -171,7 +171,7 @@ def _headings(document: Document) -> list[Span]:
 
 
 def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[Span]:
-    """What to highlight in the document: what the annotated answer rests on, and what the answer cites and quotes."""
+    """The highlights of the document: the passages that the annotated answer rests on, and those cited and quoted."""
     spans = [Span(*span, "annotated", mark) for _, span, mark in rests_on if span]
     spans += [Span(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
     spans += [Span(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
@@ -179,7 +179,7 @@ def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: E
 
 
 def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> str:
-    """The mark that the document is scrolled to at first: what the annotated answer names first, else the answer."""
+    """The mark that the document is first scrolled to: of the annotated answer, else of the answer."""
     marks = [mark for _, span, mark in rests_on if span]
     marks += [f"r{n}" for n, ref in enumerate(evidence.references) if ref.target]
     marks += [f"q{n}" for n, quote in enumerate(evidence.quotations) if quote.target]
@@ -207,7 +207,7 @@ def _tone_of_reference(reference: Reference) -> str:
 
 
 def _resolved(reference: Reference, evidence: Evidence) -> str:
-    """What a reference is in the document, or that it is none of its sections; "" where that says nothing."""
+    """What a reference resolves to in the document, in words; empty where that says nothing."""
     if reference.outside:
         if reference.split:
             return ""
@@ -229,7 +229,7 @@ def _tone_of_quotation(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[Line]]:
+def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
     """The evidence, beside the metrics that it bears on."""
     of_kind = {
         "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
@@ -241,7 +241,7 @@ def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[Lin
     }
 
 
-def _on_quotations(evidence: Evidence) -> list[Line]:
+def _on_quotations(evidence: Evidence) -> list[EvidenceLine]:
     """How many quotations are word for word, and each that is not."""
     quotations = evidence.quotations
     literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
@@ -263,8 +263,8 @@ def _on_quotations(evidence: Evidence) -> list[Line]:
     return lines
 
 
-def _on_references(evidence: Evidence) -> list[Line]:
-    """What each reference is in the document, and how much they cover of what the annotated answer rests on."""
+def _on_references(evidence: Evidence) -> list[EvidenceLine]:
+    """What each reference resolves to, and how many passages of the annotated answer they cover."""
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
@@ -285,8 +285,8 @@ def _on_references(evidence: Evidence) -> list[Line]:
     return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
 
 
-def _on_silence(evidence: Evidence) -> list[Line]:
-    """What the answer says of the document's silence, where the annotated answer settles it."""
+def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
+    """Whether the answer says that the document is silent, where the annotated answer settles that."""
     silence = evidence.silence
     if silence.annotated is None or not (silence.annotated or silence.claimed):
         return []
@@ -310,5 +310,5 @@ def _short(text: str, most: int = 90) -> str:
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
 
 
-def _line(tone: str, text: str, mark: str = "") -> Line:
+def _line(tone: str, text: str, mark: str = "") -> EvidenceLine:
     return {"tone": tone, "text": text, "mark": mark}

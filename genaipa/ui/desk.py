@@ -1,4 +1,4 @@
-"""The desk behind its pages: one for the whole server, shared by every analyst's session."""
+"""The desk behind its pages: one for the whole server, shared by all sessions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from genaipa.errors import GenaipaError
+    from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.settings import DeskSettings
 
@@ -40,20 +41,20 @@ class Desk:
         """The rubric that answers are scored by."""
         return self.store.rubric
 
-    def problems(self, visitor: Visitor) -> list[str]:
-        """What can't be used, in the words that this visitor may read."""
-        return self.pool.blind_problems if visitor.scores and self.queue.plan.blind else self.pool.problems
+    def problems(self, user: User) -> list[str]:
+        """The pool's problems, in words that this user may read."""
+        return self.pool.blind_problems if user.scores and self.queue.plan.blind else self.pool.problems
 
     def set_aside(self, digest: str, error: GenaipaError) -> None:
-        """Ask for an answer no more that can't be read, and say so to everyone.
+        """Take an unreadable answer out of the pool, and say so to everyone.
 
-        Why is said where the desk was started: a path and a key would tell on a page whose answer it is.
+        The reason goes to the terminal: its path and key would tell on a page whose answer it is.
         """
         sys.stderr.write(f"{error}\n")
         answer = self.pool.answers.get(digest)
         if answer is not None:
             what = f"An answer to {answer.question} about {answer.document}"
-            self.pool.set_aside(digest, f"{what} can't be read and is left out; why stands where the desk was started.")
+            self.pool.set_aside(digest, f"{what} can't be read and is left out; the desk's terminal shows why.")
 
 
 def open_desk(settings: DeskSettings) -> Desk:
@@ -78,8 +79,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         blind=settings.blind,
     )
     queue = Queue(pool, store, current, plan)
-    # What a large study holds stays as long as the desk is open: looking through it for garbage, again and again, would
-    # keep an analyst waiting.
+    # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()
     return Desk(settings, workspace, people, pool, store, current, queue)

@@ -1,6 +1,6 @@
-"""Start the desk's server in this process: for this machine alone unless told otherwise, and without a statistic sent.
+"""Start the desk's server in this process: for this machine alone unless told otherwise, without usage statistics.
 
-Whatever the server has to know is given as flags, which stand above Streamlit's configuration files and variables.
+Settings are given as flags, which override Streamlit's configuration files and variables.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ SCRIPT = Path(__file__).parent / "script" / "app.py"
 NEEDED = ("streamlit", "sqlalchemy", "rapidfuzz", "numpy", "authlib")
 FOR_RESULTS = ("matplotlib", "pandas", "scipy")
 BLUE = "#2f6feb"
-"""Of the button that goes on, on every page; white text on it has a contrast of 4.6."""
+"""Colour of the primary buttons; white text on it has a contrast of 4.6."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
 def check_extra() -> None:
-    """A MissingPackageError naming the extra where a package that the desk needs is not installed."""
+    """Raise a MissingPackageError naming the extra if a package that the desk needs is not installed."""
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
             raise MissingPackageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
 
 
 def why_no_results() -> str:
-    """Why the Results page is closed: the extra to install for a package that it needs; empty if it is open."""
+    """Why the Results page is closed, with the extra to install; empty if it is open."""
     for name in FOR_RESULTS:
         if importlib.util.find_spec(name) is None:
             return f"The Results page needs the package '{name}': pip install 'genaipa[desk,reports]'"
@@ -67,7 +67,7 @@ def open_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
 
 
 def check_address(host: str, port: int) -> None:
-    """A UsageError if nothing can listen at this address; a taken port comes with the next one that is free."""
+    """Raise a UsageError if the server can't listen at this address; for a taken port it names a free one."""
     refused = _refused(host, port)
     if refused is None:
         return
@@ -79,7 +79,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def address(host: str, port: int, login: Login | None) -> str:
-    """Where people open the desk."""
+    """The address at which people open the desk."""
     if login is not None:
         return login.address(port)
     shown = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
@@ -110,7 +110,7 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
 
 
 class _Lasting(io.TextIOWrapper):
-    """A stream to a terminal or a pipe that may go away: what is written after that is dropped."""
+    """A stream to a terminal or a pipe that may close: later writes are dropped."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         super().__init__(stream.buffer, stream.encoding, "replace", line_buffering=True)
@@ -131,7 +131,7 @@ class _Lasting(io.TextIOWrapper):
             self._drop()
 
     def _drop(self) -> None:
-        # What waits in the buffer goes there too: it would fail once more when the process ends.
+        # The buffered text goes there too: it would fail once more when the process ends.
         with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), self.fileno())
 
@@ -174,7 +174,7 @@ def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bo
         origin = login.address(port)
         hosts.add(urlsplit(origin).hostname or "")
         yield "server.corsAllowedOrigins", origin
-    # Whoever else's page a visitor has open must not talk to the desk under a name of its own (DNS rebinding).
+    # Other sites' pages in the same browser must not reach the desk under a name of theirs (DNS rebinding).
     if login or host not in _EVERY_ADDRESS:
         for name in sorted(hosts):
             yield "server.allowedHosts", name

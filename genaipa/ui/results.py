@@ -1,4 +1,4 @@
-"""What the Results page shows: the tidy table of the desk's runs, and what a visitor's filters leave of it.
+"""What the Results page shows: the tidy table of the desk's runs, and what a user's filters leave of it.
 
 The runs are read once for everybody at the desk, and each choice of filters is worked out once, so that going from a
 cell of a heat map to its answers is a look into a table.
@@ -291,7 +291,7 @@ class View:
 
 @lru_cache(maxsize=8)
 def view(taken: Taken, choice: Choice, hidden: bytes) -> View:
-    """What a visitor sees by a choice; the last few are kept, and shared by all to whom the same is shown."""
+    """What a user sees by a choice; the last few are kept, and shared by all to whom the same is shown."""
     return View(taken, choice, hidden)
 
 

@@ -1,4 +1,4 @@
-"""What the desk was opened with: made from the command line, handed to the pages through the environment."""
+"""The desk's settings, handed from the command to the pages through the environment."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ VARIABLE = "GENAIPA_DESK"
 class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a study is scored at the desk.
 
-    `runs` names the runs whose answers are scored, as `runs.selection.select` takes names; empty means every run of
-    the workspace. `excluded` has answers scored that an audit leaves out of analyses. `per_answer` is how many analysts
-    each answer is wanted from: 1.2 means one, and a second for a sample of 20 %. `seed` decides the
-    sample and every analyst's order. `calibration` is how many of the reference analyst's answers a new analyst scores
-    first. `minutes` is for how long an answer that is on someone's screen is kept from others.
+    `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace. With
+    `excluded`, answers that an audit excludes from analyses are scored too. The others are as in `assignment.Plan`.
     """
 
     workspace: Path

@@ -15,7 +15,8 @@ from genaipa.ui.login import email_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.scoring.people import User
+    from genaipa.ui.desk import Desk
     from genaipa.ui.login import Login
 
 COOKIE = "genaipa_name"
@@ -27,27 +28,27 @@ _IN_THE_CORNER = f"""<style>
 </style>"""
 
 
-def identify(desk: Desk, login: Login | None) -> Visitor | None:
+def identify(desk: Desk, login: Login | None) -> User | None:
     """The user of this session; None, with a form on screen, until they have signed in."""
     return _by_name(desk) if login is None else _by_login(desk, login)
 
 
-def _by_name(desk: Desk) -> Visitor | None:
+def _by_name(desk: Desk) -> User | None:
     if _NAME not in st.session_state:
         st.session_state[_NAME] = unquote(st.context.cookies.get(COOKIE, ""))
-    visitor, refusal = None, ""
+    user, refusal = None, ""
     given = st.session_state[_NAME]
     if given:
         try:
-            visitor = desk.people.admit(given, desk.current.analysts(), login=False)
+            user = desk.people.admit(given, desk.current.analysts(), login=False)
         except UsageError as error:
             refusal = str(error)
-    component("remember")(key="remember", data={"cookie": COOKIE, "name": visitor.name if visitor else ""})
-    if visitor is None:
+    component("remember")(key="remember", data={"cookie": COOKIE, "name": user.name if user else ""})
+    if user is None:
         _ask_name(refusal)
     else:
-        _show(visitor.name, "not you?", _leave)
-    return visitor
+        _show(user.name, "not you?", _leave)
+    return user
 
 
 def _leave() -> None:
@@ -70,7 +71,7 @@ def _ask_name(refusal: str) -> None:
         st.text(refusal)
 
 
-def _by_login(desk: Desk, login: Login) -> Visitor | None:
+def _by_login(desk: Desk, login: Login) -> User | None:
     claims = st.user.to_dict()
     if not claims.get("is_logged_in"):
         st.subheader("Please log in")
@@ -80,18 +81,18 @@ def _by_login(desk: Desk, login: Login) -> Visitor | None:
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
         return None
     try:
-        visitor = desk.people.admit(email_of(claims), desk.current.analysts(), login=True)
+        user = desk.people.admit(email_of(claims), desk.current.analysts(), login=True)
     except UsageError as error:
         st.subheader("This desk is closed to you")
         st.text(str(error))
         st.button("Log out", on_click=st.logout)
         return None
-    _show(visitor.name, "log out", st.logout)
-    return visitor
+    _show(user.name, "log out", st.logout)
+    return user
 
 
 def _show(name: str, label: str, leave: Callable[[], None]) -> None:
-    """The visitor's name, as text, and how to be somebody else: in the corner, where it takes no room."""
+    """The user's name, as text, and how to be somebody else: in the corner, where it takes no room."""
     st.html(_IN_THE_CORNER)
     with st.container(key=_WHO, horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.text(f"{name} ·", width="content")

@@ -1,4 +1,4 @@
-"""Texts and tables on a page, put on screen as plain text by the desk's own components.
+"""Texts and tables on a page, shown as plain text by the desk's own components.
 
 Streamlit's own tables and labels would take a model's or an analyst's words for Markdown, or offer them as a
 spreadsheet.
@@ -21,19 +21,19 @@ Tone = Literal["", "system", "asked", "good", "strong", "note", "warning", "bad"
 T = TypeVar("T")
 
 ANY = "any"
-"""What a box offers to choose where everything is wanted."""
+"""The choice of a box that filters nothing."""
 FOLD = 4000
-"""Characters of a text that are shown before one asks for the rest."""
+"""Characters of a text that are shown before the rest is asked for."""
 PAGE = 10
 """Rows of a long table that are on screen at once."""
 PROBLEMS = 5
-"""Sentences about what can't be used that are on screen at once."""
+"""Problems that are on screen at once."""
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True):
     """A text under its title. `copies` gives it a button to copy it; longer than `fold` characters it is folded.
 
-    A text that `arrives` under another name than before is scrolled to: what one has just asked for.
+    A text that `arrives` under another name than before is scrolled into view.
     """
 
     text: str
@@ -107,7 +107,7 @@ def notice(key: str, text: str, tone: Tone = "note") -> None:
 
 
 def problems(key: str, sentences: Sequence[str]) -> None:
-    """What can't be used, one below the other; of very many the first ones."""
+    """Problems, one below the other; of very many the first ones."""
     if sentences:
         more = [f"… and {len(sentences) - PROBLEMS:,} more."] if len(sentences) > PROBLEMS else []
         texts(key, [Text(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more]])
@@ -122,7 +122,7 @@ def table(
     chosen: str = "",
     choose: Callable[[str], None] | None = None,
 ) -> None:
-    """A table; `label` says to a screen reader what is in it, and `choose` is called with the id of a row."""
+    """A table; `label` is its name for screen readers, and `choose` is called with the id of a chosen row."""
     _mount(key, label, columns, rows, chosen, choose, None, None)
 
 
@@ -139,7 +139,7 @@ def long_table(
 ) -> None:
     """A table of which one page is on screen, and only that page's rows are made.
 
-    `before` is called with what that page is about, before it is shown.
+    `before` is called with the items of that page before it is shown.
     """
     place = f"{key} page"
     pages = max(1, -(-len(items) // PAGE))
@@ -184,7 +184,7 @@ def _mount(
 
 
 def kept(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
-    """What `make` gives, kept in this session until the stamp is another."""
+    """The result of `make`, kept in this session until the stamp changes."""
     held = st.session_state.get(name)
     if held is None or held[0] != stamp:
         held = st.session_state[name] = (stamp, make())

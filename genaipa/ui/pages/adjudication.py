@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.assignment import Dispute
+    from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.desk import Desk
 
 _STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
 
 
 @dataclass
-class Place:
-    """What is on the adjudicator's screen.
+class OpenDispute:
+    """An answer on the adjudicator's screen.
 
-    `event` becomes the event's id, so that Enter pressed twice is one adjudication. `message` is what came of the last
-    one, and `failures` how often saving this one has failed.
+    `event` becomes the event's id, so that Enter pressed twice is one adjudication. `message` tells the outcome of the
+    last one; `failures` counts those of saving this one.
     """
 
-    visitor: str
+    user: str
     answer: str
     event: str
     draft: Draft
@@ -43,55 +44,51 @@ class Place:
 
     @property
     def id(self) -> str:
-        """Under which the browser knows it: another one takes the browser out of its waiting."""
+        """Its id in the browser, which stops waiting when it gets another."""
         return f"{self.event} {self.failures}"
 
 
 @dataclass
-class Sitting:
-    """What one session settles: the answer on screen, and by what the answers were chosen.
+class AdjudicationSession:
+    """The state of this page in one browser session; callbacks fetch it as those of `scoring.ScoringSession` do."""
 
-    Streamlit may break off a callback wherever that reaches into the session's state, if the browser has sent something
-    else meanwhile. So a callback reaches there once, before it does anything.
-    """
-
-    place: Place | None = None
+    opened: OpenDispute | None = None
     filters: tuple[str, ...] = ()
 
 
-def _sitting() -> Sitting:
-    sitting: Sitting = st.session_state.setdefault("adjudication sitting", Sitting())
-    return sitting
+def _session() -> AdjudicationSession:
+    session: AdjudicationSession = st.session_state.setdefault("adjudication session", AdjudicationSession())
+    return session
 
 
-def page(desk: Desk, visitor: Visitor) -> None:
-    """One answer at a time whose scores differ; what settles it is committed before the next is shown."""
+def page(desk: Desk, user: User) -> None:
+    """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
     head()
-    if not visitor.adjudicates:
-        notice("adjudication closed", "Only adjudicators settle answers whose scores differ, and you are not one.")
+    if user.why_no_adjudication:
+        st.text(user.why_no_adjudication)
         return
     desk.current.refresh()
-    disputes = _disputes(desk, visitor)
+    disputes = _disputes(desk, user)
     if not disputes:
         notice(
             "adjudication none",
             "There is nothing to settle: of the answers that have all their scores, none has scores that differ"
-            + (" (those that you can still be asked to score are left out)." if visitor.scores else "."),
+            + (" (those that you can still be asked to score are left out)." if user.scores else "."),
         )
         return
     chosen = _chosen(desk, disputes)
-    place = _place(desk, visitor, disputes, chosen)
-    _say_where(disputes, chosen, place)
-    if place is None:
+    opened = _opened(desk, user, disputes, chosen)
+    _say_where(disputes, chosen, opened)
+    if opened is None:
         notice("adjudication done", "None of these is left. Choose others above.", "done")
         return
     try:
-        case = desk.pool.case(place.answer)
+        case = desk.pool.case(opened.answer)
     except GenaipaError as error:
-        desk.set_aside(place.answer, error)
+        desk.set_aside(opened.answer, error)
         st.rerun()
     try:
-        desk.queue.expose(visitor.name, [place.answer], scores=True, system=not desk.queue.plan.blind)
+        desk.queue.expose(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
         notice("adjudication trouble", str(error), "bad")
         return
@@ -101,32 +98,32 @@ def page(desk: Desk, visitor: Visitor) -> None:
     with right:
         component("verdict")(
             key="verdict",
-            data=_on_screen(desk, visitor, disputes[place.answer], place) | {"can": _can(visitor, disputes, chosen)},
-            on_did_change=lambda: _take(desk, visitor, disputes, chosen),
+            data=_on_screen(desk, user, disputes[opened.answer], opened) | {"can": _can(user, disputes, chosen)},
+            on_did_change=lambda: _take(desk, user, disputes, chosen),
         )
 
 
 # -- which answer --
 
 
-def _disputes(desk: Desk, visitor: Visitor) -> dict[str, Dispute]:
-    """Everything that this visitor may settle: what has all its scores, what differs most first."""
-    stamp = (visitor.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+def _disputes(desk: Desk, user: User) -> dict[str, Dispute]:
+    """The disputes that this user may settle: answers with all their scores, the largest difference first."""
+    stamp = (user.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
 
     def found() -> dict[str, Dispute]:
-        disputes = desk.queue.disputes(visitor.name, scores=visitor.scores)
+        disputes = desk.queue.disputes(user.name, scores=user.scores)
         return {d.answer: d for d in disputes if len(d.scores) >= desk.queue.wanted(d.answer)}
 
     return kept("adjudication disputes", stamp, found)
 
 
 def _differences(rubric: Rubric) -> list[float]:
-    """By how much two values of the rubric can differ."""
+    """The differences that two values of the rubric can have."""
     return sorted({more - less for more in rubric.values for less in rubric.values if more > less})
 
 
 def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
-    """The answers that the filters leave, in order."""
+    """The answers that pass the filters, in order."""
     boxes = st.columns(4)
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
     state = boxes[0].selectbox("Which", list(_STATES), key="adjudication state")
@@ -154,40 +151,40 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     return sorted(found, key=lambda answer: -apart(disputes[answer]))
 
 
-def _place(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> Place | None:
-    """What stays on screen, or was gone to; else the first answer that the filters leave."""
-    sitting = _sitting()
+def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
+    """The answer on screen while it is still in dispute, else the first that passes the filters."""
+    session = _session()
     filters = tuple(st.session_state[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
-    same_filters = sitting.filters == filters
-    sitting.filters = filters
-    place = sitting.place
+    same_filters = session.filters == filters
+    session.filters = filters
+    opened = session.opened
     stays = (
-        place is not None
-        and place.visitor == visitor.name
-        and place.answer in disputes
-        # An answer whose adjudication was undone stands there even where the filters leave it out.
-        and (same_filters or place.answer in chosen)
+        opened is not None
+        and opened.user == user.name
+        and opened.answer in disputes
+        # An answer whose adjudication was undone stays even if the filters exclude it.
+        and (same_filters or opened.answer in chosen)
     )
     if not stays:
-        place = sitting.place = _at(desk, visitor, disputes[chosen[0]]) if chosen else None
-    return place
+        opened = session.opened = _open(desk, user, disputes[chosen[0]]) if chosen else None
+    return opened
 
 
-def _at(desk: Desk, visitor: Visitor, dispute: Dispute, message: str = "") -> Place:
-    """An answer with what this adjudicator had typed for it: the draft, else how they settled it before."""
-    name, standing = visitor.name, dispute.adjudication
+def _open(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
+    """An answer with this adjudicator's draft, else with their adjudication, else empty."""
+    name, given = user.name, dispute.adjudication
     draft = desk.store.draft(name, dispute.answer, "adjudication")
-    if draft is None and standing is not None and standing.analyst == name and standing.values is not None:
-        draft = Draft(
-            name, dispute.answer, "adjudication", typed=desk.rubric.keys_of(standing.values), note=standing.note
-        )
-    return Place(name, dispute.answer, new_id(), draft or Draft(name, dispute.answer, "adjudication"), message)
+    if draft is None:
+        draft = Draft(name, dispute.answer, "adjudication")
+        if given is not None and given.analyst == name and given.values is not None:
+            draft = structs.replace(draft, typed=desk.rubric.keys_of(given.values), note=given.note)
+    return OpenDispute(name, dispute.answer, new_id(), draft, message)
 
 
-def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], place: Place | None) -> None:
+def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
     settled = sum(1 for dispute in disputes.values() if dispute.adjudication)
     where = (
-        f" · {chosen.index(place.answer) + 1:,} of {len(chosen):,} shown" if place and place.answer in chosen else ""
+        f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
     )
     st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}")
 
@@ -225,23 +222,23 @@ def _sections(case: Case) -> list[Text]:
     ]
 
 
-def _on_screen(desk: Desk, visitor: Visitor, dispute: Dispute, place: Place) -> dict[str, Any]:
-    others = [event for event in (dispute.adjudication,) if event and event.analyst != visitor.name]
+def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute) -> dict[str, Any]:
+    others = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
     columns = [*dispute.scores.values(), *others]
-    draft, rubric = place.draft, desk.rubric
+    draft, rubric = opened.draft, desk.rubric
     return {
-        "id": place.id,
-        "answer": place.answer,
+        "id": opened.id,
+        "answer": opened.answer,
         "analysts": [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns],
         "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
         "draft": {"typed": draft.typed or rubric.untyped, "note": draft.note, "seconds": draft.seconds},
-        "message": place.message,
+        "message": opened.message,
     }
 
 
-def _can(visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> dict[str, bool]:
+def _can(user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> dict[str, bool]:
     others = len(chosen) > 1
-    return {"back": others, "skip": others, "undo": _last(visitor, disputes) is not None}
+    return {"back": others, "skip": others, "undo": _last(user, disputes) is not None}
 
 
 def _about(event: Event) -> str:
@@ -260,30 +257,30 @@ def _metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event])
 # -- what comes from the browser --
 
 
-def _take(desk: Desk, visitor: Visitor, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
-    """Carry out what the adjudicator did, once: what belongs to an answer no longer on screen was carried out."""
-    sitting, sent = _sitting(), st.session_state["verdict"].get("did")
-    place = sitting.place
-    if not sent or place is None or sent["id"] != place.id:
+def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
+    """Carry out an act of the adjudicator once: one for an answer no longer on screen was carried out before."""
+    session, sent = _session(), st.session_state["verdict"].get("did")
+    opened = session.opened
+    if not sent or opened is None or sent["id"] != opened.id:
         return
-    before, place.draft = place.draft, _drafted(desk.rubric, place.draft, sent)
+    before, opened.draft = opened.draft, _drafted(desk.rubric, opened.draft, sent)
     try:
         if sent["what"] == "save":
-            sitting.place = _save(desk, visitor, place, disputes, chosen)
+            session.opened = _save(desk, user, opened, disputes, chosen)
             return
-        if (place.draft.typed, place.draft.note) != (before.typed, before.note):
-            desk.store.save_draft(place.draft)
+        if (opened.draft.typed, opened.draft.note) != (before.typed, before.note):
+            desk.store.save_draft(opened.draft)
         if sent["what"] == "undo":
-            sitting.place = _undo(desk, visitor, place, disputes)
+            session.opened = _undo(desk, user, opened, disputes)
         elif sent["what"] in ("skip", "back"):
-            beside = _beside(place.answer, chosen, 1 if sent["what"] == "skip" else -1)
-            sitting.place = _at(desk, visitor, disputes[beside])
+            beside = _beside(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
+            session.opened = _open(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
-        sitting.place = replace(place, message=f"Not saved: {error}", failures=place.failures + 1)
+        session.opened = replace(opened, message=f"Not saved: {error}", failures=opened.failures + 1)
 
 
 def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:
-    """What is typed by now; the draft as it was where that can't be understood."""
+    """The draft with the values and the note that were sent; unchanged if these make no sense."""
     typed = str(sent["typed"])
     if not rubric.can_be_typed(typed):
         return draft
@@ -291,21 +288,21 @@ def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:
 
 
 def _save(
-    desk: Desk, visitor: Visitor, place: Place, disputes: Mapping[str, Dispute], chosen: list[str]
-) -> Place | None:
+    desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str]
+) -> OpenDispute | None:
     """Commit the adjudication; the next answer."""
-    draft = place.draft
+    draft = opened.draft
     desk.queue.adjudicate(
-        visitor.name,
-        place.answer,
+        user.name,
+        opened.answer,
         desk.rubric.typed(draft.typed),
         note=draft.note.strip(),
         seconds=draft.seconds,
-        id=place.event,
+        id=opened.event,
     )
-    beside = _beside(place.answer, chosen, 1)
+    beside = _beside(opened.answer, chosen, 1)
     # The last one of its kind: the filters say what is left.
-    return None if beside == place.answer else _at(desk, visitor, disputes[beside], "Saved.")
+    return None if beside == opened.answer else _open(desk, user, disputes[beside], "Saved.")
 
 
 def _beside(answer: str, chosen: list[str], step: int) -> str:
@@ -314,15 +311,15 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
     return chosen[(here + step) % len(chosen)] if chosen else answer
 
 
-def _last(visitor: Visitor, disputes: Mapping[str, Dispute]) -> Event | None:
-    """The latest adjudication of this visitor that stands."""
+def _last(user: User, disputes: Mapping[str, Dispute]) -> Event | None:
+    """The latest adjudication of this user in effect."""
     given = (dispute.adjudication for dispute in disputes.values())
-    return max((e for e in given if e and e.analyst == visitor.name), key=lambda event: event.time, default=None)
+    return max((e for e in given if e and e.analyst == user.name), key=lambda event: event.time, default=None)
 
 
-def _undo(desk: Desk, visitor: Visitor, place: Place, disputes: Mapping[str, Dispute]) -> Place:
+def _undo(desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]) -> OpenDispute:
     """Withdraw the last adjudication; its answer is there again with what was typed."""
-    last = _last(visitor, disputes)
-    if last is None or desk.queue.undo_adjudication(visitor.name, last.answer) is None:
-        return place
-    return _at(desk, visitor, disputes[last.answer], "Your adjudication is withdrawn: here is the answer again.")
+    last = _last(user, disputes)
+    if last is None or desk.queue.undo_adjudication(user.name, last.answer) is None:
+        return opened
+    return _open(desk, user, disputes[last.answer], "Your adjudication is withdrawn: here is the answer again.")

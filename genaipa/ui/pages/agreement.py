@@ -1,4 +1,4 @@
-"""Agreement: how far the analysts agree, where they differ most, and who scores more kindly than the others."""
+"""Agreement page: how much the analysts agree, where they differ most, and who is more lenient."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute
     from genaipa.scoring.current import CurrentScores
+    from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.store import Store
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.desk import Desk
 
 FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
 _SHORT = {"completeness": "complete"}
 
 
-def page(desk: Desk, visitor: Visitor) -> None:
-    """Everything about agreement, worked out from the people's scores that stand now."""
+def page(desk: Desk, user: User) -> None:
+    """Show the agreement of the people's current scores."""
     head("Agreement")
     desk.current.refresh()
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
@@ -47,14 +48,14 @@ def page(desk: Desk, visitor: Visitor) -> None:
     _metrics(found, desk.rubric)
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
-    _answers(desk, visitor)
+    _answers(desk, user)
 
 
 @lru_cache(maxsize=1)
 def _measured(pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
-    """What the scores of a pool's answers come to, and how many are left out because they are not independent.
+    """The agreement on a pool's answers, and the number of scores left out because they are not independent.
 
-    It is worked out once for every session until something comes in.
+    Computed once for all sessions until something comes in.
     """
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
     scores = (score for score in current.independent_scores() if score.answer in pool.answers)
@@ -136,18 +137,18 @@ def _leaning(leaning: Leaning) -> Row:
     return Row((leaning.analyst, _few(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
 
-def _answers(desk: Desk, visitor: Visitor) -> None:
-    """The answers whose scores differ most, of those that the visitor won't be asked to score."""
+def _answers(desk: Desk, user: User) -> None:
+    """The answers whose scores differ most, without those that the user could be asked to score."""
     part("Answers that differ most")
-    name = visitor.name
+    name = user.name
     disputes = kept(
         "agreement disputes",
         (name, desk.current.seen),
-        lambda: sorted(desk.queue.disputes(name, scores=visitor.scores), key=lambda d: -sum(d.differences.values())),
+        lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
         hidden = ", or none whose scores you may see: those that you can still be asked to score are left out"
-        notice("agreement same", f"There is none{hidden if visitor.scores else ''}.")
+        notice("agreement same", f"There is none{hidden if user.scores else ''}.")
         return
     columns = [
         Column("question"),

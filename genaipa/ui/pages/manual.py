@@ -18,8 +18,9 @@ from genaipa.systems.catalog import resolve
 from genaipa.ui.widgets import FOLD, Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
 
 if TYPE_CHECKING:
+    from genaipa.scoring.people import User
     from genaipa.tasks.base import Call
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.desk import Desk
     from genaipa.workspace import Workspace
 
 LAST = "by hand said"
@@ -39,7 +40,7 @@ class Chat:
         return len(self.sheet.calls) - len(self.missing)
 
 
-def page(desk: Desk, _visitor: Visitor) -> None:
+def page(desk: Desk, _user: User) -> None:
     """Choose a run and a chat, paste, and give the reply back."""
     head("By hand")
     _say_last()

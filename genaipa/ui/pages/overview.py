@@ -1,4 +1,4 @@
-"""Overview: how far the runs and their scoring are, and any answer with the conversation in which it was given."""
+"""Overview page: the progress of runs and scoring, and any answer with its conversation."""
 
 from __future__ import annotations
 
@@ -43,30 +43,31 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
     from genaipa.scoring.assignment import History
     from genaipa.scoring.events import Event
+    from genaipa.scoring.people import User
     from genaipa.systems.base import Message
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.desk import Desk
 
 ANSWER = "overview answer"
-"""Where the session keeps which answer was chosen."""
+"""Key of the chosen answer in the session's state."""
 HIDDEN = Cell("hidden", tone="quiet")
 
 
 @dataclass(frozen=True)
-class Sight:
-    """What a visitor may see of an answer: all of it, unless it is `ahead` of them, still to be scored, and blind."""
+class Visibility:
+    """What a user may see of an answer: everything, unless it is `ahead` of them, still to be scored, and blind."""
 
-    visitor: Visitor
+    user: User
     ahead: AbstractSet[str]
     blind: bool
 
     @classmethod
-    def of(cls, desk: Desk, visitor: Visitor) -> Sight:
-        """The sight of this visitor now."""
-        ahead = desk.queue.ahead_of(visitor.name) if visitor.scores else frozenset()
-        return cls(visitor, ahead, desk.queue.plan.blind)
+    def of(cls, desk: Desk, user: User) -> Visibility:
+        """What this user may see now."""
+        ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset()
+        return cls(user, ahead, desk.queue.plan.blind)
 
-    def whose(self, digest: str) -> bool:
-        """Whether they may know whose answer it is."""
+    def system(self, digest: str) -> bool:
+        """Whether they may see which system gave it."""
         return not self.blind or self.scores(digest)
 
     def scores(self, digest: str) -> bool:
@@ -74,33 +75,33 @@ class Sight:
         return digest not in self.ahead
 
 
-def page(desk: Desk, visitor: Visitor) -> None:
-    """How far everything is; below, the answers."""
+def page(desk: Desk, user: User) -> None:
+    """Show the progress of the study, its runs and analysts, and the answers."""
     desk.pool.refresh()
     desk.current.refresh()
     head("Overview")
-    problems("overview problems", desk.problems(visitor))
+    problems("overview problems", desk.problems(user))
     if desk.pool.left_out:
         st.caption(desk.pool.left_out)
-    _numbers(desk, visitor)
+    _numbers(desk, user)
     runs = _runs(desk)
     if not runs:
         notice("overview none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
     _analysts(desk)
-    _answers(desk, Sight.of(desk, visitor), runs)
+    _answers(desk, Visibility.of(desk, user), runs)
 
 
 # -- how far everything is --
 
 
-def _numbers(desk: Desk, visitor: Visitor) -> None:
-    progress = desk.queue.progress(visitor.name)
+def _numbers(desk: Desk, user: User) -> None:
+    progress = desk.queue.progress(user.name)
     # Of all answers, to count them: which they are is not said here.
     disputes = kept(
         "overview disputes",
         (desk.current.seen, desk.pool.generation),
-        lambda: desk.queue.disputes(visitor.name, scores=False),
+        lambda: desk.queue.disputes(user.name, scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.adjudication)
     numbers = {
@@ -154,7 +155,7 @@ def _run(folder: RunFolder) -> Row:
 
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
-    """The counts of a run and where each key's record stands, read anew only when its answers have grown."""
+    """A run's counts and the byte offset of each key's record, read again only when its answers have grown."""
     answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
     return _read(folder.path, stat and (stat.st_size, stat.st_mtime_ns))
@@ -193,13 +194,13 @@ def _analyst(desk: Desk, name: str, history: History) -> Row:
 # -- the answers --
 
 
-def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
+def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> None:
     """Choose an answer, and read it."""
     part("Answers")
     if not desk.pool.answers:
         notice("overview no answers", "No answer is in yet.")
         return
-    found = _found(desk, sight, list(runs))
+    found = _found(desk, visible, list(runs))
     if not found:
         notice("overview no match", "No answer is listed here. Choose another run, document or question.")
         return
@@ -212,15 +213,15 @@ def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
         state[ANSWER] = digest
 
     def look(page: Sequence[Answer]) -> None:
-        shown_whose = [answer.digest for answer in page if sight.whose(answer.digest)]
-        desk.queue.expose(sight.visitor.name, shown_whose, system=True)
+        shown_whose = [answer.digest for answer in page if visible.system(answer.digest)]
+        desk.queue.expose(visible.user.name, shown_whose, system=True)
 
     long_table(
         "overview answers",
         "Answers",
         columns,
         found,
-        lambda answer: _answer(desk, sight, answer),
+        lambda answer: _answer(desk, visible, answer),
         chosen=state.get(ANSWER, ""),
         choose=choose,
         before=look,
@@ -230,19 +231,19 @@ def _answers(desk: Desk, sight: Sight, runs: dict[str, RunFolder]) -> None:
         st.caption("Choose an answer to read it as it was asked.")
         return
     try:
-        _read_answer(desk, sight, answer, runs)
+        _read_answer(desk, visible, answer, runs)
     except GenaipaError as error:
         notice("overview trouble", str(error), "bad")
 
 
 @lru_cache(maxsize=1)
 def _ordered(pool: Pool, _arrived: int, _generation: int) -> list[Answer]:
-    """The answers of a pool as it is now. Not in the order of the runs, which would say whose an answer is."""
+    """A pool's answers, not in the order of the runs, which would tell whose an answer is."""
     return sorted(pool.answers.values(), key=lambda a: (a.document, a.question, a.wording, a.digest))
 
 
-def _found(desk: Desk, sight: Sight, runs: list[str]) -> list[Answer]:
-    """The answers of a run, a document and a question, as they are chosen here."""
+def _found(desk: Desk, visible: Visibility, runs: list[str]) -> list[Answer]:
+    """The answers of the run, document and question that the boxes choose."""
     pool = desk.pool
     order = _ordered(pool, len(pool.arrived), pool.generation)
     boxes = st.columns(3)
@@ -254,16 +255,16 @@ def _found(desk: Desk, sight: Sight, runs: list[str]) -> list[Answer]:
     if run == ANY:
         return found
     of_run = [answer for answer in found if any(where.run == run for where in answer.occurrences)]
-    listed = [answer for answer in of_run if sight.whose(answer.digest)]
+    listed = [answer for answer in of_run if visible.system(answer.digest)]
     if len(listed) < len(of_run):
         left_out = len(of_run) - len(listed)
         st.caption(f"{left_out:,} answers of this run are left out: you can still be asked to score them, blind.")
     return listed
 
 
-def _answer(desk: Desk, sight: Sight, answer: Answer) -> Row:
+def _answer(desk: Desk, visible: Visibility, answer: Answer) -> Row:
     whose: tuple[str | Cell, ...] = (HIDDEN, HIDDEN, HIDDEN)
-    if sight.whose(answer.digest):
+    if visible.system(answer.digest):
         places = answer.occurrences
         whose = (
             _listed(where.system for where in places),
@@ -279,16 +280,16 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _read_answer(desk: Desk, sight: Sight, answer: Answer, runs: dict[str, RunFolder]) -> None:
-    """One answer: the question, the reply, what was said before, and the scores."""
+def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str, RunFolder]) -> None:
+    """One answer: question, reply, conversation and scores."""
     try:
         case = desk.pool.case(answer.digest)
     except GenaipaError as error:
         desk.set_aside(answer.digest, error)
         st.rerun()
     part("The answer as it was asked")
-    if sight.whose(answer.digest):
-        _said(desk, sight, answer, case, runs)
+    if visible.system(answer.digest):
+        _said(desk, visible, answer, case, runs)
     else:
         notice(
             "overview blind",
@@ -299,16 +300,16 @@ def _read_answer(desk: Desk, sight: Sight, answer: Answer, runs: dict[str, RunFo
     if case.annotated:
         aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
         texts("overview annotated", [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)])
-    if sight.scores(answer.digest):
-        scores_of(desk, sight.visitor, answer, key="overview scores")
+    if visible.scores(answer.digest):
+        scores_of(desk, visible.user, answer, key="overview scores")
 
 
 def _question_and_reply(asked: str, reply: str) -> None:
     texts("overview reply", [Text(asked, "Asked", tone="asked"), Text(reply, "Answer", fold=FOLD)])
 
 
-def _said(desk: Desk, sight: Sight, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
-    """The conversation in which it was given, in one of the places in which it was."""
+def _said(desk: Desk, visible: Visibility, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
+    """The conversation of one of the answer's occurrences."""
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
     if len(places) > 1:
         where = places[st.selectbox("This text was given in", list(places), key=f"overview place {answer.digest}")]
@@ -318,8 +319,8 @@ def _said(desk: Desk, sight: Sight, answer: Answer, case: Case, runs: dict[str, 
     record = _record(folder, where)
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", [Column(""), Column("")], _facts(where, record))
-    before, told = _before(sight, answer, messages[:-2])
-    desk.queue.expose(sight.visitor.name, [answer.digest, *told], system=True)
+    before, told = _before(visible, answer, messages[:-2])
+    desk.queue.expose(visible.user.name, [answer.digest, *told], system=True)
     if before:
         with st.expander(f"What was said before ({len(before)} messages)"):
             texts("overview before", before)
@@ -346,7 +347,7 @@ def _facts(where: Occurrence, record: Record) -> list[Row]:
     return [Row((Cell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
 
 
-def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
+def _before(visible: Visibility, answer: Answer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
     """The messages before an answer, and the digests of the answers among them.
 
     Answers of the same system that are still to be scored blind are hidden.
@@ -356,7 +357,7 @@ def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> tuple[
         if message.role == "user":
             asked = message.content
             shown_messages.append(Text(asked, "Said to it", message.purpose, "system", fold=FOLD))
-        elif not sight.whose(digest := answer_digest(answer.document_digest, asked, message.content)):
+        elif not visible.system(digest := answer_digest(answer.document_digest, asked, message.content)):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:
             told.append(digest)
@@ -364,12 +365,12 @@ def _before(sight: Sight, answer: Answer, messages: Sequence[Message]) -> tuple[
     return shown_messages, told
 
 
-def scores_of(desk: Desk, visitor: Visitor, answer: Answer, *, key: str) -> None:
-    """Everyone's values side by side, and the notes; that a visitor sees those of others is remembered."""
+def scores_of(desk: Desk, user: User, answer: Answer, *, key: str) -> None:
+    """Everyone's values side by side, and the notes; seeing those of others is recorded as an exposure."""
     given = list(desk.current.scores(answer.digest).values())
     given += filter(None, [desk.current.adjudication(answer.digest)])
-    if any(event.analyst != visitor.name for event in given):
-        desk.queue.expose(visitor.name, [answer.digest], scores=True)
+    if any(event.analyst != user.name for event in given):
+        desk.queue.expose(user.name, [answer.digest], scores=True)
     if not given:
         st.caption("Nobody has scored it yet.")
         return

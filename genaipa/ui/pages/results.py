@@ -1,6 +1,6 @@
 """Results: the report's numbers and figures with filters, and the answers behind a cell of a heat map.
 
-This page says whose an answer is and how it was scored. So answers that its visitor can still be asked to score are in
+This page says whose an answer is and how it was scored. So answers that its user can still be asked to score are in
 none of its numbers, and showing others is recorded as exposure, as on every page (see `Queue.expose`).
 """
 
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.table import Table
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.scoring.people import User
+    from genaipa.ui.desk import Desk
 
 BOUNDS = Bounds()
 """Where the bands begin, as in a report that was not told otherwise."""
@@ -71,27 +72,27 @@ class Place:
     column: str
 
 
-def page(desk: Desk, visitor: Visitor) -> None:
+def page(desk: Desk, user: User) -> None:
     """The systems, the heat map with the answers behind it, the box plots, and whatever else a report has."""
     desk.pool.refresh()
     desk.current.refresh()
     head("Results")
-    problems("results problems", desk.problems(visitor))
+    problems("results problems", desk.problems(user))
     shelf = shelf_of(desk.pool)
     taken = _taken(desk, shelf)
     if taken is None:
         notice("results none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
     choice = _choice(taken)
-    ahead = desk.queue.ahead_of(visitor.name) if visitor.scores else frozenset[str]()
+    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
     found = view(taken, choice, taken.hidden(ahead))
-    _left_out(desk, visitor, found)
+    _left_out(desk, user, found)
     if found.frame["counted"].any():
         _board(found)
-        _by_metric(desk, visitor, found)
+        _by_metric(desk, user, found)
     else:
         notice("results unscored", "No score counts here: nobody has scored what is chosen, or it is left out.")
-    _report(desk, visitor, found)
+    _report(desk, user, found)
 
 
 def _taken(desk: Desk, shelf: Shelf) -> Taken | None:
@@ -128,8 +129,8 @@ def _choice(taken: Taken) -> Choice:
     return Choice(system, experiment, document, questions, whose, excluded)
 
 
-def _left_out(desk: Desk, visitor: Visitor, found: View) -> None:
-    """Say what is kept from this visitor, and let them choose to see it."""
+def _left_out(desk: Desk, user: User, found: View) -> None:
+    """Say what is kept from this user, and let them choose to see it."""
     scored = found.left_out
     if not scored:
         return
@@ -146,7 +147,7 @@ def _left_out(desk: Desk, visitor: Visitor, found: View) -> None:
         st.button(
             "Show me all of them",
             key="results show all",
-            on_click=lambda: desk.queue.expose(visitor.name, scored, system=True, scores=True),
+            on_click=lambda: desk.queue.expose(user.name, scored, system=True, scores=True),
         )
 
 
@@ -194,7 +195,7 @@ def _interval(board: Table, row: Line) -> Cell:
 
 
 @st.fragment
-def _by_metric(desk: Desk, visitor: Visitor, found: View) -> None:
+def _by_metric(desk: Desk, user: User, found: View) -> None:
     """The heat map of one experiment with the box plots beneath it; between them the answers behind a cell."""
     part("By question and metric")
     experiments = [str(name) for name in found.questions.data["experiment"].unique()]
@@ -204,7 +205,7 @@ def _by_metric(desk: Desk, visitor: Visitor, found: View) -> None:
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.expose(visitor.name, found.told(experiment), scores=True)
+    desk.queue.expose(user.name, found.told(experiment), scores=True)
     _heatmap(found, experiment, rows)
     place: Place | None = st.session_state.get(CELL)
     here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
@@ -212,7 +213,7 @@ def _by_metric(desk: Desk, visitor: Visitor, found: View) -> None:
     if here is None or line is None:
         st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
     else:
-        _behind(desk, visitor, found, here, line)
+        _behind(desk, user, found, here, line)
     spread.boxes(found, experiment, BOUNDS)
 
 
@@ -305,7 +306,7 @@ def _band(column: str, value: float) -> Band:
 # -- the answers behind a cell --
 
 
-def _behind(desk: Desk, visitor: Visitor, found: View, place: Place, line: Line) -> None:
+def _behind(desk: Desk, user: User, found: View, place: Place, line: Line) -> None:
     """The answers whose scores a cell is a mean of, and one of them to read."""
     part("Behind the cell")
     value = line[place.column]
@@ -322,7 +323,7 @@ def _behind(desk: Desk, visitor: Visitor, found: View, place: Place, line: Line)
 
     def look(on_page: Sequence[Behind]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
-        desk.queue.expose(visitor.name, digests, system=True, scores=True)
+        desk.queue.expose(user.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
         st.session_state[ANSWER] = digest
@@ -348,7 +349,7 @@ def _behind(desk: Desk, visitor: Visitor, found: View, place: Place, line: Line)
     )
     digest = st.session_state.get(ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
-        _read(desk, visitor, digest)
+        _read(desk, user, digest)
     else:
         st.caption("Choose an answer to read it with its scores and notes.")
 
@@ -382,7 +383,7 @@ def _given(row: Line, column: str) -> str:
     return f"{row['analyst']}{how} {_written(column, value) if column == 'm_all' else shown(value)}"
 
 
-def _read(desk: Desk, visitor: Visitor, digest: str) -> None:
+def _read(desk: Desk, user: User, digest: str) -> None:
     """One answer: what was asked, the reply, the annotated answer, and everyone's scores with their notes."""
     answer = desk.pool.answers.get(digest)
     if answer is None:
@@ -398,20 +399,20 @@ def _read(desk: Desk, visitor: Visitor, digest: str) -> None:
         aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
         entries += [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)]
     texts("results reply", entries)
-    scores_of(desk, visitor, answer, key="results scores")
+    scores_of(desk, user, answer, key="results scores")
 
 
 # -- the rest of the report --
 
 
-def _report(desk: Desk, visitor: Visitor, found: View) -> None:
+def _report(desk: Desk, user: User, found: View) -> None:
     """Any other part of the report, of what is chosen."""
     part("The rest of the report")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.toggle("Work out every table and figure of the report for what is chosen", key="results report")
     if not wanted:
         return
-    desk.queue.expose(visitor.name, found.told(), scores=True)
+    desk.queue.expose(user.name, found.told(), scores=True)
     with st.spinner("Working out the report …"):
         chapters = {chapter.title: chapter for chapter in found.report.chapters}
     if not chapters:

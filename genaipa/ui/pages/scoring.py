@@ -1,28 +1,28 @@
-"""The desk itself: one answer at a time, its document beside it, and the keys that score it."""
+"""The Score page: one answer at a time, its document beside it, and the keys that score it."""
 
 from __future__ import annotations
 
 import math
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.events import Draft
+from genaipa.scoring.events import Draft, new_id
 from genaipa.ui.answer_view import Prepared, comparison, prepare
 from genaipa.ui.components import component
 
 if TYPE_CHECKING:
     from genaipa.scoring.events import Event
+    from genaipa.scoring.people import User
     from genaipa.scoring.queue import Progress
-    from genaipa.ui.desk import Desk, Visitor
+    from genaipa.ui.desk import Desk
 
 
 @dataclass
-class Turn:
+class OpenAnswer:
     """An answer on an analyst's screen. `id` becomes the id of its score, so that Enter pressed twice is one score."""
 
     analyst: str
@@ -34,21 +34,21 @@ class Turn:
 
 
 @dataclass
-class Sitting:
-    """What one session at the desk is about.
+class ScoringSession:
+    """The state of this page in one browser session.
 
-    It changes as a whole: Streamlit may break off a callback wherever that reaches into the session's state, if the
-    browser has sent something else meanwhile. So a callback reaches there once, before it does anything.
+    Streamlit may interrupt a callback wherever it accesses the session's state, if the browser has sent something else
+    meanwhile. So a callback fetches this object once, before it does anything, and changes that.
     """
 
-    turn: Turn | None = None
+    opened: OpenAnswer | None = None
     settled: str = ""
-    """The turn that was dealt with last."""
+    """The id of the answer that was finished last."""
     answered: int = 0
-    """The number of the act that was carried out last."""
+    """The number of the last act that was carried out."""
     message: str = ""
     comparison: dict[str, Any] | None = None
-    """How the score of this turn lies beside the reference analyst's, while that is read."""
+    """This answer's score beside the reference analyst's, while that is on screen."""
     preselect: bool = False
     begun: bool = False
     """Whether an answer was on screen before."""
@@ -56,52 +56,52 @@ class Sitting:
     """What was on screen last."""
 
 
-def _sitting() -> Sitting:
-    sitting: Sitting = st.session_state.setdefault("sitting", Sitting())
-    return sitting
+def _session() -> ScoringSession:
+    session: ScoringSession = st.session_state.setdefault("scoring session", ScoringSession())
+    return session
 
 
-def page(desk: Desk, visitor: Visitor) -> None:
+def page(desk: Desk, user: User) -> None:
     """Show the next answer and take its score; a finished one is committed before the next is shown."""
-    if not visitor.scores:
-        st.info("You are not among the analysts of this study; the other pages are open to you.")
+    if user.why_no_scores:
+        st.text(user.why_no_scores)
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
-    sitting = _sitting()
-    if sitting.turn is not None and sitting.turn.analyst != visitor.name:
-        sitting.turn = sitting.comparison = sitting.shown = None
+    session = _session()
+    if session.opened is not None and session.opened.analyst != user.name:
+        session.opened = session.comparison = session.shown = None
     try:
-        if sitting.turn is None:
-            sitting.turn = _compared_last(desk, visitor, sitting) or _next(desk, visitor, sitting)
-        if sitting.turn is None:
-            sitting.shown = None
-            _nothing_left(desk, visitor, sitting)
+        if session.opened is None:
+            session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
+        if session.opened is None:
+            session.shown = None
+            _nothing_left(desk, user, session)
             return
-        sitting.shown = _on_screen(desk, visitor, sitting, sitting.turn)
+        session.shown = _on_screen(desk, user, session, session.opened)
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
-        if sitting.shown is None:
+        if session.shown is None:
             raise
-        _mount(desk, visitor, sitting.shown | _away(sitting, error))
+        _mount(desk, user, session.shown | _away(session, error))
     else:
-        _mount(desk, visitor, sitting.shown)
+        _mount(desk, user, session.shown)
 
 
-def _away(sitting: Sitting, error: GenaipaError) -> dict[str, Any]:
-    """What the screen says while the scores can't be reached."""
-    if sitting.turn is None:
+def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
+    """The message while the store can't be reached."""
+    if session.opened is None:
         trouble = f"Saved; the next answer can't be shown yet: {error}"
     else:
-        trouble = sitting.turn.trouble or f"Not kept yet: {error}"
-    return {"away": True, "answered": sitting.answered, "trouble": trouble}
+        trouble = session.opened.trouble or f"Not kept yet: {error}"
+    return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
-def _mount(desk: Desk, visitor: Visitor, data: dict[str, Any]) -> None:
+def _mount(desk: Desk, user: User, data: dict[str, Any]) -> None:
     component("pad")(
         key="pad",
         data=data,
-        on_draft_change=lambda: _take_draft(desk, visitor),
-        on_act_change=lambda: _take_act(desk, visitor),
+        on_draft_change=lambda: _take_draft(desk, user),
+        on_act_change=lambda: _take_act(desk, user),
     )
 
 
@@ -113,54 +113,45 @@ def _prepared(_desk: Desk, digest: str) -> Prepared:
     )
 
 
-def _next(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | None:
-    """What this analyst scores next, with what they had typed for it before."""
-    while True:
-        digest = desk.queue.next(visitor.name)
-        if digest is None and desk.pool.refresh():
-            digest = desk.queue.next(visitor.name)
-        if digest is None:
-            return None
+def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
+    """This analyst's next answer, with their draft of it; None when nothing is left."""
+    while digest := desk.queue.next(user.name) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
         try:
             _prepared(desk, digest)
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return _turn(desk, visitor, digest, sitting)
+            return _open(desk, user, digest, session)
+    return None
 
 
-def _compared_last(desk: Desk, visitor: Visitor, sitting: Sitting) -> Turn | None:
-    """The comparison that a reload took off the screen: of the last score, where nothing was begun after it."""
-    begun, sitting.begun = sitting.begun, True
-    last = None if begun or desk.queue.has_begun(visitor.name) else desk.queue.last(visitor.name)
+def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
+    """The last score's comparison, restored after a reload if nothing was begun since."""
+    begun, session.begun = session.begun, True
+    last = None if begun or desk.queue.has_begun(user.name) else desk.queue.last(user.name)
     if last is None or not last.calibration or last.answer not in desk.pool.answers:
         return None
-    reference = desk.queue.reference(last.answer, visitor.name)
+    reference = desk.queue.reference(last.answer, user.name)
     if reference is None:
         return None
-    sitting.comparison = comparison(last, reference, _prepared(desk, last.answer), desk.rubric)
-    return _turn(desk, visitor, last.answer, sitting)
+    session.comparison = comparison(last, reference, _prepared(desk, last.answer), desk.rubric)
+    return _open(desk, user, last.answer, session)
 
 
-def _turn(desk: Desk, visitor: Visitor, digest: str, sitting: Sitting) -> Turn:
-    standing = desk.current.score(digest, visitor.name)
-    draft = desk.store.draft(visitor.name, digest, "score")
-    turn = Turn(
-        analyst=visitor.name,
-        answer=digest,
-        mode="correction" if standing else "score",
-        id=uuid.uuid4().hex,
-        draft=draft or _as_draft(desk, standing) or Draft(visitor.name, digest, "score"),
-    )
+def _open(desk: Desk, user: User, digest: str, session: ScoringSession) -> OpenAnswer:
+    """An answer with its draft, else with the score to be corrected, else empty or with the suggestions."""
+    score = desk.current.score(digest, user.name)
+    draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
+    opened = OpenAnswer(user.name, digest, "correction" if score else "score", new_id(), draft)
     suggested = _prepared(desk, digest).shown["suggestion"]
-    if turn.draft.typed in ("", desk.rubric.untyped) and suggested and sitting.preselect:
+    if opened.draft.typed in ("", desk.rubric.untyped) and suggested and session.preselect:
         typed = "".join(suggested.get(metric, ".") for metric in desk.rubric.metrics)
-        turn.draft = Draft(visitor.name, digest, "score", typed=typed, preselected=True)
-    return turn
+        opened.draft = Draft(user.name, digest, "score", typed=typed, preselected=True)
+    return opened
 
 
 def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
-    """A score as it was typed, to be corrected."""
+    """A score as a draft, to be corrected."""
     if score is None or score.values is None:
         return None
     return Draft(
@@ -169,68 +160,60 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
         "score",
         typed=desk.rubric.keys_of(score.values),
         note=score.note,
-        # The time that it took so far: a correction adds to it.
+        # A correction adds to the time that it took.
         seconds=score.seconds or 0.0,
         updated=score.time,
         preselected=score.preselected,
     )
 
 
-def _on_screen(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn) -> dict[str, Any]:
-    prepared = _prepared(desk, turn.answer)
-    progress = desk.queue.progress(visitor.name)
-    calibrating = desk.queue.is_calibration(turn.answer, visitor.name)
+def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, Any]:
+    prepared = _prepared(desk, opened.answer)
+    progress = desk.queue.progress(user.name)
+    calibrating = desk.queue.is_calibration(opened.answer, user.name)
     lines = [
-        "Correcting a score of yours" if turn.mode == "correction" else f"Answer {progress.scored + 1}",
+        "Correcting a score of yours" if opened.mode == "correction" else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
-        *([] if desk.settings.blind else _whose(desk, turn.answer)),
+        *([] if desk.settings.blind else _systems(desk, opened.answer)),
     ]
     return prepared.shown | {
-        "id": turn.id,
-        "mode": turn.mode,
-        "analyst": visitor.name,
-        "draft": {
-            "typed": turn.draft.typed or desk.rubric.untyped,
-            "note": turn.draft.note,
-            "seconds": turn.draft.seconds,
-            "updated": turn.draft.updated,
-            "turn": turn.draft.turn,
-            "revision": turn.draft.revision,
-            "preselected": turn.draft.preselected,
-        },
+        "id": opened.id,
+        "mode": opened.mode,
+        "analyst": user.name,
+        "draft": asdict(opened.draft) | {"typed": opened.draft.typed or desk.rubric.untyped},
         "progress": [line for line in lines if line],
         "can": {
-            "back": desk.queue.before(visitor.name, _scored(turn)) is not None,
+            "back": desk.queue.before(user.name, _scored(opened)) is not None,
             "skip": True,
-            "undo": desk.queue.last(visitor.name) is not None,
+            "undo": desk.queue.last(user.name) is not None,
         },
-        "preselect": sitting.preselect,
-        "settled": sitting.settled,
-        "answered": sitting.answered,
-        "message": sitting.message,
-        "trouble": turn.trouble,
-        "comparison": sitting.comparison,
+        "preselect": session.preselect,
+        "settled": session.settled,
+        "answered": session.answered,
+        "message": session.message,
+        "trouble": opened.trouble,
+        "comparison": session.comparison,
         "away": False,
     }
 
 
-def _scored(turn: Turn) -> str | None:
-    """The place in the analyst's history from which one goes back."""
-    return turn.answer if turn.mode == "correction" else None
+def _scored(opened: OpenAnswer) -> str | None:
+    """The answer in the analyst's history from which Back goes further back; None for the newest."""
+    return opened.answer if opened.mode == "correction" else None
 
 
-def _whose(desk: Desk, digest: str) -> list[str]:
+def _systems(desk: Desk, digest: str) -> list[str]:
     answer = desk.pool.answers[digest]
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
 
 
 def _left(desk: Desk, progress: Progress) -> str:
-    """How many answers are left for this analyst, and how long they take at the pace so far.
+    """How many answers are left for this analyst, and how long they take at their median time.
 
-    What is still wanted is shared: by the analysts of desk.yaml, or else by those who have scored.
+    The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
     """
     team = {*(desk.people.analysts or desk.current.analysts()), progress.analyst}.difference(desk.people.reference)
     share = progress.remaining
@@ -246,8 +229,8 @@ def _minutes(seconds: float) -> str:
     return f"{int(seconds // 60)}:{int(seconds % 60):02}"
 
 
-def _nothing_left(desk: Desk, visitor: Visitor, sitting: Sitting) -> None:
-    progress = desk.queue.progress(visitor.name)
+def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
+    progress = desk.queue.progress(user.name)
     st.subheader("Nothing is left for you to score.")
     st.text(
         f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
@@ -256,9 +239,9 @@ def _nothing_left(desk: Desk, visitor: Visitor, sitting: Sitting) -> None:
         st.text("What is still wanted is on other analysts' screens, or wanted from others.")
     back, again = st.columns([1, 5], gap="small")
     if progress.scored and back.button("Back to the last", shortcut="b"):
-        last = desk.queue.before(visitor.name, None)
+        last = desk.queue.before(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
-        sitting.turn = _turn(desk, visitor, last, sitting)
+        session.opened = _open(desk, user, last, session)
         st.rerun()
     if again.button("Look again"):
         desk.pool.refresh()
@@ -268,141 +251,141 @@ def _nothing_left(desk: Desk, visitor: Visitor, sitting: Sitting) -> None:
 # --- What comes from the browser -----------------------------------------------------------------------------------
 
 
-def _take_draft(desk: Desk, visitor: Visitor) -> None:
-    """Keep what is typed so far. One that comes late, after its score is in, is left alone."""
-    sitting, sent = _sitting(), st.session_state["pad"].draft
-    turn = sitting.turn
-    if sent and turn is not None and sent["id"] == turn.id and not sitting.comparison:
-        _keep_draft(desk, visitor, turn, sent)
+def _take_draft(desk: Desk, user: User) -> None:
+    """Keep a draft that the browser sent; one that comes late, after its score was saved, is ignored."""
+    session, sent = _session(), st.session_state["pad"].draft
+    opened = session.opened
+    if sent and opened is not None and sent["id"] == opened.id and not session.comparison:
+        _keep_draft(desk, user, opened, sent)
 
 
-def _keep_draft(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
+def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     typed = str(sent["typed"])
     if not desk.rubric.can_be_typed(typed):
         return
-    turn.draft = Draft(
-        visitor.name,
-        turn.answer,
+    opened.draft = Draft(
+        user.name,
+        opened.answer,
         "score",
         typed=typed,
         note=str(sent["note"]),
         seconds=float(sent["seconds"]),
-        turn=turn.id,
+        turn=opened.id,
         revision=int(sent["revision"]),
-        preselected=_filled_in(turn, sent),
+        preselected=_filled_in(opened, sent),
     )
     try:
-        desk.store.save_draft(turn.draft)
-        turn.trouble = ""
+        desk.store.save_draft(opened.draft)
+        opened.trouble = ""
     except GenaipaError as error:
-        turn.trouble = f"Not kept yet: {error}"
+        opened.trouble = f"Not kept yet: {error}"
 
 
-def _filled_in(turn: Turn, sent: dict[str, Any]) -> bool:
+def _filled_in(opened: OpenAnswer, sent: dict[str, Any]) -> bool:
     """Whether a suggestion was filled in before the analyst chose."""
-    return turn.draft.preselected or bool(sent.get("preselected"))
+    return opened.draft.preselected or bool(sent.get("preselected"))
 
 
-def _keep_if_changed(desk: Desk, visitor: Visitor, turn: Turn, sent: dict[str, Any]) -> None:
-    """Keep what is typed of an answer that is being left, if there is anything new in it."""
-    if (sent["typed"], sent["note"]) != (turn.draft.typed, turn.draft.note):
-        _keep_draft(desk, visitor, turn, sent)
+def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    """Keep the draft of an answer that is being left, if it has changed."""
+    if (sent["typed"], sent["note"]) != (opened.draft.typed, opened.draft.note):
+        _keep_draft(desk, user, opened, sent)
 
 
-def _take_act(desk: Desk, visitor: Visitor) -> None:
-    """Carry out what the analyst decided, once: an act for an answer that is no longer on screen was carried out."""
-    sitting, sent = _sitting(), st.session_state["pad"].act
-    turn = sitting.turn
-    if not sent or turn is None or sent["id"] != turn.id:
+def _take_act(desk: Desk, user: User) -> None:
+    """Carry out an act of the analyst once: one for an answer no longer on screen was carried out before."""
+    session, sent = _session(), st.session_state["pad"].act
+    opened = session.opened
+    if not sent or opened is None or sent["id"] != opened.id:
         return
-    sitting.message, sitting.answered, turn.trouble = "", sent["number"], ""
-    if sitting.comparison and sent["act"] != "compared":
+    session.message, session.answered, opened.trouble = "", sent["number"], ""
+    if session.comparison and sent["act"] != "compared":
         return
     try:
-        _ACTS[sent["act"]](desk, visitor, sitting, turn, sent)
+        _ACTS[sent["act"]](desk, user, session, opened, sent)
     except (GenaipaError, ValueError) as error:
-        turn.trouble = f"Not saved: {error}"
+        opened.trouble = f"Not saved: {error}"
 
 
-def _save(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    standing = desk.current.score(turn.answer, visitor.name)
-    if turn.mode == "score" and standing:
-        sitting.message = "You had scored that answer in another tab: what you saved last stands."
-    untimed = turn.mode == "correction" and standing is not None and standing.seconds is None
-    calibrating = turn.mode == "score" and desk.queue.is_calibration(turn.answer, visitor.name)
+def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    before = desk.current.score(opened.answer, user.name)
+    if opened.mode == "score" and before:
+        session.message = "You had scored that answer in another tab: what you saved last stands."
+    untimed = opened.mode == "correction" and before is not None and before.seconds is None
+    calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
     score = desk.queue.save(
-        visitor.name,
-        turn.answer,
+        user.name,
+        opened.answer,
         desk.rubric.typed(sent["typed"]),
         note=str(sent["note"]).strip(),
-        # A score from a sheet has none, and the few of its correction are not what it took.
+        # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else float(sent["seconds"]),
-        suggested=_prepared(desk, turn.answer).suggested,
-        preselected=_filled_in(turn, sent),
-        id=turn.id,
+        suggested=_prepared(desk, opened.answer).suggested,
+        preselected=_filled_in(opened, sent),
+        id=opened.id,
     )
-    reference = desk.queue.reference(turn.answer, visitor.name) if calibrating else None
+    reference = desk.queue.reference(opened.answer, user.name) if calibrating else None
     if reference is not None:
-        desk.queue.expose(visitor.name, [turn.answer], scores=True)
-        sitting.comparison = comparison(score, reference, _prepared(desk, turn.answer), desk.rubric)
+        desk.queue.expose(user.name, [opened.answer], scores=True)
+        session.comparison = comparison(score, reference, _prepared(desk, opened.answer), desk.rubric)
     else:
-        _go_on(sitting, turn)
+        _go_on(session, opened)
 
 
-def _skip(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    if turn.mode == "score":
-        _keep_if_changed(desk, visitor, turn, sent)
-        desk.queue.skip(visitor.name, turn.answer)
-        sitting.message = "Skipped: it comes back at the end."
+def _skip(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    if opened.mode == "score":
+        _keep_if_changed(desk, user, opened, sent)
+        desk.queue.skip(user.name, opened.answer)
+        session.message = "Skipped: it comes back at the end."
     else:
-        desk.store.discard_draft(visitor.name, turn.answer, "score")
-        sitting.message = "Left as it was."
-    _go_on(sitting, turn)
+        desk.store.discard_draft(user.name, opened.answer, "score")
+        session.message = "Left as it was."
+    _go_on(session, opened)
 
 
-def _undo(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    _keep_if_changed(desk, visitor, turn, sent)
-    withdrawn = desk.queue.undo(visitor.name)
+def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    _keep_if_changed(desk, user, opened, sent)
+    withdrawn = desk.queue.undo(user.name)
     if withdrawn is None:
         return
     message = f"Your {'skip' if withdrawn.kind == 'skip' else 'last score'} is withdrawn: here is the answer again."
-    if desk.current.score(withdrawn.answer, visitor.name):
-        # What the correction said must not come back as the draft of the score that stands again.
-        desk.store.discard_draft(visitor.name, withdrawn.answer, "score")
+    if desk.current.score(withdrawn.answer, user.name):
+        # The correction must not come back as the draft of the earlier score.
+        desk.store.discard_draft(user.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it stands again."
-    _go_on(sitting, turn)
-    sitting.turn = _turn(desk, visitor, withdrawn.answer, sitting)
-    sitting.message = message
+    _go_on(session, opened)
+    session.opened = _open(desk, user, withdrawn.answer, session)
+    session.message = message
 
 
-def _back(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    _keep_if_changed(desk, visitor, turn, sent)
-    before = desk.queue.before(visitor.name, _scored(turn))
+def _back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    _keep_if_changed(desk, user, opened, sent)
+    before = desk.queue.before(user.name, _scored(opened))
     if before is not None:
-        _go_on(sitting, turn)
-        sitting.turn = _turn(desk, visitor, before, sitting)
-        sitting.message = "Saving again corrects this score; Skip leaves it as it was."
+        _go_on(session, opened)
+        session.opened = _open(desk, user, before, session)
+        session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _preselect(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, sent: dict[str, Any]) -> None:
-    sitting.preselect = bool(sent.get("on"))
-    _keep_if_changed(desk, visitor, turn, sent)
+def _preselect(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    session.preselect = bool(sent.get("on"))
+    _keep_if_changed(desk, user, opened, sent)
 
 
-def _compared(desk: Desk, visitor: Visitor, sitting: Sitting, turn: Turn, _sent: dict[str, Any]) -> None:
-    following = _next(desk, visitor, sitting)
+def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
+    following = _next(desk, user, session)
     if following is not None and not following.draft.updated:
         # Now it is begun: a reload does not lead back to the comparison.
         desk.store.save_draft(replace(following.draft, turn=following.id))
-    sitting.comparison = None
-    _go_on(sitting, turn)
-    sitting.turn = following
+    session.comparison = None
+    _go_on(session, opened)
+    session.opened = following
 
 
-def _go_on(sitting: Sitting, turn: Turn) -> None:
-    """This answer is dealt with: the next run of the page shows another."""
-    sitting.settled = turn.id
-    sitting.turn = None
+def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
+    """Finish with this answer: the next run of the page shows another."""
+    session.settled = opened.id
+    session.opened = None
 
 
 _ACTS = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "preselect": _preselect, "compared": _compared}
