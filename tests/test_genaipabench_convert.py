@@ -73,7 +73,7 @@ def test_a_segment_with_other_words_is_placed_and_reported() -> None:
 
 def test_a_segment_of_another_document_is_refused() -> None:
     """A segment that shares no words with the text is an error that names it."""
-    with pytest.raises(DataError, match=r"here, Part 2: the segment doesn't stand in its document"):
+    with pytest.raises(DataError, match=r"here, Part 2: the segment is not in its document"):
         locate(
             " ".join(SENTENCES), [SENTENCES[0], "Bees dance in the meadow behind the mill; nobody counts them."], "here"
         )
@@ -131,7 +131,7 @@ def test_blank_rows_and_further_columns_are_passed_over(tmp_path: Path) -> None:
     [
         (0, ["id_question", "category", "question", "anotated"], r"row 1: has no column 'annotated answer' or"),
         (3, ["T_f9", "c", "q", "a"], r"row 4, column 'question id': 'T_f9' is not the id of a question"),
-        (3, ["T_f1", "c", "q", "a"], r"row 4, column 'question id': 'T_f1' stands twice"),
+        (3, ["T_f1", "c", "q", "a"], r"row 4, column 'question id': 'T_f1' appears twice"),
         (3, ["T_f3", "c", "q"], r"row 4, column 'annotated answer': the cell is missing or empty"),
         (3, [], r"has no row for T_f3"),
     ],

@@ -1,1 +1,1 @@
-"""One archive of a study, and what may be passed on in it."""
+"""A study in one archive, without texts that may not be passed on."""

@@ -1,4 +1,4 @@
-"""`genaipa import`: a published study as runs of this workspace, with an audit of what is wrong with its data."""
+"""`genaipa import`: a published study as runs of this workspace, with an audit of its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`genaipa unpack`: a packed study as a workspace, its tables made again and held against those that it came with."""
+"""`genaipa unpack`: a packed study as a workspace, its tables made again and compared with the packed ones."""
 
 from __future__ import annotations
 

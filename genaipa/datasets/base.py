@@ -1,4 +1,4 @@
-"""The seam to other people's data: what a data set is, and the table of those that genaipa knows.
+"""The seam to other people's data: the protocol of a data set, and the table of known ones.
 
 A data set is a folder beside this file, with a class that fits `Dataset`, and a line in `DATASETS`; one of another
 package is an entry point in the group `genaipa.datasets`.
@@ -51,11 +51,11 @@ class Imported:
 
 
 class Dataset(Protocol):
-    """Published documents, questions and annotated answers, and perhaps what systems once answered.
+    """Published documents, questions and annotated answers, and perhaps recorded answers of systems.
 
-    `name` is what `genaipa pull` and `genaipa import` call it, `title` what its authors do; `terms` is a sentence on
-    what its license permits. `documents`, `annotated` (those of them with annotated answers), `question_sets` and
-    `systems` (those whose recorded answers can be replayed, `published/NAME`) name what a pull provides.
+    `name` is its name in commands, `title` its authors' name for it, `terms` a sentence on its license. A pull provides
+    `documents`, annotated answers about the documents `annotated`, `question_sets`, and recordings of `systems`
+    (`published/NAME`).
     """
 
     name: str
@@ -121,7 +121,7 @@ def replayed() -> dict[str, Dataset]:
 
 
 def pulled_only() -> Workspace:
-    """The pulled data alone, without what a user has put over it."""
+    """The pulled data alone, without the user's workspace."""
     return Workspace(home=pulled(), layers=(("pulled", pulled()),))
 
 

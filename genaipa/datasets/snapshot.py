@@ -128,12 +128,12 @@ class Snapshot:
         return True
 
     def mark(self, step: str, key: str, **made: object) -> None:
-        """Note that a step of the conversion was done with inputs of this key, and what it made."""
+        """Record that a step of the conversion was done with inputs of this key, and its results."""
         path = workspace.cache() / self.dataset / f"{step}.json"
         write(path, json.dumps({"key": key, **made}, indent=1).encode())
 
     def marked(self, step: str, key: str) -> dict[str, Any] | None:
-        """What the step made when it was last done; None unless that was with inputs of this key."""
+        """The results recorded for a step; None unless it was last done with inputs of this key."""
         try:
             made = json.loads((workspace.cache() / self.dataset / f"{step}.json").read_bytes())
         except (OSError, ValueError):

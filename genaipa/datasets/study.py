@@ -182,7 +182,7 @@ class StudyRun:
             introductions[f"introductions/{name}.json"] = content
             summarized = answer.initialization == "summary-of-document"
             begun[conversation] = ConversationRecord(
-                # A summary was written in a conversation of its own, which is what was shown the document.
+                # A summary was written in a conversation of its own, and that one was shown the document.
                 id=f"{conversation}|(summary)" if summarized else conversation,
                 system=answer.system,
                 document=answer.document,

@@ -1,4 +1,4 @@
-"""Systems of a published study, asked again: they say what the study recorded, for ever and for nothing.
+"""Systems of a published study, asked again: they repeat their recorded answers.
 
 `published/chatgpt-4` reads `published/chatgpt-4.json` among the pulled data. What the study did not record is
 refused: a question in another text, a document in another text under the same name, a further repetition, a summary
@@ -28,7 +28,7 @@ NO_SUMMARY = "(the published study did not keep this summary)"
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """One recorded answer: what stands behind the system's name in the key of its record, the question, the reply."""
+    """One recorded answer: the key of its record without the system, the question, the reply."""
 
     key: str
     asked: str
@@ -36,7 +36,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """What a study recorded of one system.
+    """The recorded answers of one system.
 
     `documents` holds for each document the digest of the text that the study showed (`text_digest`), `source` says
     where the recording comes from.
@@ -72,7 +72,7 @@ def is_recorded(system: str) -> bool:
 
 
 def read_recording(system: str) -> Recording:
-    """What was recorded of this system; a NotReadyError if it isn't here or is damaged."""
+    """The recording of this system; a NotReadyError if it isn't here or is damaged."""
     path = recording_path(system)
     try:
         return msgspec.json.decode(path.read_bytes(), type=Recording)
@@ -119,7 +119,7 @@ class PublishedSystem:
         return Readiness(notes=(f"{self.name} repeats what {self._recording.source} recorded.",))
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """What was recorded for the last message; a PermanentError if nothing was."""
+        """The recorded reply to the last message; a PermanentError if there is none."""
         if settings.json_schema is not None:
             raise unsupported_schema(self.name)
         last = messages[-1]

@@ -44,9 +44,9 @@ Severity = Literal["error", "warning"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """Something that is wrong with an entry of a file (of the file itself if `entry` is empty).
+    """A problem of an entry of a file (of the file itself if `entry` is empty).
 
-    An `error` makes the file unusable; a `warning` is what the author may have overlooked.
+    An `error` makes the file unusable; a `warning` is a likely oversight of its author.
     """
 
     path: str
@@ -314,7 +314,7 @@ def _check_scores(workspace: Workspace) -> Iterator[Finding]:
             if store is not None:
                 yield from (Finding(store.name, "", problem) for problem in verify(store).breaks)
     except GenaipaError as error:
-        # Not the address of a server: a password may stand in it.
+        # Not the address of a server, which may contain a password.
         yield from _errors([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 

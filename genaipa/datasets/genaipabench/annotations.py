@@ -82,7 +82,7 @@ def cited_parts(text: str) -> tuple[str, ...]:
 def cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
     """The articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
 
-    `law` holds the numbers in the order of the regulation: "12-23" stands for all of them in between. A subdivision,
+    `law` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
     "1798.140(c)(1)", counts as its section.
     """
     labels: list[str] = []
@@ -101,7 +101,7 @@ def _numbering(text: str) -> tuple[str, ...]:
 
 
 def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
-    """Note answers whose text stands under two questions, at those that it suits less."""
+    """Note copied answers: of questions with the same text, all but the one that it suits best."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for question, answer in answers.items():
         if not answer.silent:

@@ -1,4 +1,4 @@
-"""What is wrong with the published answers and with the annotated answers that they are compared to."""
+"""Audit of the published answers and of the annotated answers that they are compared with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from genaipa.questions.annotations import Annotations
     from genaipa.questions.sets import QuestionSet
 
-# By what an answer can be told to be about a company; those without a line are known by their own name.
+# Names by which an answer mentions a company, beside the companies that go by their own name.
 _NAMES = {"facebook": "Facebook|Meta|Instagram", "twitter": "Twitter|[Tt]weets?|X Corp"}
 _ENOUGH = 3
 """Answers of a block that have to name another company before the block is taken to be about it."""
@@ -58,7 +58,7 @@ def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding
 
 
 def _blocks(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
-    """The answers that stand together: one sheet, one experiment, one run."""
+    """The answers by block: one sheet, one experiment, one run."""
     blocks: dict[tuple[object, ...], list[Answer]] = defaultdict(list)
     for answer in answers:
         if answer.text is not None:
@@ -87,7 +87,7 @@ def _other_company(answers: list[Answer]) -> Iterator[Finding]:
 
 
 def _other_question(answers: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
-    """An answer whose text also stands under another question, to which it fits better."""
+    """Answers whose text was also given to another question, which it fits better."""
     for block in _blocks(answers).values():
         same = defaultdict(list)
         for answer in block:
@@ -109,7 +109,7 @@ def _words(text: str) -> set[str]:
 
 
 def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
-    """Annotated answers that cite a part which doesn't hold what they say, and those that repeat another's text."""
+    """Annotated answers that cite the wrong part, and copies of another answer."""
     starts = document.about.part_sets.get(annotations.part_set, ())
     spans = [document.part(annotations.part_set, number) or (0, 0) for number in range(1, len(starts) + 1)]
     held = [_phrases(document.text[slice(*span)]) for span in spans]

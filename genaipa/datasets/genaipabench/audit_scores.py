@@ -1,9 +1,8 @@
-"""What is wrong with the published scores: tables against each other, and against what a score can be."""
+"""Audit of the published scores: tables compared with each other and with the possible values of a score."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
@@ -104,7 +103,7 @@ def _by_system(scores: list[PublishedScore]) -> Iterator[_Tables]:
 def _copies(
     tables: _Tables, one: StudyExperiment, other: StudyExperiment, asked: list[str]
 ) -> tuple[list[StudyExperiment], str]:
-    """Of two experiments with equal scores: those whose scores can't be believed, and why."""
+    """Of two experiments with equal scores: the likely copies, and why."""
     wrong = {experiment: tables.wrongs(experiment, asked) for experiment in (one, other)}
     if wrong[one] == wrong[other]:
         return [one, other], "the metrics don't show which of the two they belong to"
@@ -155,19 +154,20 @@ def _duplicates(
     for copy in copies:
         original = other if copy == one else one
         reason = said.format(n=len(values), original=original, why=why)
-        yield _finding(kind, list(cells[copy].values()), reason, excludes=True)
+        yield _finding(kind, list(cells[copy].values()), reason)
 
 
 def _unreachable(tables: _Tables) -> Iterator[Finding]:
     """Cells that no score, nor the mean of a user question's three, can come to."""
     for table in tables.overall.values():
         for (question, _), score in table.items():
+            known = _of_three() if origin_of(question) == "user" else _single()
             value = score.m_all or 0.0
-            of_three = origin_of(question) == "user"
-            if not _near(value, _single()) and not (of_three and _near(value, _of_three())):
-                what = f"one score or the mean of {PARAPHRASES}" if of_three else "a score"
-                said = f"{value:g} can't be {what}; the nearest that can is {_nearest(value, of_three):.4g}."
-                yield _finding("unreachable-score", [score], said, excludes=True)
+            nearest = min(known, key=lambda possible, value=value: abs(possible - value))  # type: ignore[misc]
+            if abs(nearest - value) > ROUNDING:
+                what = "a score" if known is _single() else f"one score or the mean of {PARAPHRASES}"
+                said = f"{value:g} can't be {what}; the nearest that can is {nearest:.4g}."
+                yield _finding("unreachable-score", [score], said)
 
 
 @cache
@@ -185,17 +185,8 @@ def _of_three() -> tuple[float, ...]:
     return tuple(sorted(set(means)))
 
 
-def _near(value: float, known: tuple[float, ...]) -> bool:
-    at = bisect_left(known, value - ROUNDING)
-    return at < len(known) and known[at] <= value + ROUNDING
-
-
-def _nearest(value: float, of_three: bool) -> float:
-    return min(_of_three() if of_three else _single(), key=lambda known: abs(known - value))
-
-
 def _contradictions(tables: _Tables, copies: Iterable[Finding]) -> Iterator[Finding]:
-    """Rows whose mean isn't what the metrics imply: both are left out, for nothing shows which of them is wrong.
+    """Rows whose mean isn't what the metrics imply: both are left out, because either may be wrong.
 
     Where the row is one of the `copies`, it is the wrong one, and the metrics stay.
     """
@@ -216,10 +207,10 @@ def _contradictions(tables: _Tables, copies: Iterable[Finding]) -> Iterator[Find
                         f"The metrics imply {differ[1]:.2f}; the row's scores in {PurePosixPath(row[0].file).name}, "
                         f"row {row[0].cell[1:]}, average {differ[0]:.2f}."
                     )
-                    yield _finding("tables-contradict", [means], said, excludes=True)
+                    yield _finding("tables-contradict", [means], said)
 
 
-def _finding(kind: str, cells: list[PublishedScore], reason: str, *, excludes: bool = False) -> Finding:
+def _finding(kind: str, cells: list[PublishedScore], reason: str, *, excludes: bool = True) -> Finding:
     """A finding about these cells of one table."""
     first, last = cells[0], cells[-1]
     documents, questions = {score.document for score in cells}, {score.question for score in cells}
@@ -269,9 +260,9 @@ def with_exclusions(
 
 
 def _wrong_content(finding: Finding) -> bool:
-    """Whether what it finds was scored, and is in the means over documents as well.
+    """Whether the wrong answers were scored, and so are in the means over documents as well.
 
-    A copied table or row is not: there the metrics show what was scored.
+    Not so for a copied table or row, where the metrics show the right scores.
     """
     return finding.excludes == "answer" or (finding.kind == "duplicate-scores" and not finding.question)
 

@@ -1,4 +1,4 @@
-"""GenAIPABench as a data set: what it provides, and the way to its pull and its import."""
+"""GenAIPABench as a data set."""
 
 from __future__ import annotations
 

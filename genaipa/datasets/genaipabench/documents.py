@@ -21,7 +21,7 @@ PART_SETS = ("GPT-4", "BingAI&Bard")
 
 @dataclass(frozen=True)
 class Published:
-    """One of the seven documents: what it is about, and its date where its text states one."""
+    """One of the seven documents, with its date where its text states one."""
 
     company: str
     title: str
@@ -48,7 +48,7 @@ DOCUMENTS: dict[str, Published] = {
 # "Part 3:" at the head of a segment; one segment has none, one lacks the colon.
 _HEADER = re.compile(r"\s*Part\s*\d+\s*:?")
 _WINDOW = 40
-"""Characters (white space aside) by which a segment is placed that doesn't stand in the document word for word."""
+"""Characters (white space aside) that place a segment which differs from the document."""
 
 
 def document_text(tree: Tree, name: str) -> str:
@@ -57,7 +57,7 @@ def document_text(tree: Tree, name: str) -> str:
 
 
 def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
-    """The text, what stands beside it, and sentences about segments that the text doesn't hold word for word."""
+    """The text, its metadata, and sentences about segments that differ from it."""
     published, text = DOCUMENTS[name], document_text(tree, name)
     part_sets, notes = {}, []
     for part_set in PART_SETS:
@@ -101,12 +101,12 @@ def locate(text: str, segments: list[str], where: str) -> tuple[tuple[int, ...],
 
 
 def _nearest(squeezed: str, sought: str, after: int, where: str) -> tuple[int, int]:
-    """Start of the segment by its first window that the text holds, and where that window stands."""
+    """Start of a segment, and where to look for the next, by its first characters found in the text."""
     for skipped in range(max(1, len(sought) - _WINDOW + 1)):
         found = squeezed.find(sought[skipped : skipped + _WINDOW], after)
         if found >= 0:
             return max(found - skipped, after), found + 1
-    raise DataError(where, "the segment doesn't stand in its document.")
+    raise DataError(where, "the segment is not in its document.")
 
 
 def _segments(tree: Tree, name: str, part_set: str) -> list[str]:

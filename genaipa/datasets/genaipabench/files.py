@@ -78,7 +78,7 @@ def read_table(path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[
                 raise DataError(path, "the cell is missing or empty.", f"row {number}, column '{columns[column][0]}'")
         question = ids.get(cells["id"])
         if question is None or question in read:
-            problem = "is not the id of a question" if question is None else "stands twice"
+            problem = "is not the id of a question" if question is None else "appears twice"
             raise DataError(path, f"'{cells['id']}' {problem}.", f"row {number}, column '{columns['id'][0]}'")
         read[question] = cells
     missing = sorted(set(ids.values()) - set(read))

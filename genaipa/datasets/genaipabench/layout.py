@@ -86,7 +86,7 @@ def system_of(path: str) -> str:
 
 
 def held(tree: Tree, folder: str, suffix: str) -> list[str]:
-    """The files of one of the folders that are here, in order; those directly in it belong to no system."""
+    """The published files below a folder that are here, in order; files directly in it belong to no system."""
     return sorted(
         path
         for path in tree.blobs

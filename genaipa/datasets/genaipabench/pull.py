@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.datasets.base import Progress
 
 VERSION = 2
-"""Raise it when the conversion changes: what was converted before is then converted again."""
+"""Raise it when the conversion changes, so that earlier conversions are done again."""
 
 OUTPUTS = (
     *(f"policies/{name}{suffix}" for name in DOCUMENTS for suffix in (".txt", ".yaml")),

@@ -1,7 +1,7 @@
 """One sheet of published answers: which rows are questions, which columns are runs, and which cell answers what.
 
-The sheets look alike and differ all the same: labels are missing, columns stand elsewhere, a column has slipped some
-rows down or has rows of its own, and notes stand among the answers. So rows are found by their labels and headings,
+The sheets look alike and differ all the same: labels are missing, columns are moved, a column has slipped some
+rows down or has rows of its own, and there are notes among the answers. So rows are found by their labels and headings,
 and the cells of a run are laid along them in order, with the fewest jumps.
 """
 
@@ -27,16 +27,16 @@ Grid = list[tuple[object, ...]]
 _HEADING = re.compile(r"original|[\w-]+(?: [\w-]+)? analysis", re.IGNORECASE)
 _RUN = re.compile(r"answer|response|run\b", re.IGNORECASE)
 _FIRST_ROWS = 5
-"""Among which the names of the columns stand."""
+"""Rows among which the names of the columns are."""
 _FEW = 4
 """A column without a name is no run if it has fewer than one cell for this many questions."""
 _LONGEST_NOTE = 12
 """Words of a cell beside the questions that is taken for a note, not for an answer that slipped."""
 
 _JUMP, _SKIP = 1.0, 1.4
-"""What it costs to change the distance between cell and question, and to pass over one of them."""
+"""Costs of a change of the distance between cell and question, and of passing over one of them."""
 _Way = tuple[float, tuple[int, int] | None]
-"""What a way to lay cells along questions costs, and the last pair on it."""
+"""Cost of an alignment of cells with questions, and its last pair."""
 _NO_WAY: _Way = (inf, None)
 _LOST = 5
 """Blank rows in a row in which a heading may have been lost."""
@@ -70,7 +70,7 @@ class Cell:
 
 @dataclass
 class Sheet:
-    """What was found: the questions, for each run the cell that answers each, and the cells that answer none.
+    """A sheet as read: the questions, for each run the cell that answers each, and the cells that answer none.
 
     `unknown` are rows that ask something in no experiment that is known, `notes` cells that hold a note, and `unplaced`
     (cell or column, reason).
@@ -108,7 +108,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
 
 
 def simplified(text: str) -> str:
-    """A question without what the sheets add to it: its number, quotation marks, capitals and spacing."""
+    """A question without the number, quotation marks, capitals and spacing that the sheets add."""
     return "".join(re.findall(r"[a-z]+", text.lower()))
 
 
@@ -137,7 +137,7 @@ def _names(grid: Grid) -> dict[int, str]:
 
 
 def _label_columns(grid: Grid) -> tuple[int, int]:
-    """The columns of the labels and of the questions: those called so, else the one with most labels and the next."""
+    """The columns of labels and questions: by their names, else the column with most labels and the next."""
     names = _names(grid)
     labels: Counter[int] = Counter()
     for row in grid:
@@ -200,7 +200,7 @@ class _Rows:
         return (self._last[1], 0) if follows else None
 
     def _wording(self, question: str, number: int, known: tuple[str, Wording] | None) -> Wording | None:
-        """The wording in which the row asks its question; None if it can't stand here in this experiment."""
+        """The wording in which the row asks its question; None if it is out of place in this experiment."""
         if self._experiment is None:
             return None
         wordings = EXPERIMENTS[self._experiment].wordings[origin_of(question)]
@@ -244,9 +244,9 @@ def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[Cell]
 
 
 def _lay(cells: list[Cell], sheet: Sheet) -> tuple[dict[Slot, Cell], list[Cell]]:
-    """Which cell answers which question, in order; and the cells that stand beside none.
+    """Which cell answers which question, in order; and the cells that answer none.
 
-    Where every cell stands beside a question, that one is answered. Else the way with the fewest changes of the
+    Where every cell is beside a question, it answers that one. Else the way with the fewest changes of the
     distance between cell and question, and the fewest of either passed over, is taken.
     """
     slots = {slot.row: slot for slot in sheet.slots}
@@ -273,7 +273,7 @@ def _cheapest(cells: list[int], rows: list[int]) -> list[tuple[int, int]]:
     """Pairs (index of a cell, index of a question) of the cheapest way to lay cells along questions, by their rows."""
     pair: dict[tuple[int, int], _Way] = {}
     until: dict[tuple[int, int], _Way] = {}
-    # Distance → the best way so far that ends in it; of its cost what is passed over from the start is taken off.
+    # Distance → the best way so far that ends in it, less the cost of passing over all cells and questions before.
     along: dict[int, _Way] = {}
     for i, cell in enumerate(cells):
         for j, row in enumerate(rows):

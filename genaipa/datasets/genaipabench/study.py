@@ -58,7 +58,7 @@ class Study:
 
 
 def read_study(tree: Tree) -> Study:
-    """The published study as far as its files are here; a UsageError with the command that fetches them."""
+    """The published study; a UsageError with the command that fetches it if it is not here."""
     here = pulled_only()
     if POLICY_SET not in here.names("questions") or not any(map(tree.holds, tree.study)):
         raise UsageError(

@@ -1,8 +1,7 @@
-"""The published answers: workbooks with a sheet for each policy, as records with the cell that each comes from."""
+"""The published answers: workbooks with a sheet for each policy, as records with their cells."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +51,9 @@ def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
 
 
 def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:
-    """Every published answer that is here, and what was found while they were read.
+    """All published answers that are here, and findings on how they were read.
 
-    Of files with the same answers the one that is called after its folder is taken.
+    Of files with the same answers the one named after its folder is taken.
     """
     texts = {
         simplified(question.wording(wording)): (question.id, wording)
@@ -63,8 +62,12 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
     }
     answers: dict[str, Answer] = {}
     findings: list[Finding] = []
-    paths = held(tree, ANSWERS, ".xlsx")
-    for path in sorted(paths, key=lambda path: (system_of(path), not _called_after_folder(path), path)):
+
+    def order(path: str) -> tuple[str, bool, str]:
+        name, folder = PurePosixPath(path.lower()).name, PurePosixPath(path.lower()).parent.name
+        return system_of(path), not name.startswith(folder), path
+
+    for path in sorted(held(tree, ANSWERS, ".xlsx"), key=order):
         found, said = _read_file(tree, path, texts)
         known = [answer for answer in found if answer.key in answers]
         if known:
@@ -75,11 +78,6 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
         findings += said
         answers.update({answer.key: answer for answer in found})
     return list(answers.values()), findings
-
-
-def _called_after_folder(path: str) -> bool:
-    whole = PurePosixPath(path)
-    return whole.name.lower().startswith(whole.parent.name.lower())
 
 
 def _again(path: str, found: list[Answer], answers: dict[str, Answer]) -> Finding:
@@ -94,7 +92,7 @@ def _again(path: str, found: list[Answer], answers: dict[str, Answer]) -> Findin
 
 
 def _read_file(tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]) -> tuple[list[Answer], list[Finding]]:
-    """The answers of one workbook, and what is odd about its sheets."""
+    """The answers of one workbook, and findings on its sheets."""
     answers: list[Answer] = []
     findings: list[Finding] = []
     sheets: dict[str, str] = {}
@@ -131,13 +129,12 @@ def _read_file(tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]) -> 
 
 def _answers(path: str, title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
     """An answer, or the lack of one, for each run of each question."""
-    columns: defaultdict[int, int] = defaultdict(int)
-    for run, placed in enumerate(sheet.runs):
-        columns[run] = max((cell.column for cell in placed.values()), default=0)
+    columns = [max((cell.column for cell in placed.values()), default=0) for placed in sheet.runs]
     for slot in sheet.slots:
         for run in range(REPETITIONS[origin_of(slot.question)]):
             cell = sheet.runs[run].get(slot) if run < len(sheet.runs) else None
-            empty = f"{column_letter(columns[run])}{slot.row}" if columns[run] else f"row {slot.row}"
+            column = columns[run] if run < len(columns) else 0
+            empty = f"{column_letter(column)}{slot.row}" if column else f"row {slot.row}"
             yield Answer(
                 system=system_of(path),
                 experiment=slot.experiment,
