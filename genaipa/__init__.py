@@ -1,3 +1,88 @@
-"""Measure how well AI assistants answer people's questions about privacy policies and data-protection law."""
+"""Measure how well AI assistants answer people's questions about privacy policies and data-protection law.
+
+In a notebook, from an answer to a figure:
+
+    import genaipa
+
+    run = genaipa.run(["extractive", "gpt-4.1"], "brindlecart", experiment="quality")
+    run.to_frame()                                  # the answers
+    genaipa.scores(run)                             # their scores, once `genaipa score` was used
+    genaipa.report(run, "out").figures["quality-metrics"].drawn()
+
+Every function takes a `workspace` (its folder); without one, it is found as the command line finds it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from genaipa.errors import GenaipaError
+    from genaipa.execution.notebook import run, run_async
+    from genaipa.execution.observer import Observer
+    from genaipa.policies.document import list_documents, load_document
+    from genaipa.questions.sets import list_question_sets, load_question_set
+    from genaipa.reports.comparison import compare
+    from genaipa.reports.report import report, scores
+    from genaipa.runs.run import Run, list_runs, load_run
+    from genaipa.workspace import Workspace, find_workspace
 
 __version__ = "0.1.0"
+__all__ = [
+    "GenaipaError",
+    "Observer",
+    "Run",
+    "Workspace",
+    "compare",
+    "find_workspace",
+    "list_documents",
+    "list_question_sets",
+    "list_runs",
+    "load_document",
+    "load_question_set",
+    "load_run",
+    "report",
+    "run",
+    "run_async",
+    "scores",
+]
+
+_HOMES = {
+    "GenaipaError": "errors",
+    "Observer": "execution.observer",
+    "Run": "runs.run",
+    "Workspace": "workspace",
+    "compare": "reports.comparison",
+    "find_workspace": "workspace",
+    "list_documents": "policies.document",
+    "list_question_sets": "questions.sets",
+    "list_runs": "runs.run",
+    "load_document": "policies.document",
+    "load_question_set": "questions.sets",
+    "load_run": "runs.run",
+    "report": "reports.report",
+    "run": "execution.notebook",
+    "run_async": "execution.notebook",
+    "scores": "reports.report",
+}
+"""Public name → the module that has it, imported when the name is first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'genaipa' has no attribute '{name}'")
+    try:
+        found = getattr(importlib.import_module(f"genaipa.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        from genaipa.errors import MissingPackageError
+
+        raise MissingPackageError(
+            f"genaipa.{name} needs the package '{error.name}': pip install 'genaipa[reports]'"
+        ) from None
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
 
 class GenaipaError(Exception):
-    """Anything that genaipa explains to its user in a sentence instead of a traceback."""
+    """Anything that genaipa explains to its user in a sentence instead of a traceback.
+
+    >>> try:
+    ...     genaipa.load_document("brindelcart")
+    ... except genaipa.GenaipaError as error:
+    ...     print(error)
+    no policy 'brindelcart': did you mean 'brindlecart'?
+    """
 
     exit_code = 1
 

@@ -11,9 +11,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Kind = Literal["prompts", "questions", "policies", "annotations", "rubrics"]
 SUFFIXES: dict[Kind, tuple[str, ...]] = {
@@ -29,9 +32,27 @@ RUNS = "runs"
 SYSTEMS = "systems.yaml"
 
 
+class Named(Protocol):
+    """Anything that is known by its name: a document, a question set, a run."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+def names_of(given: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
+    """The names of one thing or of several; a name stands for itself."""
+    several = given if not isinstance(given, str) and not hasattr(given, "name") else (given,)
+    return tuple(dict.fromkeys(one if isinstance(one, str) else one.name for one in several))
+
+
 @dataclass(frozen=True)
 class Workspace:
-    """The folders in which names are looked up (nearest first), and where runs are kept."""
+    """The folders in which names are looked up (nearest first), and where runs are kept.
+
+    >>> [layer for layer, folder in genaipa.find_workspace().layers]
+    ['workspace', 'pulled', 'shipped']
+    """
 
     home: Path
     layers: tuple[tuple[str, Path], ...]
@@ -72,6 +93,10 @@ class Workspace:
         return Workspace(home=self.home, layers=self.layers[number:])
 
 
+WorkspaceLike = Workspace | Path | str | None
+"""A workspace as functions take it: itself, its folder, or None for the one that is found from here."""
+
+
 def elsewhere(home: Path) -> tuple[str, ...]:
     """What a printed command has to carry so that it works on this workspace: nothing, if the next one would anyway."""
     try:
@@ -110,10 +135,19 @@ def pulled() -> Path:
     return cache() / "data"
 
 
-def find_workspace(explicit: Path | None = None) -> Workspace:
-    """The workspace to use; a UsageError if one was named and isn't there."""
+def find_workspace(explicit: WorkspaceLike = None) -> Workspace:
+    """Find the workspace to use: the one given, else `GENAIPA_WORKSPACE`, else the nearest with a `genaipa.toml`.
+
+    A UsageError if one was named and isn't there.
+
+    >>> genaipa.find_workspace("my-study").runs
+    PosixPath('.../my-study/runs')
+    """
+    if isinstance(explicit, Workspace):
+        return explicit
     here = Path.cwd().resolve()
-    named = explicit or (Path(os.environ["GENAIPA_WORKSPACE"]) if os.environ.get("GENAIPA_WORKSPACE") else None)
+    given = explicit or os.environ.get("GENAIPA_WORKSPACE")
+    named = Path(given) if given else None
     home: Path | None
     if named is not None:
         home = named.expanduser().resolve()

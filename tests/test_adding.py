@@ -530,7 +530,7 @@ def test_added_documents_load(tmp_path: Path) -> None:
         license="CC0-1.0",
     )
     assert path == tmp_path / "policies" / "quillmoor-2026.md"
-    document = load_document(workspace, "quillmoor-2026")
+    document = load_document("quillmoor-2026", workspace)
     assert (document.text, document.company, document.kind) == (found.text, "Quill & Moor: Pens", "policy")
     about = document.about
     assert (about.source, about.date, about.license) == ("notice.html", found.date, "CC0-1.0")
@@ -538,7 +538,7 @@ def test_added_documents_load(tmp_path: Path) -> None:
     assert sorted(p.name for p in path.parent.iterdir()) == ["quillmoor-2026.md", "quillmoor-2026.yaml"]
     path.write_text(found.text + "More.", encoding="utf-8")
     with pytest.raises(DataError, match="has changed since it was added"):
-        load_document(workspace, "quillmoor-2026")
+        load_document("quillmoor-2026", workspace)
 
 
 def test_line_ends_survive(tmp_path: Path) -> None:
@@ -546,7 +546,7 @@ def test_line_ends_survive(tmp_path: Path) -> None:
     found = extract(write("a.txt", "One.\r\nTwo – 2.\n"))
     path = add_document(tmp_path / "policies", found, name="a", company="A", kind="regulation", title="An Act")
     assert path.read_bytes() == "One.\r\nTwo – 2.\n".encode()
-    loaded = load_document(Workspace(home=tmp_path, layers=(("workspace", tmp_path),)), "a")
+    loaded = load_document("a", Workspace(home=tmp_path, layers=(("workspace", tmp_path),)))
     assert (loaded.about.title, loaded.kind) == ("An Act", "regulation")
 
 

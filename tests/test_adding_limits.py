@@ -27,7 +27,7 @@ def test_a_document_has_a_bounded_size() -> None:
     Path("policies").mkdir()
     path.rename("policies/huge.txt")
     with pytest.raises(DataError, match="has 2,000,002 characters"):
-        load_document(Workspace(Path(), (("workspace", Path()),)), "huge")
+        load_document("huge", Workspace(Path(), (("workspace", Path()),)))
 
 
 def test_half_a_document_is_taken_away_again() -> None:

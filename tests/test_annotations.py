@@ -12,7 +12,7 @@ from running import TEXT, carry_out, make_workspace, spec, write
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import carry_over, find_annotations, load_annotations, template
-from genaipa.questions.sets import Question, QuestionSet, load_questions
+from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.runs.inputs import Inputs
 from genaipa.tasks.procedure import Procedure
 from genaipa.validation.data_files import validate
@@ -110,17 +110,17 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
 def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     """A workspace's own questions under a shipped set's name and ids get no answers to the shipped ones."""
     make_workspace(questions=1)
-    write("policies/brindlecart.md", load_document(find_workspace(), "brindlecart").text)
-    other = load_questions(find_workspace(), "policy").questions[0]
+    write("policies/brindlecart.md", load_document("brindlecart").text)
+    other = load_question_set("policy").questions[0]
     path = Path("questions/policy.yaml")
     path.write_text(path.read_text().replace("Q1", "T_f1"))
     workspace = find_workspace()
-    held = find_annotations(workspace, load_document(workspace, "brindlecart"))
+    held = find_annotations(workspace, load_document("brindlecart", workspace))
     assert held is not None
     assert other.text.startswith("Question 1")
-    assert held.usable(load_questions(workspace, "policy"), "Brindlecart").answers == {}
+    assert held.usable(load_question_set("policy", workspace), "Brindlecart").answers == {}
     assert "0 of its 32 annotated answers are for these questions" in held.said(
-        load_questions(workspace, "policy"), "Brindlecart"
+        load_question_set("policy", workspace), "Brindlecart"
     )
     assert not [finding for finding in validate(workspace).findings if "brindlecart" in finding.path]
 
@@ -134,7 +134,7 @@ def layered() -> Workspace:
 
 def used(workspace: Workspace) -> str:
     """The answer that is used for ACME's policy; empty if none is."""
-    held = find_annotations(workspace, load_document(workspace, "acme"))
+    held = find_annotations(workspace, load_document("acme", workspace))
     return held.annotations.answers["Q1"].answer if held and held.of_this_text else ""
 
 
@@ -222,7 +222,7 @@ def test_a_template_is_filled_in_bit_by_bit(genaipa: Callable[..., Finished]) ->
     told = json.loads(genaipa("validate", "--json").out)["findings"]
     assert [(f["severity"], f["problem"]) for f in told] == [("warning", "no annotated answer to Q1, Q2.")]
     path.write_text(path.read_text().replace('answer: ""', "answer: Yes.", 1))
-    held = find_annotations(find_workspace(), load_document(find_workspace(), "acme"))
+    held = find_annotations(find_workspace(), load_document("acme"))
     assert held is not None
     assert held.of_this_text
     assert list(held.annotations.answers) == ["Q1"]
@@ -235,7 +235,7 @@ def test_a_template_quotes_ids_that_yaml_takes_for_something_else() -> None:
     workspace = make_workspace(questions=2)
     path = Path("questions/policy.yaml")
     path.write_text(path.read_text().replace("id: Q1", "id: '1'").replace("id: Q2", "id: 'yes'"))
-    document = load_document(workspace, "acme")
-    write("annotations/acme.yaml", template(document, load_questions(workspace, "policy"), "2026-01-01"))
+    document = load_document("acme", workspace)
+    write("annotations/acme.yaml", template(document, load_question_set("policy", workspace), "2026-01-01"))
     assert load_annotations(workspace, "acme").answers == {}
     assert [finding.problem for finding in validate(workspace).findings] == ["no annotated answer to 1, yes."]

@@ -9,7 +9,7 @@ import pytest
 from genaipa.policies.document import DocumentKind, load_document
 from genaipa.policies.lookup import resolve
 from genaipa.questions.annotations import load_annotations
-from genaipa.questions.sets import load_questions
+from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
 
 SHIPPED = {"brindlecart": "policy", "vpda": "regulation"}  # document → the questions that are annotated for it
@@ -45,7 +45,7 @@ def test_all_that_ships_is_looked_at() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_answers_cite_their_sections(name: str) -> None:
     """The sections of an annotated answer are those that its text cites, each once, and each is in the document."""
-    document = load_document(find_workspace(), name)
+    document = load_document(name)
     for question, answer in load_annotations(find_workspace(), name).answers.items():
         assert sorted(answer.sections) == sorted(cited(answer.answer, document.kind)), question
         for label in answer.sections:
@@ -65,9 +65,9 @@ def test_answers_are_silent_or_cite(name: str) -> None:
 def test_every_question_has_an_answer(name: str, count: int) -> None:
     """Each question of the set is annotated, and no other, for the text that ships."""
     annotations = load_annotations(find_workspace(), name)
-    questions = load_questions(find_workspace(), SHIPPED[name]).questions
+    questions = load_question_set(SHIPPED[name]).questions
     assert annotations.questions == SHIPPED[name]
-    assert annotations.digest == load_document(find_workspace(), name).digest
+    assert annotations.digest == load_document(name).digest
     assert list(annotations.answers) == [question.id for question in questions]
     assert len(questions) == count
 
@@ -75,7 +75,7 @@ def test_every_question_has_an_answer(name: str, count: int) -> None:
 @pytest.mark.parametrize("name", SHIPPED.values())
 def test_every_question_has_three_paraphrases(name: str) -> None:
     """The paraphrases of a question are three, and differ from one another and from the original."""
-    for question in load_questions(find_workspace(), name).questions:
+    for question in load_question_set(name).questions:
         assert len(question.paraphrases) == 3, question.id
         assert len({text.casefold() for text in (question.text, *question.paraphrases)}) == 4, question.id
 
@@ -83,7 +83,7 @@ def test_every_question_has_three_paraphrases(name: str) -> None:
 @pytest.mark.parametrize(("name", "words"), [("brindlecart", 4000), ("vpda", 2500)])
 def test_documents_are_of_a_real_length(name: str, words: int) -> None:
     """The documents that ship are as long as real ones."""
-    assert len(load_document(find_workspace(), name).text.split()) >= words
+    assert len(load_document(name).text.split()) >= words
 
 
 def test_citations_are_recognised() -> None:

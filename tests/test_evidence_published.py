@@ -137,7 +137,7 @@ def examined(pulled_cache: Path) -> Iterator[list[tuple[Published, Evidence]]]:
         patch.setenv("GENAIPA_CACHE", str(pulled_cache))
         workspace = find_workspace()
         documents = {
-            name: load_document(workspace, name) for name in ("airbnb", "facebook", "spotify", "twitter", "uber")
+            name: load_document(name, workspace) for name in ("airbnb", "facebook", "spotify", "twitter", "uber")
         }
         read = {read[:3] for read in READ}
         yield [

@@ -29,7 +29,7 @@ from servers import OpenAIServer
 
 import genaipa as package
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
-from genaipa.runs.folder import RunFolder, find_run, list_runs
+from genaipa.runs.folder import RunFolder, find_run, run_folders
 from genaipa.runs.records import ConversationRecord
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace
@@ -197,8 +197,8 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     workspace = make_workspace(questions=1)
     first, _ = carry_out(spec())
     second, _ = carry_out(spec(seed=1))
-    assert {run.path for run in list_runs(workspace)} == {first.path, second.path}
-    assert find_run(workspace, "latest").path == list_runs(workspace)[-1].path
+    assert {run.path for run in run_folders(workspace)} == {first.path, second.path}
+    assert find_run(workspace, "latest").path == run_folders(workspace)[-1].path
     assert find_run(workspace, first.name).path == first.path
     assert find_run(workspace, f"runs/{first.name}").path == first.path
     with pytest.raises(UsageError, match=r"'test' could be any of 2 runs.*write more of the name"):
@@ -254,7 +254,7 @@ def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: i
         assert path.read_bytes()[-1:] in (b"\n", b""), f"{path.name} holds something half-written"
     again = genaipa(*_RUN)
     assert again.code == 0, again.err
-    (run,) = list_runs(find_workspace())
+    (run,) = run_folders(find_workspace())
     assert len(lines_of(run.path / "answers.jsonl")) == len(latest(run)) == 12
     assert len(list((run.path / "documents").iterdir())) == 1
     assert (run.path / "questions/policy.yaml").is_file()
@@ -289,7 +289,7 @@ def test_full_disk(
         filler.unlink()
         done = genaipa(*_RUN)
         assert done.code == 0, done.err
-        (run,) = list_runs(find_workspace())
+        (run,) = run_folders(find_workspace())
         assert len(latest(run)) == 3
         assert len(list((run.path / "prompts").iterdir())) == 9
     finally:
@@ -347,5 +347,5 @@ def test_same_command_goes_on_and_new_begins_afresh(server: OpenAIServer, genaip
         assert genaipa(*_RUN, *more).code == 0
     write("policies/acme.md", "It is all different now.")
     assert genaipa(*_RUN).code == 0
-    assert len(list_runs(find_workspace())) == 5
+    assert len(run_folders(find_workspace())) == 5
     assert len(server.requests) == 5 * asked

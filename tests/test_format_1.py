@@ -12,7 +12,7 @@ from running import SYSTEM, latest, lines_of
 from servers import OpenAIServer
 
 from genaipa.reports.gather import gather
-from genaipa.runs.folder import RunFolder, list_runs
+from genaipa.runs.folder import RunFolder, run_folders
 from genaipa.runs.records import PROCEDURE
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -51,7 +51,7 @@ def test_every_line_is_read_and_written_alike(workspace):
     """Records, conversations and manifests keep their bytes: nothing is added to what the older version wrote."""
     import msgspec
 
-    for run in list_runs(workspace):
+    for run in run_folders(workspace):
         assert b"".join(msgspec.json.encode(r) + b"\n" for r in run.records()) == run.answers.read_bytes()
         begun = b"".join(msgspec.json.encode(c) + b"\n" for c in run.conversations())
         assert begun == run.conversations_file.read_bytes()
@@ -136,9 +136,9 @@ def test_they_are_whole_and_can_be_scored_and_reported(genaipa, workspace):
     checked = genaipa("validate", "--data")
     assert checked.code == 0, checked.out + checked.err
     answers = sum(
-        r.kind == "answer" and r.reply is not None for run in list_runs(workspace) for r in latest(run).values()
+        r.kind == "answer" and r.reply is not None for run in run_folders(workspace) for r in latest(run).values()
     )
-    pool = Pool(workspace, list_runs(workspace))
+    pool = Pool(workspace, run_folders(workspace))
     assert sum(len(answer.occurrences) for answer in pool.answers.values()) == answers
     assert not pool.problems
     found = gather(workspace, select(workspace, ()), None)

@@ -14,7 +14,7 @@ from genaipa.datasets.genaipabench.pull import available, pull
 from genaipa.errors import DataError
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import load_annotations
-from genaipa.questions.sets import WORDINGS, load_questions
+from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa.workspace import find_workspace, pulled
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def uber(tmp_path: Path, rows: list[list[str]]) -> Annotations:
 def test_part_offsets_point_at_the_parts(tmp_path: Path) -> None:
     """Each part of both segmentations begins where its text does, its header left out."""
     pull_files(tmp_path, repository())
-    document = load_document(find_workspace(), "uber")
+    document = load_document("uber")
     assert set(document.about.part_sets) == set(PART_SETS)
     assert document.part("GPT-4", 1) == (0, document.text.index(SENTENCES[6]))
     assert document.part("GPT-4", 2) == (document.text.index(SENTENCES[6]), len(document.text))
@@ -188,7 +188,7 @@ def test_published_parts_are_the_segments(shared: Path) -> None:
     counts = {"uber": (6, 13), "spotify": (4, 12), "airbnb": (4, 10), "facebook": (3, 7), "twitter": (3, 7)}
     folder = shared / "data" / "genaipabench" / "Privacy Documents" / "Privacy Policy Segments"
     for name, expected in counts.items():
-        document = load_document(find_workspace(), name)
+        document = load_document(name)
         assert tuple(len(document.about.part_sets[part_set]) for part_set in PART_SETS) == expected
         for part_set in PART_SETS:
             for path in (folder / part_set / f"{name}-policy-text-segments").iterdir():
@@ -203,7 +203,7 @@ def test_published_parts_are_the_segments(shared: Path) -> None:
 @pytest.mark.usefixtures("notes")
 def test_published_documents() -> None:
     """Company, kind, date where the text states one; text with plain line ends whose digest holds."""
-    documents = {name: load_document(find_workspace(), name) for name in DOCUMENTS}
+    documents = {name: load_document(name) for name in DOCUMENTS}
     assert {document.company for document in documents.values()} == {
         *("Uber", "Spotify", "Airbnb", "Facebook", "Twitter"),
         *("GDPR", "CCPA"),
@@ -222,7 +222,7 @@ def test_published_answers_are_counted_as_known() -> None:
     """Of 160 policy answers 83 cite a part that exists, 62 say N/A and 15 nothing."""
     cited = unavailable = nothing = 0
     for name in POLICIES:
-        document = load_document(find_workspace(), name)
+        document = load_document(name)
         for answer in load_annotations(find_workspace(), name).answers.values():
             cited += bool(answer.sections)
             unavailable += "N/A" in answer.answer
@@ -280,14 +280,14 @@ def test_published_references_to_laws() -> None:
 @pytest.mark.usefixtures("notes")
 def test_published_questions_can_be_asked(shared: Path) -> None:
     """Names are filled in, and the set for the GDPR filled with the CCPA is what was published for the CCPA."""
-    policy = load_questions(find_workspace(), "genaipabench")
+    policy = load_question_set("genaipabench")
     assert [question.id for question in policy.questions] == IDS
     assert policy.asked("PD_f1", "original", "Uber").startswith("Does Uber conduct")
     for question in policy.questions:
         for wording in WORDINGS:
             assert "the company" not in policy.asked(question.id, wording, "Uber").lower()
     assert policy["SE_u1"].paraphrases[0] == policy["SE_u1"].paraphrases[1]
-    regulation = load_questions(find_workspace(), "genaipabench-regulation")
+    regulation = load_question_set("genaipabench-regulation")
     path = shared / "data/genaipabench/Annotated Answers/Regulation Answers/annotated_answers_CCPA.csv"
     published = path.read_text(encoding="utf-8-sig")
     for number in range(1, 7):

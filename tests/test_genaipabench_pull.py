@@ -19,7 +19,6 @@ from genaipa.datasets.genaipabench.files import published
 from genaipa.datasets.genaipabench.pull import available, pull
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
-from genaipa.workspace import find_workspace
 
 FILES = repository()
 TREE = tree_of(FILES)
@@ -83,7 +82,7 @@ def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
     assert (result.fetched, result.kept) == (len(FILES), 0)
     assert not any(character in target for target in server.targets for character in " &")
     assert kept() == set(FILES)
-    assert load_document(find_workspace(), "uber").company == "Uber"
+    assert load_document("uber").company == "Uber"
     assert available(TREE)
     assert not list(cache.rglob("*.tmp"))
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.parts import split_parts
-from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +89,7 @@ def test_where_it_is_cut(text: str, size: int, parts: list[str]) -> None:
 
 def test_shipped_policy_is_cut_at_its_borders() -> None:
     """The demo policy has paragraphs short enough that no part begins or ends inside one."""
-    document = load_document(find_workspace(), "brindlecart")
+    document = load_document("brindlecart")
     parts = split_parts(document, 500, COUNTERS["estimate"])
     assert len(parts) > 5
     assert "".join(parts) == document.text

@@ -34,8 +34,7 @@ from genaipa.datasets.genaipabench.sheets import Cell, column_letter, read_sheet
 from genaipa.datasets.genaipabench.study import Study, read_study
 from genaipa.datasets.genaipabench.transcripts import read_answers
 from genaipa.datasets.study import Answer
-from genaipa.questions.sets import WORDINGS, load_questions
-from genaipa.workspace import find_workspace
+from genaipa.questions.sets import WORDINGS, load_question_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -423,5 +422,5 @@ def test_published_findings_about_answers(real: Study) -> None:
 def test_reading_again_gives_the_same(tmp_path: Path) -> None:
     """Answers and findings come in one order."""
     tree = pulled_tree(tmp_path, study())
-    questions = load_questions(find_workspace(), "genaipabench")
+    questions = load_question_set("genaipabench")
     assert read_answers(tree, questions) == read_answers(tree, questions)

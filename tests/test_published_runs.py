@@ -19,7 +19,7 @@ from genaipa.datasets.genaipabench.pull import pull
 from genaipa.datasets.genaipabench.study import import_study, record_study
 from genaipa.errors import RunError, UsageError
 from genaipa.runs.audit import audit_of, excluded_answers, read_audit
-from genaipa.runs.folder import RunFolder, find_run, list_runs
+from genaipa.runs.folder import RunFolder, find_run, run_folders
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.published import published_scores
 from genaipa.systems.published import NO_SUMMARY, read_recording
@@ -111,7 +111,7 @@ def copied(imported: Path) -> Workspace:
 
 def test_runs_of_the_study(there: Workspace) -> None:
     """Nine runs for each system, with fixed names, that read like any other run."""
-    assert {folder.name for folder in list_runs(there)} == NAMES
+    assert {folder.name for folder in run_folders(there)} == NAMES
     folder = find_run(there, "published-chatgpt-4-robustness-user")
     manifest, tally = folder.state()
     assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)

@@ -6,8 +6,7 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.questions.sets import WORDINGS, load_questions
-from genaipa.workspace import find_workspace
+from genaipa.questions.sets import WORDINGS, load_question_set
 
 HEAD = "name: own\ntitle: T\nkind: policy\nplaceholder: '[X]'\nsource: s\nlicense: l\ncategories: {T: Transparency}\n"
 GOOD = "- {id: Q1, category: T, origin: faq, text: 'About [X]?', paraphrases: ['On [X]?']}\n"
@@ -21,7 +20,7 @@ def own(questions: str, head: str = HEAD) -> None:
 
 def test_policy_questions_are_the_papers() -> None:
     """Eight categories of four, f1 to f3 from FAQs and u1 from a user, each with three paraphrases."""
-    found = load_questions(find_workspace(), "policy")
+    found = load_question_set("policy")
     assert list(found.categories) == ["T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA"]
     assert [q.id for q in found.questions] == [f"{c}_{n}" for c in found.categories for n in ("f1", "f2", "f3", "u1")]
     for question in found.questions:
@@ -36,7 +35,7 @@ def test_policy_questions_are_the_papers() -> None:
 
 def test_regulation_questions_are_the_papers() -> None:
     """Six questions with the regulation's name to be filled in, in every wording."""
-    found = load_questions(find_workspace(), "regulation")
+    found = load_question_set("regulation")
     assert [q.id for q in found.questions] == [f"PR_{n}" for n in range(1, 7)]
     assert found.asked("PR_2", "original", "GDPR") == "What are the GDPR fines?"
     for question in found.questions:
@@ -47,7 +46,7 @@ def test_regulation_questions_are_the_papers() -> None:
 @pytest.mark.parametrize("name", ["policy", "regulation"])
 def test_nothing_is_left_to_fill_in(name: str) -> None:
     """No wording has a placeholder that is spelt otherwise."""
-    found = load_questions(find_workspace(), name)
+    found = load_question_set(name)
     for question in found.questions:
         for wording in WORDINGS:
             asked = found.asked(question.id, wording, "ACME")
@@ -58,7 +57,7 @@ def test_nothing_is_left_to_fill_in(name: str) -> None:
 def test_own_set() -> None:
     """A set in the workspace is found by its name."""
     own(GOOD)
-    found = load_questions(find_workspace(), "own")
+    found = load_question_set("own")
     assert found.asked("Q1", "paraphrase-1", "ACME") == "On ACME?"
 
 
@@ -66,9 +65,9 @@ def test_unknown_names() -> None:
     """A set or question that doesn't exist is met with the nearest one."""
     own(GOOD)
     with pytest.raises(UnknownNameError, match="no question set 'polciy': did you mean 'policy'"):
-        load_questions(find_workspace(), "polciy")
+        load_question_set("polciy")
     with pytest.raises(UnknownNameError, match="no question 'q1': did you mean 'Q1'"):
-        load_questions(find_workspace(), "own")["q1"]
+        load_question_set("own")["q1"]
 
 
 @pytest.mark.parametrize(
@@ -86,11 +85,11 @@ def test_bad_questions(questions: str, said: str) -> None:
     """A mistake names the file, the question and what is wrong."""
     own(questions)
     with pytest.raises(DataError, match=rf"own\.yaml.*{said}"):
-        load_questions(find_workspace(), "own")
+        load_question_set("own")
 
 
 def test_name_and_file_agree() -> None:
     """A set that calls itself something else is refused."""
     own(GOOD, HEAD.replace("name: own", "name: other"))
     with pytest.raises(DataError, match="calls itself 'other'; name and file must agree"):
-        load_questions(find_workspace(), "own")
+        load_question_set("own")

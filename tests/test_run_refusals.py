@@ -14,7 +14,7 @@ from running import KEY, SYSTEM, make_workspace, write
 from servers import OpenAIServer, failure
 
 from genaipa.errors import UsageError
-from genaipa.runs.folder import find_run, folder_words, list_runs
+from genaipa.runs.folder import find_run, folder_words, run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def test_stopping_what_computes() -> None:
             _, err = process.communicate(timeout=60)
         finally:
             process.kill()
-    (folder,) = list_runs(find_workspace())
+    (folder,) = run_folders(find_workspace())
     assert process.returncode == 130, err
     assert f"Go on with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err

@@ -13,7 +13,7 @@ import yaml
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import convert, read_partly
-from genaipa.questions.sets import QuestionSet, load_questions
+from genaipa.questions.sets import QuestionSet, load_question_set
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace, shipped
 
@@ -409,7 +409,7 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
     ):
         Path("questions/mine.yaml").write_text(text)
         with pytest.raises(DataError) as caught:
-            load_questions(find_workspace(), "mine")
+            load_question_set("mine")
         message = str(caught.value).removeprefix(str(Path("questions/mine.yaml").resolve()))
         assert said in message
         assert len(message) < 200

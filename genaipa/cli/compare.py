@@ -67,12 +67,12 @@ def compare(
     if output and form:
         check_new(output, force=force)
     found = comparison.compare(
-        find_workspace(workspace),
         first,
         second,
         experiments=several(experiment),
         excluded=include_excluded,
         anyway=anyway,
+        workspace=find_workspace(workspace),
     )
     for problem in found.problems:
         screen.say(problem)

@@ -97,9 +97,9 @@ def runs(here: Workspace, _: dict[str, Any]) -> list[str]:
 @_completing
 def runs_and_systems(here: Workspace, _: dict[str, Any]) -> list[str]:
     """The runs, and the systems that were asked in them."""
-    from genaipa.runs.folder import list_runs
+    from genaipa.runs.folder import run_folders
 
-    asked = {name for folder in list_runs(here) for name in folder.manifest().spec.systems}
+    asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
     return [*sorted(asked), *_runs(here)]
 
 
@@ -113,6 +113,6 @@ def answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 
 
 def _runs(here: Workspace) -> list[str]:
-    from genaipa.runs.folder import list_runs
+    from genaipa.runs.folder import run_folders
 
-    return ["latest", *(folder.name for folder in reversed(list_runs(here)))]
+    return ["latest", *(folder.name for folder in reversed(run_folders(here)))]

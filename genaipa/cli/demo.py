@@ -75,6 +75,6 @@ def _report(workspace: Workspace, run: str) -> None:
     from genaipa.reports.report import report
 
     say(f"The same as: genaipa report {run} --formats svg -o {REPORT}")
-    made = report(workspace, (run,))
+    made = report(run, workspace=workspace)
     # A picture in each of the three formats takes three times as long.
     print_summary(made, made.write(workspace.home / REPORT, formats=("svg",)))

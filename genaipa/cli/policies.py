@@ -49,7 +49,7 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
     rows = []
     for name in (here := document_names(workspace)):
         try:
-            rows.append(_facts(workspace, load_document(workspace, name)))
+            rows.append(_facts(workspace, load_document(name, workspace)))
         except DataError as error:
             say(f"left out: {error}")
     missing = {known.name: sorted(set(known.documents) - set(here)) for known in datasets() if not known.available()}
@@ -118,7 +118,7 @@ def named_document(workspace: Workspace, name: str) -> Document:
 
     if name not in document_names(workspace) and (dataset := offering(name)):
         raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa pull {dataset.name}")
-    return load_document(workspace, name)
+    return load_document(name, workspace)
 
 
 @app.command("show")
@@ -254,7 +254,7 @@ def add(
         title=title,
         replace=replace,
     )
-    document = load_document(here, name)
+    document = load_document(name, here)
     facts = _facts(here, document)
     if json:
         print_json({**facts, "held": extracted.held})
@@ -282,13 +282,13 @@ def annotate(
     import datetime as dt
 
     from genaipa.questions.annotations import template
-    from genaipa.questions.sets import load_questions
+    from genaipa.questions.sets import load_question_set
 
     here = current_workspace()
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
     document = named_document(here, name)
-    asked = load_questions(here, questions or document.kind)
+    asked = load_question_set(questions or document.kind, here)
     path = here.home / "annotations" / f"{name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)

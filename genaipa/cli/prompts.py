@@ -111,13 +111,13 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     from genaipa.cli.policies import named_document
     from genaipa.execution.prepare import PART_TOKENS
     from genaipa.policies.parts import split_parts
-    from genaipa.questions.sets import load_questions
+    from genaipa.questions.sets import load_question_set
     from genaipa.systems.tokens import estimated
     from genaipa.tasks.script import Script
 
     document = named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
-    return Script(document, parts, load_questions(workspace, document.kind), loaded)
+    return Script(document, parts, load_question_set(document.kind, workspace), loaded)
 
 
 def _messages(script: Script) -> dict[str, str]:

@@ -32,7 +32,7 @@ def questions(
     json: JsonOption = False,
 ) -> None:
     """List the question sets; with SET, its questions."""
-    from genaipa.questions.sets import WORDINGS, load_questions
+    from genaipa.questions.sets import WORDINGS, load_question_set
 
     if wording not in (*WORDINGS, "all"):
         raise UnknownNameError("wording", wording, (*WORDINGS, "all"))
@@ -40,7 +40,7 @@ def questions(
     if name is None:
         _print_sets(here, json=json)
         return
-    chosen = load_questions(here, name)
+    chosen = load_question_set(name, here)
     wordings = [known for known in WORDINGS if wording in (known, "all")]
     if json:
         _print_json(chosen, wordings)
@@ -49,11 +49,11 @@ def questions(
 
 
 def _print_sets(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.questions.sets import load_questions
+    from genaipa.questions.sets import load_question_set
 
     rows = []
     for name, (layer, _) in workspace.names("questions").items():
-        found = load_questions(workspace, name)
+        found = load_question_set(name, workspace)
         wordings = 1 + min((len(question.paraphrases) for question in found.questions), default=0)
         rows.append(
             {

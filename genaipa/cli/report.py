@@ -71,7 +71,7 @@ def report(
             status.update(printable(now))
 
         here = find_workspace(workspace)
-        made = reports.report(here, several(run), excluded=include_excluded, bounds=bounds, tell=tell)
+        made = reports.report(several(run), workspace=here, excluded=include_excluded, bounds=bounds, tell=tell)
         folder = output or default_folder(here, made.selection)
         before = selection_of(folder)
         page = made.write(folder, formats=wanted, whole=with_texts, tell=tell)

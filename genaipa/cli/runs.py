@@ -74,7 +74,7 @@ def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
     from genaipa.runs.audit import is_imported
 
     found, problems = list[_Run](), []
-    for folder in sorted(folders.list_runs(here), key=is_imported):
+    for folder in sorted(folders.run_folders(here), key=is_imported):
         try:
             manifest = folder.manifest()
             totals = manifest.totals

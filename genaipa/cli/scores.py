@@ -86,7 +86,7 @@ def export(
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
     from genaipa.cli.output import check_new, written
-    from genaipa.runs.folder import list_runs
+    from genaipa.runs.folder import run_folders
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
     from genaipa.scoring.rubric import load_rubric
 
@@ -100,7 +100,7 @@ def export(
     if suffix != ".jsonl" or standing:
         events = given(events, machines=machines)
     if suffix != ".jsonl":
-        answers = _pool(here, list_runs(here)).answers
+        answers = _pool(here, run_folders(here)).answers
     if output is None:
         write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run)
         return
@@ -127,13 +127,13 @@ def import_(
     Every row is checked, and all problems are listed at once; the exit code is then 2. What is here already is left
     alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
     """
-    from genaipa.runs.folder import list_runs
+    from genaipa.runs.folder import run_folders
     from genaipa.scoring.exchange.importing import import_scores
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     here = current_workspace()
-    pool, people = _pool(here, list_runs(here)), load_people(here)
+    pool, people = _pool(here, run_folders(here)), load_people(here)
     with contextlib.closing(open_store(here)) as store:
         imported = import_scores(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
     if json:

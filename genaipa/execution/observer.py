@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Hears what happens before and during a run; does nothing by default. Whatever it raises ends the run in order."""
+    """Hears what happens before and during a run; does nothing by default. Whatever it raises ends the run in order.
+
+    >>> class Refusals(genaipa.Observer):
+    ...     def recorded(self, record, tally):
+    ...         if record.status == "refused":
+    ...             print(record.key, record.reply)
+    >>> run = genaipa.run("extractive", "brindlecart", experiment="quality", limit=1, observer=Refusals())
+    """
 
     def said(self, sentence: str) -> None:
         """Something worth knowing about the request, the data or a system."""

@@ -13,7 +13,7 @@ from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, co
 from genaipa.execution.observer import Observer
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
-from genaipa.runs.folder import RunFolder, find_run, folder_words, list_runs, now
+from genaipa.runs.folder import RunFolder, find_run, folder_words, now, run_folders
 from genaipa.runs.records import FORMAT, INITIALIZATIONS, PROCEDURE, Digests, Manifest, RunSpec
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
@@ -175,7 +175,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
 
 def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests, name: str | None) -> RunFolder | None:
     """The newest run of this very plan and data (and name, if one is given); None if there is none."""
-    for folder in reversed(list_runs(workspace)):
+    for folder in reversed(run_folders(workspace)):
         try:
             manifest = folder.manifest()
         except DataError:
@@ -303,10 +303,10 @@ def _hint(documents: tuple[str, ...]) -> str:
 def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind | None) -> dict[str, str]:
     """Document → question set: the one named for its kind, else the one that is called like its kind."""
     from genaipa.policies.document import load_document
-    from genaipa.questions.sets import load_questions
+    from genaipa.questions.sets import load_question_set
 
     named: dict[str, str] = {}
-    for questions in (load_questions(workspace, name) for name in request.questions):
+    for questions in (load_question_set(name, workspace) for name in request.questions):
         if questions.kind in named:
             raise UsageError(
                 f"'{named[questions.kind]}' and '{questions.name}' are both asked about a {questions.kind}; "
@@ -315,7 +315,7 @@ def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind
         named[questions.kind] = questions.name
     sets = {}
     for name in request.documents:
-        kind = load_document(workspace, name).kind
+        kind = load_document(name, workspace).kind
         if only not in (None, kind):
             raise UsageError(f"the experiment '{request.experiment}' is about a {only}, and {name} is a {kind}.")
         if request.questions and kind not in named:

@@ -16,12 +16,13 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.strict_yaml import read_text, read_yaml
 from genaipa.policies.sections import Section, find_sections
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from genaipa.workspace import Workspace
+    from genaipa.workspace import Workspace, WorkspaceLike
 
 DocumentKind = Literal["policy", "regulation"]
 
@@ -106,9 +107,25 @@ def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
     return workspace.names("policies")
 
 
-def load_document(workspace: Workspace, name: str) -> Document:
-    """The document of that name, checked; a UsageError (unknown name) or DataError (bad file)."""
-    files = document_names(workspace)
+def list_documents(workspace: WorkspaceLike = None) -> list[str]:
+    """List the names of the documents that can be used now.
+
+    >>> genaipa.list_documents()
+    ['brindlecart', 'vpda']
+    """
+    return list(document_names(find_workspace(workspace)))
+
+
+def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
+    """Load and check a document by its name: a privacy policy or a regulation.
+
+    An UnknownNameError for a name that no document has, a DataError for a file that can't be used.
+
+    >>> policy = genaipa.load_document("brindlecart")
+    >>> policy.company, policy.kind, len(policy.sections)
+    ('Brindlecart', 'policy', 70)
+    """
+    files = document_names(find_workspace(workspace))
     if name not in files:
         raise UnknownNameError("policy", name, files)
     layer, path = files[name]

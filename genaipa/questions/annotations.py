@@ -15,7 +15,7 @@ import yaml
 
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
-from genaipa.questions.sets import Question, QuestionSet, load_questions
+from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,7 +220,7 @@ def question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSe
     views = [workspace.from_layer(layers.index(layer)), workspace] if layer else [workspace]
     for view in views:
         try:
-            return load_questions(view, name)
+            return load_question_set(name, view)
         except UnknownNameError:
             continue
         except DataError:

@@ -13,12 +13,13 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.document import DocumentKind
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from genaipa.workspace import Workspace
+    from genaipa.workspace import WorkspaceLike
 
 Wording = Literal["original", "paraphrase-1", "paraphrase-2", "paraphrase-3"]
 WORDINGS: tuple[Wording, ...] = get_args(Wording)
@@ -61,9 +62,25 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         raise UnknownNameError("question", question_id, [q.id for q in self.questions])
 
 
-def load_questions(workspace: Workspace, name: str) -> QuestionSet:
-    """The question set of that name, checked; a UsageError (unknown name) or DataError (bad file)."""
-    files = workspace.names("questions")
+def list_question_sets(workspace: WorkspaceLike = None) -> list[str]:
+    """List the names of the question sets.
+
+    >>> genaipa.list_question_sets()
+    ['policy', 'regulation']
+    """
+    return list(find_workspace(workspace).names("questions"))
+
+
+def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet:
+    """Load and check a question set by its name.
+
+    An UnknownNameError for a name that no set has, a DataError for a file that can't be used.
+
+    >>> questions = genaipa.load_question_set("policy")
+    >>> len(questions.questions), questions.placeholder
+    (32, '[the company]')
+    """
+    files = find_workspace(workspace).names("questions")
     if name not in files:
         raise UnknownNameError("question set", name, files)
     path = files[name][1]

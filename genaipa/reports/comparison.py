@@ -24,13 +24,15 @@ from genaipa.reports.gather import gather_scored
 from genaipa.reports.sides import Side, differing, merged, restricted, side, sources_of
 from genaipa.reports.significance import OVERALL, SIGNIFICANT, holm, paired, unpaired
 from genaipa.reports.table import Table
+from genaipa.runs.run import chosen
 from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from genaipa.reports.figures.figure import Figure
-    from genaipa.workspace import Workspace
+    from genaipa.runs.run import Run
+    from genaipa.workspace import WorkspaceLike
 
 MEASURES = (OVERALL, *METRICS)
 """What is compared: M_all from 10 to 100, and the metrics from -1 to 1."""
@@ -91,27 +93,34 @@ class Comparison:
 
 
 def compare(
-    workspace: Workspace,
-    first: str,
-    second: str,
+    first: str | Run,
+    second: str | Run,
     *,
     experiments: Sequence[str] = (),
     excluded: bool = False,
     anyway: bool = False,
+    workspace: WorkspaceLike = None,
 ) -> Comparison:
     """Compare two systems, or two runs, each named as a system, a run, or RUN:SYSTEM.
 
     Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what audits left
     out as well, and `anyway` compares what is the same in both where documents, questions or rubric differ, which is
     a UsageError otherwise.
+
+    >>> found = genaipa.compare("extractive", "scripted", experiments=["quality"])
+    >>> found.finding[0]
+    'Compared are 32 questions: 32 pairs in quality, each about the same document.'
+    >>> figure = found.figure.drawn()
     """
-    chosen = [sources_of(workspace, name) for name in (first, second)]
-    if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in chosen}) == 1:
-        raise UsageError(f"'{first}' and '{second}' are the same; name two systems, two runs, or RUN:SYSTEM.")
-    found = gather_scored(workspace, merged([*chosen[0], *chosen[1]]), excluded=excluded)
+    here, names = chosen((first, second), workspace)
+    if len(names) == 1:
+        names *= 2
+    sides = [sources_of(here, name) for name in names]
+    if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
+        raise UsageError(f"'{names[0]}' and '{names[1]}' are the same; name two systems, two runs, or RUN:SYSTEM.")
+    found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded)
     ours, theirs = (
-        side(workspace, name, sources, found.frame, experiments)
-        for name, sources in zip((first, second), chosen, strict=True)
+        side(here, name, sources, found.frame, experiments) for name, sources in zip(names, sides, strict=True)
     )
     return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.reports import notable, writing
@@ -12,12 +13,12 @@ from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.runs.folder import find_run
+from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     import pandas as pd
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Figure, Format
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
-    from genaipa.workspace import Workspace
+    from genaipa.workspace import WorkspaceLike
 
 
 @dataclass(frozen=True)
@@ -107,20 +108,48 @@ class Report:
 
 
 def report(
-    workspace: Workspace,
-    names: Sequence[str] = (),
+    runs: Runs = (),
+    folder: Path | str | None = None,
     *,
+    workspace: WorkspaceLike = None,
     excluded: bool = False,
     bounds: Bounds | None = None,
     tell: Callable[[str], object] = str,
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
-    `excluded` counts what audits left out as well; `bounds` are those of the bands. A UsageError where there is no
-    run, or a name fits none.
+    It is written into `folder` if one is given (see `Report.write`). `excluded` counts what audits left out as well;
+    `bounds` are those of the bands. A UsageError where there is no run, or a name fits none.
+
+    >>> report = genaipa.report("demo")
+    >>> list(report.figures)[:2]
+    ['quality-by-document', 'summary-by-document']
+    >>> figure = report.figures["quality-metrics"].drawn()
+    >>> _ = figure.suptitle("The baseline, by metric")
+    >>> figure.savefig("metrics.png")
     """
-    gathered = gather_scored(workspace, select(workspace, names), excluded=excluded)
+    here, names = chosen(runs, workspace)
+    gathered = gather_scored(here, select(here, names), excluded=excluded)
     systems = {system for source in gathered.sources for system in source.systems}
-    full = (name if name in systems else find_run(workspace, name).name for name in names)
+    full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
-    return Report.of(gathered, bounds, tuple(dict.fromkeys(full)))
+    made = Report.of(gathered, bounds, tuple(dict.fromkeys(full)))
+    if folder is not None:
+        made.write(Path(folder), tell=tell)
+    return made
+
+
+def scores(runs: Runs = (), *, workspace: WorkspaceLike = None, excluded: bool = False) -> pd.DataFrame:
+    """Gather the scores of these runs' answers as a tidy data frame: a row per answer and score.
+
+    An answer that nobody scored has a row without values. The columns are those of `genaipa.reports.tidy.COLUMNS`;
+    rows that are `counted` go into averages. Arguments and errors as those of `report`.
+
+    >>> scores = genaipa.scores("demo")
+    >>> scores[scores["counted"]].groupby("system", observed=True)["m_all"].mean().round(2)
+    system
+    extractive    7.2
+    Name: m_all, dtype: float64
+    """
+    here, names = chosen(runs, workspace)
+    return gather_scored(here, select(here, names), excluded=excluded).frame

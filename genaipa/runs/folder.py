@@ -386,7 +386,7 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def list_runs(workspace: Workspace) -> list[RunFolder]:
+def run_folders(workspace: Workspace) -> list[RunFolder]:
     """The runs of a workspace, oldest first; those that were imported, whose names tell no time, before all others."""
     folders = [path.parent for path in workspace.runs.glob(f"*/{MANIFEST}")]
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
@@ -398,7 +398,7 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     for path in (direct, workspace.runs / name):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
-    runs = list_runs(workspace)
+    runs = run_folders(workspace)
     if name == "latest" and runs:
         return runs[-1]
     words = folder_words(name) or name

@@ -83,7 +83,7 @@ class Inputs:
     def _find_held(self, name: str) -> Document | None:
         """The workspace's document, if its text is that of the run."""
         try:
-            document = load_document(self.workspace, name)
+            document = load_document(name, self.workspace)
         except UsageError:
             return None
         return document if document.digest == self.manifest.documents[name].digest else None

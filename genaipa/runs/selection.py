@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.runs.audit import is_imported
-from genaipa.runs.folder import find_run, list_runs
+from genaipa.runs.folder import find_run, run_folders
 from genaipa.systems.published import recorded_in
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     named itself.
     """
     chosen: dict[str, Source] = {}
-    runs = _readable(list_runs(workspace))
+    runs = _readable(run_folders(workspace))
     if not names:
         return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
     for name in names:
@@ -70,7 +70,7 @@ def _run(workspace: Workspace, name: str, runs: list[tuple[RunFolder, Manifest]]
 
 def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
     """The folders of the runs that `select` finds; of all runs, damaged ones too, where no name is given."""
-    return [source.folder for source in select(workspace, names)] if names else list_runs(workspace)
+    return [source.folder for source in select(workspace, names)] if names else run_folders(workspace)
 
 
 def _originals(sources: list[Source]) -> list[Source]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 import msgspec
 
@@ -58,8 +58,9 @@ class Message:
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """Sampling options; None leaves the choice to the system.
 
-    A run's spec is one of these, and so are the settings of a call. A new option is a field here, a parameter of
-    `genaipa run` with the same name, and an entry in each adapter's table of the provider's names for options.
+    A run's spec is one of these, and so are the settings of a call. A new option is a field here and in
+    `SamplingOptions`, a parameter of `genaipa run` with the same name, and an entry in each adapter's table of the
+    provider's names for options.
     """
 
     temperature: float | None = None
@@ -72,6 +73,14 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
         """The options that are not None, under the names of `OPTIONS`."""
         values = {name: getattr(self, name) for name in Sampling.__struct_fields__}
         return {name.removeprefix("sampling_"): value for name, value in values.items() if value is not None}
+
+
+class SamplingOptions(TypedDict, total=False):
+    """The fields of `Sampling` as the arguments of a function."""
+
+    temperature: float | None
+    max_tokens: int | None
+    sampling_seed: int | None
 
 
 OPTIONS = tuple(name.removeprefix("sampling_") for name in Sampling.__struct_fields__)

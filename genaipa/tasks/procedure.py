@@ -16,7 +16,7 @@ from genaipa.files.strict_yaml import as_yaml, digest, read_text
 from genaipa.policies.document import DocumentKind, load_document
 from genaipa.policies.parts import split_parts
 from genaipa.questions.annotations import find_annotations
-from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_questions
+from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.conversation import NO_WORDS
 from genaipa.runs.records import INITIALIZATIONS, Digests, DocumentFacts, Initialization, RunSpec
 from genaipa.systems.base import Message
@@ -156,8 +156,8 @@ class Procedure(Task):
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
-        self.documents = {name: load_document(workspace, name) for name in spec.documents}
-        sets = {name: load_questions(workspace, name) for name in sorted(set(spec.questions.values()))}
+        self.documents = {name: load_document(name, workspace) for name in spec.documents}
+        sets = {name: load_question_set(name, workspace) for name in sorted(set(spec.questions.values()))}
         self.questions = {document: sets[name] for document, name in spec.questions.items()}
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)

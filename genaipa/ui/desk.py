@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.runs.folder import list_runs
+from genaipa.runs.folder import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
@@ -64,7 +64,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     meant = select(workspace, settings.runs) if settings.runs else []
     pool = Pool(
         workspace,
-        [source.folder for source in meant] if settings.runs else list_runs(workspace),
+        [source.folder for source in meant] if settings.runs else run_folders(workspace),
         systems={source.folder.name: source.systems for source in meant},
         excluded=settings.excluded,
     )

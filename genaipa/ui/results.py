@@ -19,7 +19,7 @@ from genaipa.reports.chapters import documents, metrics, overall
 from genaipa.reports.figures.figure import as_png
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.report import Report
-from genaipa.runs.folder import list_runs
+from genaipa.runs.folder import run_folders
 from genaipa.runs.selection import Source, select
 from genaipa.scoring.rubric import METRICS
 from genaipa.ui.widgets import ANY
@@ -169,7 +169,7 @@ def _sources(desk: Desk) -> list[Source]:
     if desk.settings.runs:
         return select(desk.workspace, desk.settings.runs)
     sources = []
-    for folder in list_runs(desk.workspace):
+    for folder in run_folders(desk.workspace):
         with contextlib.suppress(GenaipaError):
             manifest = folder.manifest()
             sources.append(Source(folder, manifest, manifest.spec.systems))

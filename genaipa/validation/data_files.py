@@ -184,7 +184,7 @@ def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
     yield from _errors(errors)
     if annotated is not None:
         try:
-            document = load_document(workspace, name)
+            document = load_document(name, workspace)
         except GenaipaError:
             document = None
         yield from _check_answers(workspace, name, filled(annotated), document)

@@ -14,7 +14,7 @@ from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_stu
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
-from genaipa.questions.sets import Question, QuestionSet, load_questions
+from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.scoring.published import PublishedScore
 from genaipa.workspace import pulled
 
@@ -71,8 +71,8 @@ class Teaset:
         for path, record in records.items():
             write(pulled() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
         here = pulled_only()
-        document = load_document(here, "samovar")
-        write_recordings(self._answers(), load_questions(here, "teaset"), {"samovar": document}, "a tea party")
+        document = load_document("samovar", here)
+        write_recordings(self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party")
         return done
 
     def import_study(self, workspace: Workspace) -> Imported:
@@ -82,7 +82,7 @@ class Teaset:
             system="published/kettle",
             experiment="quality",
             questions="teaset",
-            documents={"samovar": load_document(pulled_only(), "samovar")},
+            documents={"samovar": load_document("samovar", pulled_only())},
             answers=self._answers(),
             scores=[
                 PublishedScore("published/kettle", "quality", "samovar", row["id"], float(row["m_all"]), averaged=1)

@@ -28,7 +28,7 @@ from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_stu
 from genaipa.errors import UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
-from genaipa.questions.sets import load_questions
+from genaipa.questions.sets import load_question_set
 from genaipa.systems.published import is_recorded
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def read_study(tree: Tree) -> Study:
         raise UsageError(
             f"the published study is not here; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
         )
-    questions = load_questions(here, POLICY_SET)
-    documents = {name: load_document(here, name) for name in (*POLICIES, *REGULATIONS)}
+    questions = load_question_set(POLICY_SET, here)
+    documents = {name: load_document(name, here) for name in (*POLICIES, *REGULATIONS)}
     answers, found = read_answers(tree, questions)
     scores, said = read_scores(tree)
     findings = [*found, *said, *audit_answers(answers, questions), *audit_scores(scores)]
@@ -133,8 +133,8 @@ def record_study(tree: Tree) -> list[str]:
     if importlib.util.find_spec("openpyxl") is None:
         said = "the study's answers are spreadsheets and were not converted"
         return [f"{said}: pip install 'genaipa[reports]', then run the same command again."]
-    questions = load_questions(pulled_only(), POLICY_SET)
-    documents = {name: load_document(pulled_only(), name) for name in POLICIES}
+    questions = load_question_set(POLICY_SET, pulled_only())
+    documents = {name: load_document(name, pulled_only()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
     systems = write_recordings(read_answers(tree, questions)[0], questions, documents, source)
     tree.mark("recorded", key, systems=systems)

@@ -1,0 +1,149 @@
+"""Runs from a notebook or a script: systems, documents and options as the arguments of a function."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from genaipa.execution.engine import RunLimits
+from genaipa.execution.request import RunRequest, prepare
+from genaipa.execution.run import carry_out
+from genaipa.runs.run import Run
+from genaipa.systems.base import SamplingOptions
+from genaipa.workspace import Named, find_workspace, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from genaipa.execution.observer import Observer
+    from genaipa.workspace import WorkspaceLike
+
+Systems = str | type | Sequence[str | type]
+"""Systems by name, or the user's own by their classes."""
+Documents = str | Named | Sequence[str | Named]
+
+
+class RunOptions(SamplingOptions, total=False):
+    """The options of a run as the arguments of a function: the fields of `RunRequest` and `RunLimits`."""
+
+    task: str
+    experiment: str | None
+    """quality, robustness, recall, regulation, summary or procedure; without it, all of the paper's procedure."""
+    initializations: str | Sequence[str]
+    wordings: str | Sequence[str]
+    questions: str | Named | Sequence[str | Named]
+    """Question sets in place of the ones for a document's kind."""
+    conversation: Literal["shared", "independent"]
+    limit: int | tuple[int, int] | None
+    """The first N of the shuffled questions, or those from A to B."""
+    repetitions: int
+    seed: int
+    part_tokens: int | None
+    acknowledge: bool
+    summary_words: int
+    name: str | None
+    new: bool
+    """Begin a new run even where the same plan was begun before."""
+    offline: bool
+    max_connections: int
+    max_retries: int
+    timeout: float
+    """Seconds until a call counts as stalled."""
+    max_cost: float | None
+    """US dollars that the whole run may come to."""
+
+
+def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:
+    """What a function was asked for: names, things that have one, or classes of systems."""
+    given: dict[str, Any] = {**options}
+    classes = [systems] if isinstance(systems, str | type) else systems
+    given["systems"] = tuple(dict.fromkeys(map(_system, classes)))
+    given["documents"] = names_of(documents)
+    for several in {"initializations", "wordings", "questions"} & given.keys():
+        given[several] = names_of(given[several])
+    if (limit := given.get("limit")) is not None:
+        given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)
+    limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
+    return RunRequest(**given), RunLimits(**limits)
+
+
+def _system(system: str | type) -> str:
+    return system if isinstance(system, str) else f"{system.__module__}:{system.__qualname__}"
+
+
+def run(
+    systems: Systems,
+    documents: Documents = (),
+    *,
+    workspace: WorkspaceLike = None,
+    observer: Observer | None = None,
+    **options: Unpack[RunOptions],
+) -> Run:
+    """Question systems about documents and keep every answer in a run folder of the workspace.
+
+    The unfinished run of the same plan goes on where it stopped, and a complete one is given back as it is. What failed
+    is in the run's `failures`. Raises NotReadyError (a key, an SDK or a server is missing), UsageError (an option or a
+    name that can't be) and RunBusyError; nothing is asked then. Another `task` than the paper's procedure needs no
+    documents.
+
+    >>> run = genaipa.run("extractive", "brindlecart", experiment="quality", limit=4)
+    >>> run.status, len(run.answers())
+    ('complete', 4)
+    >>> run.to_frame()["status"].value_counts().to_dict()
+    {'answered': 4}
+    """
+    asking = run_async(systems, documents, workspace=workspace, observer=observer, **options)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(asking)
+    return _beside(asking)
+
+
+async def run_async(
+    systems: Systems,
+    documents: Documents = (),
+    *,
+    workspace: WorkspaceLike = None,
+    observer: Observer | None = None,
+    **options: Unpack[RunOptions],
+) -> Run:
+    """Do what `run` does in an event loop; `observer` hears of every record.
+
+    >>> class Bar(genaipa.Observer):
+    ...     def recorded(self, record, tally):
+    ...         done = tally.totals()
+    ...         print(f"{done.kept} of {done.planned}")
+    >>> asyncio.run(genaipa.run_async("extractive", "vpda", limit=2, experiment="regulation", observer=Bar()))
+    1 of 2
+    2 of 2
+    <Run ...-extractive-vpda: complete, 2 of 2 answers>
+    """
+    here = find_workspace(workspace)
+    request, limits = requested(systems, documents, options)
+    prepared = prepare(here, request, observer)
+    await carry_out(prepared, limits, observer)
+    return Run(here, prepared.open())
+
+
+def _beside(asking: Coroutine[Any, Any, Run]) -> Run:
+    """Carry it out in a thread where a loop runs already, as in a notebook; what stops the caller stops the run."""
+    stops: list[Callable[[], object]] = []
+
+    async def stoppable() -> Run:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None, "a coroutine runs in a task"
+        stops.append(lambda: loop.call_soon_threadsafe(task.cancel))
+        return await asking
+
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(asyncio.run, stoppable())
+        try:
+            return made.result()
+        except BaseException:
+            for stop in stops if not made.done() else ():
+                stop()
+            raise
