@@ -17,7 +17,6 @@ from running import lines_of, write
 from servers import OpenAIServer, reply
 
 from genaipa.runs.folder import RunFolder
-from genaipa.tasks import catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,7 +171,78 @@ def test_other_commands_read_its_run(genaipa, server):
     assert genaipa("show", "latest", "test-9").code == 0
 
 
-def test_a_line_in_the_catalog_ships_it():
-    """A shipped task is a name and a class in one table."""
-    assert catalog.TASKS == {"procedure": "genaipa.tasks.procedure:Procedure"}
-    assert catalog.names()[0] == "procedure"
+def test_one_line_gives_it_a_name(genaipa, monkeypatch):
+    """An installed package's entry point is all that it takes to ask it by a name of its own."""
+    monkeypatch.syspath_prepend(Path.cwd())
+    write("added-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: added\nVersion: 1.0\n")
+    write("added-1.0.dist-info/entry_points.txt", f"[genaipa.tasks]\nretention = {TASK}\n")
+    done = genaipa("run", "-s", "scripted", "--task", "retention")
+    assert done.code == 0, done.err
+    assert {record.task for record in the_run().records()} == {"retention"}
+    assert the_run().manifest().digests.task.keys() == {"retention"}
+    refused = genaipa("run", "-s", "scripted", "--task", "retentoin")
+    assert "did you mean 'retention'" in refused.err
+
+
+def test_the_page_shows_the_file():
+    """CONTRIBUTING.md has the task of these tests, word by word."""
+    page = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
+    assert Path(__file__).with_name("retention.py").read_text() in page.read_text()
+
+
+SCHEMA_TASK = """
+from genaipa.systems.base import Message
+from genaipa.tasks.base import Reading, Task
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"months": {"type": "integer"}},
+    "required": ["months"],
+    "additionalProperties": False,
+}
+
+class Structured(Task):
+    def dialogues(self, target):
+        return (self.ask(n) for n in range(1, 4))
+
+    def ask(self, n):
+        yield Call({"item": str(n)}, [Message("user", f"Item {n}: how many months?")], settings={"json_schema": SCHEMA})
+
+    def read(self, call, reply):
+        return Reading(reply, float(reply == '{"months": 12}'))
+""".replace("import Reading", "import Call, Reading")
+
+
+def test_json_is_asked_for_in_words_where_a_system_promises_none(genaipa):
+    """A system without structured output is asked for JSON in words, and once more where it gave none."""
+    write("schema_task.py", SCHEMA_TASK)
+    write(
+        "said.yaml",
+        """rules:
+        - {match: '(?s)Item 1.*JSON Schema', reply: '{"months": 12}'}
+        - {match: '(?s)Item 2.*JSON Schema', reply: Twelve.}
+        - {match: '(?s)Item 3.*JSON Schema', reply: Never.}
+        - {match: it is no JSON, reply: "Here:\\n```json\\n{\\"months\\": 12}\\n```", times: 1}
+        - {match: it is no JSON, reply: No.}
+        """,
+    )
+    done = genaipa("run", "-s", "scripted/said.yaml", "--task", "schema_task:Structured", "-j", "1")
+    assert done.code == 0, done.err
+    assert [(r.reply, r.attempts, r.score) for r in the_run().records()] == [
+        ('{"months": 12}', 1, 1.0),
+        ('{"months": 12}', 2, 1.0),
+        ("No.", 2, 0.0),
+    ]
+    assert {r.sent["json_schema"] for r in the_run().records()} == {"in words"}
+    assert {r.asked for r in the_run().records()} == {f"Item {n}: how many months?" for n in (1, 2, 3)}
+
+
+def test_a_server_with_structured_output_is_sent_the_schema(genaipa, server):
+    """Where the server takes a schema it gets it, and nothing is added to the words."""
+    write("schema_task.py", SCHEMA_TASK)
+    server.script = lambda _number, _body: reply('{"months": 12}')
+    done = genaipa("run", "-s", "openai-api/loop/m", "--task", "schema_task:Structured")
+    assert done.code == 0, done.err
+    for request in server.requests:
+        assert request.body["response_format"]["json_schema"]["schema"]["required"] == ["months"]
+        assert "Schema" not in request.body["messages"][-1]["content"]

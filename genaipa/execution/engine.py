@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from genaipa.errors import GenaipaError, NoReplyError, SpendingCapError
+from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, writable
 from genaipa.execution.observer import Observer
+from genaipa.execution.structured import ask_in_words
 from genaipa.runs.records import Trouble, answer_digest
-from genaipa.systems.base import Settings, Usage
+from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings, Usage
 from genaipa.systems.redaction import known_keys, mask
 from genaipa.tasks.base import Reading
 
@@ -62,6 +63,8 @@ class _Asked:
     questions: asyncio.Semaphore
     """Independent questions at once: as many as there are connections. Those that would only wait aren't begun."""
     warm: dict[int, asyncio.Event] = field(default_factory=dict)
+    in_words: bool = False
+    """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
     capped: bool = False
     """Whether the spending cap leaves nothing for it; systems that cost nothing go on."""
 
@@ -186,7 +189,7 @@ class Engine:
         record = calls.blank_record(self.task, asked.ready.resolved.asked, call)
         clock, spent = time.perf_counter(), 0.0
         try:
-            attempt = await self._warmly(asked, messages, settings)
+            attempt = await self._attempt(asked, messages, settings)
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
@@ -241,6 +244,21 @@ class Engine:
             prediction=reading.prediction,
             score=reading.score,
         )
+
+    async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
+        """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
+        schema = settings.json_schema
+        if schema is None:
+            return await self._warmly(asked, messages, settings)
+        if not asked.in_words:
+            try:
+                return await self._warmly(asked, messages, settings)
+            except PermanentError as error:
+                if error.kind != UNSUPPORTED_SCHEMA:
+                    raise
+                asked.in_words = True
+        plain = replace(settings, json_schema=None)
+        return await ask_in_words(lambda said: self._warmly(asked, said, plain), messages, schema)
 
     async def _warmly(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; the first call with a long prefix goes alone, and the others wait for it to end, well or not."""
