@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from genaipa.policies.markdown import find_headings, plain
 from genaipa.policies.numbering import (
@@ -51,42 +51,23 @@ class Section:
 
 def find_sections(text: str) -> tuple[Section, ...]:
     """The sections of a text in order; empty where nothing looks like a heading."""
-    lines = _lines(text)
-    headings = _marked(text, lines)
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    headings = _marked(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _plain(lines, headings) or _inline(text)
+        headings = _plain([plain(line) for line in text.split("\n")], starts, headings) or _inline(text)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
-
-
-# --- Lines ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A line without the blanks around it; `start` is where it begins in the document."""
-
-    text: str
-    start: int
-
-
-def _lines(text: str) -> list[_Line]:
-    found, start = [], 0
-    for line in text.split("\n"):
-        found.append(_Line(line.strip(), start))
-        start += len(line) + 1
-    return found
 
 
 # --- Markdown ------------------------------------------------------------------------------------------------------
 
 
-def _marked(text: str, lines: list[_Line]) -> list[Section]:
+def _marked(text: str, starts: list[int]) -> list[Section]:
     """Sections of Markdown headings; their numbers are read from their text."""
     headings = find_headings(text)
     outermost = min((level for level, _, _ in headings), default=1)
     return _with_letters(
-        [Section(*split_number(title), level - outermost + 1, lines[line].start, 0) for level, line, title in headings]
+        [Section(*split_number(title), level - outermost + 1, starts[line], 0) for level, line, title in headings]
     )
 
 
@@ -127,10 +108,10 @@ class _Candidate:
     line: int
 
 
-def _plain(lines: list[_Line], marked: list[Section]) -> list[Section]:
+def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
     """Headings by their looks, and by numbers that rise; a title marked as such stays the outermost section."""
     # The place of a line among those that aren't blank.
-    places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line.text)}
+    places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line)}
     candidates = [found for i in range(len(lines)) for found in _read(lines, i)]
     kept = _outline(_without_lists(_without_contents(candidates, places), places))
     numbered = {candidate.line for candidate in kept}
@@ -142,13 +123,13 @@ def _plain(lines: list[_Line], marked: list[Section]) -> list[Section]:
         key=lambda candidate: candidate.line,
     )
     first = marked[0].start if marked else -1
-    sections = [section for section in _leveled(kept, lines) if section.start != first]
+    sections = [section for section in _leveled(kept, starts) if section.start != first]
     return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
 
 
-def _read(lines: list[_Line], i: int) -> list[_Candidate]:
+def _read(lines: list[str], i: int) -> list[_Candidate]:
     """How line i can be read as a numbered heading: not at all, in one way, or as a Roman number or a letter."""
-    text = plain(lines[i].text)
+    text = lines[i]
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
     worded = re.match(rf"(?=[A-Z§])({WORD}) ?({NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text)
@@ -181,9 +162,9 @@ def _read(lines: list[_Line], i: int) -> list[_Candidate]:
     ]
 
 
-def _begun(lines: list[_Line], i: int) -> bool:
+def _begun(lines: list[str], i: int) -> bool:
     """Whether line i begins something, rather than going on with a sentence."""
-    return i == 0 or not lines[i - 1].text or lines[i - 1].text.endswith((".", ")", ";", ":", "?", "!"))
+    return i == 0 or not lines[i - 1] or lines[i - 1].endswith((".", ")", ";", ":", "?", "!"))
 
 
 def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False) -> str | None:
@@ -200,9 +181,9 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
     return "" if run_in and begun and rest[:1].isupper() else None
 
 
-def _title_below(lines: list[_Line], i: int) -> str:
+def _title_below(lines: list[str], i: int) -> str:
     """The title of "Article 1" where it stands on the line below."""
-    text = plain(lines[i + 1].text) if i + 1 < len(lines) else ""
+    text = lines[i + 1] if i + 1 < len(lines) else ""
     title = "" if split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
     return title if title == text else ""
 
@@ -296,23 +277,23 @@ def _goes_on(earlier: _Candidate, later: _Candidate) -> bool:
     return later.value > earlier.value if leaps else follows(earlier.value, later.value)
 
 
-def _alone(lines: list[_Line], i: int, numbered: set[int]) -> list[_Candidate]:
+def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     """A title without a number: a short line between blank lines, with text below."""
-    before = not i or not lines[i - 1].text
-    below = next((j for j in range(i + 1, len(lines)) if lines[j].text), None)
-    if not lines[i].text or not before or below is None or below == i + 1:
+    before = not i or not lines[i - 1]
+    below = next((j for j in range(i + 1, len(lines)) if lines[j]), None)
+    if not lines[i] or not before or below is None or below == i + 1:
         return []
-    text = plain(lines[i].text)
+    text = lines[i]
     short = (
         len(text.split()) <= _MAX_ALONE
         and re.match(r"[\"“¿]?[A-Z]\D", text)
         and not re.search(r"[.:;,!|\t]|\d{2,}", text)
     )
-    body = below in numbered or len(lines[below].text) > len(text)
+    body = below in numbered or len(lines[below]) > len(text)
     return [_Candidate("", (), "", text, i)] if short and body and re.search(r"[\w?)”\"]$", text) else []
 
 
-def _leveled(kept: list[_Candidate], lines: list[_Line]) -> list[Section]:
+def _leveled(kept: list[_Candidate], starts: list[int]) -> list[Section]:
     """Sections with their levels: kinds nest in the order in which they come up, 4.2 in 4, titles in numbers."""
     depth = {kind: n for n, kind in enumerate(_kinds([c for c in kept if c.kind]), start=1)}
     floor = min((len(c.value) for c in kept if c.kind == "number"), default=1)
@@ -323,7 +304,7 @@ def _leveled(kept: list[_Candidate], lines: list[_Line]) -> list[Section]:
         if candidate.kind:
             deeper = len(candidate.value) - floor if candidate.kind == "number" and candidate.value[0] < _CODE else 0
             level = inside = depth[candidate.kind] + deeper
-        found.append(Section(candidate.number, candidate.title, level, lines[candidate.line].start, 0))
+        found.append(Section(candidate.number, candidate.title, level, starts[candidate.line], 0))
     return _with_letters(found)
 
 
