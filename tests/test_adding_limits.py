@@ -46,8 +46,8 @@ def test_names_that_no_file_can_have_are_refused() -> None:
         ({"name": "a" * 300}, "has 300 characters; use at most 100"),
         ({"company": "a" * 300}, "one line of at most 100 characters"),
         ({"company": "\udcff"}, "one line of at most 100 characters"),
-        ({"title": "\udcff"}, "the title has characters that are no text"),
-        ({"license": "a\nb"}, "the license has characters that are no text"),
+        ({"title": "\udcff"}, "the title has unprintable characters"),
+        ({"license": "a\nb"}, "the license has unprintable characters"),
     ):
         with pytest.raises(UsageError, match=said):
             add_document(Path("policies"), extracted, **{"name": "acme", "company": "A", "kind": "policy"} | change)

@@ -1,8 +1,7 @@
-"""Take a user's own document from a file or the web, and keep it in a workspace.
+"""Add a user's own document, from a file or the web, to a workspace.
 
-Text and Markdown stay as they are; the main text of HTML and the text of a Word document become Markdown with their
-tables and lists, and the lines of a PDF become paragraphs again. Nothing in a document is executed, and nothing that
-it refers to is fetched.
+Text and Markdown stay unchanged; HTML (its main text) and Word become Markdown with tables and lists; lines of a PDF
+are joined to paragraphs. Nothing in a document is executed, and nothing that it refers to is fetched.
 """
 
 from __future__ import annotations
@@ -55,7 +54,9 @@ _SUFFIXES: dict[str, Format] = {
     ".docx": "Word",
     ".doc": "Word",
 }
-_CONTENT_TYPES: dict[str, Format] = {
+# None: the server doesn't know, and the suffix decides.
+_CONTENT_TYPES: dict[str, Format | None] = {
+    **dict.fromkeys(("", "application/octet-stream", "binary/octet-stream")),
     "text/plain": "text",
     "text/markdown": "Markdown",
     "text/html": "HTML",
@@ -64,19 +65,14 @@ _CONTENT_TYPES: dict[str, Format] = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
     "application/msword": "Word",
 }
-_MARKDOWN: tuple[Format, ...] = ("HTML", "Markdown", "Word")
-"""Formats whose text is kept as Markdown."""
-# What a server says that doesn't know what it serves.
-_UNKNOWN_TYPES = {"", "application/octet-stream", "binary/octet-stream"}
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """The text of a document, and where it is from.
+    """The text of a document and its origin.
 
-    `extraction` says how the text was taken out, with the library and its version, and is empty for a text as it was;
-    `date` is the day on which that was done (ISO). `held` says which tables and lists of a page are in the text; it is
-    empty where there are none.
+    `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
+    `held` says which tables and lists of a page are in the text, empty if it has none.
     """
 
     text: str
@@ -89,7 +85,7 @@ class Extracted:
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
-    """The text of a file (a path) or of a page (an http or https URL); a DataError that says why there is none."""
+    """Extract the text of a file (a path) or a page (an http or https URL); a DataError if there is none."""
     scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
     if scheme is None:
         return _extracted(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
@@ -98,17 +94,17 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     raw, url, content_type = _fetch(source, timeout)
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
-    if media not in _CONTENT_TYPES and media not in _UNKNOWN_TYPES:
+    if media not in _CONTENT_TYPES:
         raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
     charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
     suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
-    form = _CONTENT_TYPES.get(media, suffix) if suffix != "Markdown" else suffix
+    form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
     return _extracted(raw, url, form, charset.group(1) if charset else "")
 
 
 def check_names(name: str, company: str) -> None:
-    """Refuse what can't be the name of a document or of its company with a UsageError."""
+    """Raise a UsageError unless a document can have this name and its company that one."""
     if not name.strip():
         raise UsageError("the name of the document is blank; give it a short word in lower case with --name.")
     if not NAME.fullmatch(name):
@@ -116,10 +112,10 @@ def check_names(name: str, company: str) -> None:
             f"'{name}' can't be the name of a document: use small letters, digits, '.', '_' and '-', "
             "with a letter or digit first."
         )
-    if not company.strip():
-        raise UsageError("the company is blank; say with --company what questions should call it.")
     if len(name) > LONGEST_NAME:
         raise UsageError(f"the name of the document has {len(name)} characters; use at most {LONGEST_NAME}.")
+    if not company.strip():
+        raise UsageError("the company is blank; say with --company what questions should call it.")
     if len(company) > LONGEST_NAME or not company.isprintable():
         raise UsageError(f"the company's name is one line of at most {LONGEST_NAME} characters.")
 
@@ -135,14 +131,14 @@ def add_document(
     title: str = "",
     replace: bool = False,
 ) -> Path:
-    """Write NAME.md or NAME.txt, and NAME.yaml beside it, into a folder of documents; the path of the text.
+    """Write NAME.md or NAME.txt, and NAME.yaml beside it, into a folder; return the path of the text.
 
-    A UsageError if a name can't be one, or is taken and `replace` is not set.
+    A UsageError if a name is invalid, or is taken and `replace` is not set.
     """
     check_names(name, company)
     for option, said in (("title", title), ("license", license)):
         if said and not said.isprintable():
-            raise UsageError(f"the {option} has characters that are no text; give it in one line.")
+            raise UsageError(f"the {option} has unprintable characters; give it in one line.")
     path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
     beside = folder / f"{name}.yaml"
     taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in SUFFIXES["policies"]), beside) if old.exists()]
@@ -158,10 +154,9 @@ def add_document(
         extraction=extracted.extraction,
     )
     about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
-    known = as_yaml(about)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write({path: extracted.text, beside: known})
+        _write({path: extracted.text, beside: as_yaml(about)})
         for old in taken:
             if old not in (path, beside):
                 old.unlink()
@@ -171,9 +166,9 @@ def add_document(
 
 
 def _write(contents: dict[Path, str]) -> None:
-    """Write all files before the first is replaced, so that a full disk leaves the old ones as they were.
+    """Write all files before the first is replaced: a full disk leaves the old ones unchanged.
 
-    An interruption between two of them removes the new ones again: half of them is a document too.
+    After an interruption new files are removed again, since one of them alone is a document too.
     """
     fresh = [path for path in contents if not path.exists()]
     try:
@@ -198,34 +193,32 @@ def _read(path: Path) -> bytes:
         raise DataError(path, "is not a file.")
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise DataError(path, f"is larger than {MAX_BYTES // 1_000_000} MB; save its text alone to a file.")
+            raise _too_large(path)
         return path.read_bytes()
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
 
 
+def _too_large(source: Path | str) -> DataError:
+    return DataError(source, f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file.")
+
+
 def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
-    """What is at a URL, the URL that it was at after redirects, and its content type."""
+    """Download a URL: the content, the URL after redirects, and the content type."""
     import httpx2
 
     too_slow = DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.")
     begin = time.monotonic()
     found = bytearray()
+    agent = {"User-Agent": f"genaipa/{__version__}"}
     try:
-        with (
-            httpx2.Client(
-                timeout=timeout, follow_redirects=True, headers={"User-Agent": f"genaipa/{__version__}"}
-            ) as client,
-            client.stream("GET", url) as response,
-        ):
+        with httpx2.stream("GET", url, timeout=timeout, follow_redirects=True, headers=agent) as response:
             if not response.is_success:
                 raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
             for chunk in response.iter_bytes():
                 found += chunk
                 if len(found) > MAX_BYTES:
-                    raise DataError(
-                        _shown(url), f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file."
-                    )
+                    raise _too_large(_shown(url))
                 if time.monotonic() - begin > timeout:
                     raise too_slow
             return bytes(found), _shown(str(response.url)), response.headers.get("content-type", "")
@@ -236,12 +229,12 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
 
 
 def _shown(text: str) -> str:
-    """A URL, or a sentence with URLs in it, without the users and passwords that they may carry."""
+    """Remove users and passwords from the URLs in a text."""
     return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
 
 
 def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
-    """The text in these bytes; `form` is None if only they can say what they are."""
+    """Extract the text of these bytes; their format is detected if `form` is None."""
     if not raw.strip():
         raise DataError(source, "is empty.")
     if raw.startswith(b"{\\rtf"):
@@ -263,41 +256,34 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     if len(text) > LONGEST:
         raise DataError(source, too_long(text))
     today = datetime.now().astimezone().date().isoformat()
-    return Extracted(text, title, extraction, source, today, markdown=form in _MARKDOWN, held=held)
+    return Extracted(text, title, extraction, source, today, markdown=form in {"HTML", "Markdown", "Word"}, held=held)
 
 
 def _sniffed(raw: bytes) -> Format:
     if is_word(raw):
         return "Word"
     head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return (
-        "HTML"
-        if re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
-        else "text"
-    )
+    html = re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
+    return "HTML" if html else "text"
 
 
 def _version(name: str) -> str:
     return f"{name} {importlib.metadata.version(name)}"
 
 
-# --- Titles --------------------------------------------------------------------------------------------------------
-
-
 def _first_heading(text: str) -> str:
-    """The first heading of a Markdown text; empty if that is one of its numbered sections already."""
+    """The first heading of a Markdown text; empty if it is numbered, so no title."""
     heading = next((title for _, _, title in find_headings(text)), "")
     return "" if HEADING.match(heading) else heading
 
 
 # --- HTML, Word and PDF --------------------------------------------------------------------------------------------
 
-
 _MIN_WORDS = 30
 
 
 def _html(page: str, source: str) -> tuple[str, str, str, str]:
-    """The text of a page as Markdown; its title; how that was done; which tables and lists are in the text."""
+    """Convert a page: Markdown, title, method, and which tables and lists are in the text."""
     trafilatura = library("trafilatura", "HTML")
     tree = trafilatura.load_html(page)
     text = trafilatura.extract(
@@ -321,7 +307,7 @@ def _html(page: str, source: str) -> tuple[str, str, str, str]:
 
 
 def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
-    """The text of a Word document as Markdown; its title; how that was done; what is in the text, and what is not."""
+    """Convert a Word document: Markdown, title, method, and which tables and lists are in the text."""
     mammoth = library("mammoth", "Word")
     try:
         html, numbered = as_page(raw, mammoth)
@@ -341,7 +327,7 @@ def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
 
 
 def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
-    """The text of a PDF in paragraphs, its title, and how that was done."""
+    """Convert a PDF: its paragraphs, title, and method."""
     pypdf = library("pypdf", "PDF")
     try:
         with _unlogged("pypdf"):
@@ -366,7 +352,7 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
 
 @contextlib.contextmanager
 def _unlogged(name: str) -> Iterator[None]:
-    """Keep a library from saying on stderr what we say in a sentence, or what it could mend."""
+    """Silence a library's log: its errors are ours to report."""
     logger = logging.getLogger(name)
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)

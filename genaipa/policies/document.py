@@ -1,7 +1,7 @@
 """A document: a privacy policy of a company, or a data-protection regulation.
 
-It is a text file `policies/NAME.md` or `policies/NAME.txt`, with what is known about it beside it in
-`policies/NAME.yaml`. A text file alone is a document too: its company is then its name.
+It is a text file `policies/NAME.md` or `policies/NAME.txt`, with metadata in `policies/NAME.yaml`. Without metadata its
+company is its name.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ DocumentKind = Literal["policy", "regulation"]
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What stands in `policies/NAME.yaml`.
+    """Metadata of a document, `policies/NAME.yaml`.
 
-    `company` is what the placeholder in questions becomes (for a regulation, its short name). `part_sets` are
-    published segmentations: for each, the offsets in the text (in characters) at which parts 1, 2, … begin.
+    `company` replaces the placeholder in questions (for a regulation, its short name). `part_sets` are published
+    segmentations: for each, the offsets in the text (in characters) at which parts 1, 2, … begin.
     """
 
     company: str
@@ -47,7 +47,7 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 @dataclass(frozen=True)
 class Document:
-    """A document as it is put to a system. `digest` is the SHA-256 of its text in UTF-8."""
+    """A document as given to a system. `digest` is the SHA-256 of its text in UTF-8."""
 
     name: str
     text: str
@@ -60,17 +60,17 @@ class Document:
 
     @property
     def company(self) -> str:
-        """The name that stands for the placeholder in questions."""
+        """Name that replaces the placeholder in questions."""
         return self.about.company
 
     @property
     def kind(self) -> DocumentKind:
-        """Which questions can be asked about it."""
+        """Kind of questions that can be asked about it."""
         return self.about.kind
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """The sections in the order of the text, recognised from headings and numbering."""
+        """Sections in the order of the text, recognised from headings and numbering."""
         return find_sections(self.text)
 
     def part(self, part_set: str, number: int) -> tuple[int, int] | None:
@@ -86,12 +86,12 @@ LONGEST = 2_000_000
 
 
 def too_long(text: str) -> str:
-    """What is wrong with a text of more than `LONGEST` characters."""
+    """Message for a text of more than `LONGEST` characters."""
     return f"has {len(text):,} characters, and a document may have {LONGEST:,}; take out what nobody asks about."
 
 
 def read_document(path: Path) -> str:
-    """The text of a document's file; a DataError if it is none, empty or too long."""
+    """Read a document's text; a DataError if the file is not text, empty or too long."""
     if path.stat().st_size > 4 * LONGEST:
         raise DataError(path, f"is larger than {4 * LONGEST // 1_000_000} MB; take out what nobody asks about.")
     text = read_text(path)
@@ -103,7 +103,7 @@ def read_document(path: Path) -> str:
 
 
 def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
-    """Name → (layer, text file) of every document that can be used now."""
+    """Name → (layer, text file) of every document."""
     return workspace.names("policies")
 
 
@@ -140,7 +140,7 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
 
 
 def problems(path: Path, document: Document) -> Iterator[DataError]:
-    """Everything that is wrong with what is known about a document; `path` is its text."""
+    """Yield every problem of a document's metadata; `path` is its text file."""
     beside = path.with_suffix(".yaml")
     if document.about.digest and document.about.digest != document.digest:
         yield DataError(

@@ -1,4 +1,4 @@
-"""In which encoding a document's bytes are text: what they say, what is said about them, or a confident guess."""
+"""Decode a document's bytes: by byte-order mark, declared encoding, UTF-8, or a confident guess."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from genaipa.errors import DataError, MissingPackageError
 
 
 def library(name: str, what: str) -> Any:
-    """The module that is needed to read this; a UsageError naming the extra where it is not installed."""
+    """Import an optional module; a MissingPackageError names the extra if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -20,7 +20,7 @@ def library(name: str, what: str) -> Any:
 
 
 def declared(raw: bytes) -> str:
-    """The encoding that an HTML page says it has; one that can say so isn't UTF-16."""
+    """Encoding that an HTML page declares; never UTF-16, in which the declaration could not be read."""
     found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", raw[:4096], re.IGNORECASE)
     named = found.group(1).decode("ascii", "ignore").lower() if found else ""
     return "" if named.startswith("utf-16") else named
@@ -38,7 +38,7 @@ _MARKS = {
 
 
 def decoded(raw: bytes, source: str, charset: str) -> str:
-    """The text by its byte-order mark, by what is said about it, as UTF-8, or as it can be guessed with confidence."""
+    """Decode bytes; `charset` is the declared encoding or empty. A DataError if no encoding is certain enough."""
     marked = next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "")
     for encoding in [marked] if marked else [_MEANT.get(charset.lower(), charset), "utf-8"]:
         try:
@@ -56,7 +56,7 @@ def decoded(raw: bytes, source: str, charset: str) -> str:
 
 
 def _confident(guesses: list[Any]) -> bool:
-    """Whether the best guess makes words of a language (coherence), as no other does with as few odd characters."""
+    """Whether the best guess gives words of a language (coherence) with fewer odd characters (chaos) than others."""
     best, *others = guesses
     return (
         best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages

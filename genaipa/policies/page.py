@@ -1,8 +1,7 @@
-"""A web page as Markdown, and whether the tables and lists of a page stand in a text that was taken from it.
+"""Convert a web page to Markdown, and check whether an extracted text has the page's tables and lists.
 
-What finds the main text of a page may take its tables and lists for decoration; in a privacy policy they hold what
-matters most. The conversion here knows less about pages, and leaves out only what HTML itself marks as no part of the
-text: scripts, navigation, and the headers, footers and asides around it.
+Extractors of main text may drop tables and lists as decoration; in a privacy policy they matter most. This conversion
+keeps everything but what HTML marks as outside the text: scripts, navigation, headers, footers and asides.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _MOST_SPANNED = 100
 
 @dataclass(frozen=True)
 class Held:
-    """How many tables and lists a page has, and how many of them are not (wholly) in the text."""
+    """Tables and lists of a page, and how many of them are not (wholly) in the text."""
 
     tables: int = 0
     lists: int = 0
@@ -56,7 +55,7 @@ def _counted(tables: int, lists: int) -> str:
 
 
 class Page:
-    """A page, given as the tree that lxml makes of it. The tree is changed."""
+    """A page, from its lxml tree, which is changed."""
 
     def __init__(self, tree: Any) -> None:
         _drop(tree, _UNREAD)
@@ -73,12 +72,12 @@ class Page:
         self._blocks = list(_blocks(main))
 
     def is_whole_in(self, text: str) -> bool:
-        """Whether tables, lists and headings of the page's main part stand in a text, as what they are."""
+        """Whether a text has the tables, lists and headings of the page's main part as such."""
         held = _held(self._structures, text)
         return not held.lost_tables and not held.lost_lists and self._has_headings(text)
 
     def _has_headings(self, text: str) -> bool:
-        """Whether what stands in the text does so beneath its headings; the page's title isn't missed."""
+        """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
         there, headings = _bare(text), _Lines(text, "#")
         titles = [block for block in self._blocks if block.startswith("# ")]
         above: list[str] = []
@@ -93,11 +92,11 @@ class Page:
         return True
 
     def held(self, text: str) -> Held:
-        """Which tables and lists of the whole page stand in a text; menus, lists of nothing but links, don't count."""
+        """Which tables and lists of the whole page are in a text; menus (lists of links alone) don't count."""
         return _held(self._whole, text)
 
     def markdown(self) -> str:
-        """The main part of the page with all that is in it."""
+        """Format the main part of the page as Markdown."""
         return "\n\n".join(self._blocks) + "\n"
 
 
@@ -122,11 +121,11 @@ def _line(element: Any) -> str:
     return "" if element is None else " ".join("".join(element.itertext()).replace(_BREAK, " ").split())
 
 
-# --- What a text has of it -----------------------------------------------------------------------------------------
+# --- Tables and lists in a text ------------------------------------------------------------------------------------
 
 
 def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
-    """Each table with the texts of the cells of its rows, and each list with its items, nested ones among them."""
+    """Yield each table as rows of cells, and each list as items, nested ones included."""
     taken: set[Any] = set()
     for element in scope.iter("table", "ul", "ol"):
         if taken.intersection(element.iterancestors()) or _is_layout(element):
@@ -140,12 +139,9 @@ def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
 
 def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Held:
     lines = {"table": _Lines(text, r"\|"), "list": _Lines(text, r"(?:[-*+]|\d+[.)])\s")}
-    counts = {"table": [0, 0], "list": [0, 0]}
-    for kind, entries in structures:
-        counts[kind][0] += 1
-        counts[kind][1] += not all(lines[kind].have(entry) for entry in entries)
-    (tables, lost_tables), (lists, lost_lists) = counts["table"], counts["list"]
-    return Held(tables, lists, lost_tables, lost_lists)
+    lost = [kind for kind, entries in structures if not all(lines[kind].have(entry) for entry in entries)]
+    kinds = [kind for kind, _ in structures]
+    return Held(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
 
 class _Lines:
@@ -156,7 +152,7 @@ class _Lines:
         self._next = 0
 
     def have(self, pieces: list[str]) -> bool:
-        """Whether these stand on one line in this order. What is looked for in the order of the text is found fast."""
+        """Whether one line has these in this order; fast if asked in the order of the text."""
         wanted = [_bare(piece) for piece in pieces]
         for index in chain(range(self._next, len(self._lines)), range(self._next)):
             if _in_order(wanted, self._lines[index]):
@@ -184,7 +180,7 @@ def _bare(text: str) -> str:
 
 
 def _blocks(element: Any) -> Iterator[str]:
-    """The blocks of Markdown that stand in an element."""
+    """Yield the Markdown blocks of an element."""
     running = element.text or ""
     for child in element:
         if _is_block(child):
@@ -197,7 +193,7 @@ def _blocks(element: Any) -> Iterator[str]:
 
 
 def _is_block(element: Any) -> bool:
-    """Whether an element has lines of its own, as elements that HTML doesn't know may have too."""
+    """Whether an element has lines of its own, as elements unknown to HTML may, too."""
     return any(inner.tag in _BLOCKS for inner in element.iter())
 
 
@@ -223,7 +219,7 @@ def _block(element: Any) -> Iterator[str]:
 
 
 def _list(element: Any) -> str:
-    """Items, with what belongs to one indented beneath it."""
+    """Format a list, the blocks of an item indented beneath it."""
     found: list[str] = []
     number = 0
     for child in element:
@@ -237,9 +233,9 @@ def _list(element: Any) -> str:
 
 
 def _table(table: Any) -> str:
-    """Rows of a table; a cell over several rows stands in each of them, so that every row can be read alone."""
+    """Format a table; a cell over several rows is repeated in each, so that every row can be read alone."""
     rows: list[list[str]] = []
-    above: dict[int, tuple[int, str]] = {}  # column: for how many more rows the cell in it stands, and its text
+    above: dict[int, tuple[int, str]] = {}  # column: remaining rows of the cell in it, and its text
     for cells in _rows(table):
         row: list[str] = []
         spanning: dict[int, tuple[int, str]] = {}
@@ -273,10 +269,9 @@ def _rows(table: Any) -> list[list[Any]]:
 
 
 def _is_layout(element: Any) -> bool:
-    """Whether a table or a list only puts things in their places.
+    """Whether a table or list serves layout alone.
 
-    It does if it holds a table, text with headings, or anything that doesn't stand in its cells or items; a table of
-    one column does too.
+    It does if it has a table inside, text with headings, text outside its cells or items, or one column only.
     """
     if element.tag == "table":
         rows = _rows(element)

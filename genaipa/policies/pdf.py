@@ -1,4 +1,4 @@
-"""The lines that a PDF is made of, as paragraphs again; and the title of a PDF."""
+"""Join the lines of a PDF to paragraphs, and find its title."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
 
 
 def paragraphs(pages: list[str]) -> str:
-    """Pages as paragraphs: without page numbers and running titles, and with their lines joined.
+    """Join the lines of pages to paragraphs, without page numbers and running titles.
 
-    A line goes on with the one before it if that one is full, or if it begins in lower case.
+    A line continues the one before if that one is full, or if it begins in lower case.
     """
     lines = _without_furniture([[line.strip() for line in page.strip().split("\n")] for page in pages])
     lengths = sorted(len(line) for line in lines if line)
@@ -48,7 +48,7 @@ def _goes_on(last: str, line: str, full: float) -> bool:
 
 
 def _joined(before: str, line: str, words: set[str]) -> str:
-    """Two lines as one; a word that was broken is one again, if the document has it so elsewhere."""
+    """Join two lines; a hyphenated word becomes one if the document has it so elsewhere."""
     broken = re.search(r"(\w+)[-\u00ad]$", before)
     if not broken or not line[0].islower():
         return f"{before} {line}"
@@ -58,7 +58,7 @@ def _joined(before: str, line: str, words: set[str]) -> str:
 
 
 def _without_furniture(pages: list[list[str]]) -> list[str]:
-    """All lines without page numbers, and without the first and last lines that most pages have in common."""
+    """Drop page numbers, and first and last lines that most pages share."""
     edges = Counter(_edge(line) for page in pages for line in {page[0], page[-1]} if line)
     often = max(3, len(pages) / 2)
     found: list[str] = []
@@ -72,12 +72,12 @@ def _without_furniture(pages: list[list[str]]) -> list[str]:
 
 
 def _edge(line: str) -> str:
-    """A running title whatever the number of its page."""
+    """A running title without the number of its page."""
     return re.sub(r"\d+", "0", line)
 
 
 def pdf_title(stated: str, pages: list[str]) -> str:
-    """The title that a PDF states, unless it is a file's name; else its first line, if that looks like one."""
+    """Title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
     stated = " ".join(stated.split())
     if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _FILE.search(stated):
         return stated

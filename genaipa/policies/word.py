@@ -8,7 +8,7 @@ import zipfile
 from typing import Any
 
 MOST_BYTES = 20_000_000
-"""So much text may be in a file once it is unpacked, markup included; its pictures are not read."""
+"""Unpacked text and markup of a file at most; pictures are not read."""
 
 TEXT = "word/document.xml"
 # Word's title of a whole document is a paragraph style, which is no heading to the library.
@@ -16,11 +16,11 @@ _STYLES = "p[style-name='Title'] => h1:fresh"
 
 
 class NotWordError(Exception):
-    """The file is no Word document that can be read; the message says why, to stand behind its name."""
+    """The file can't be read as a Word document; the message is a predicate, to follow its name."""
 
 
 def is_word(raw: bytes) -> bool:
-    """Whether these bytes are a Word document, as far as their table of contents says."""
+    """Whether these bytes are a Word document, by their list of files."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             return TEXT in archive.namelist()
@@ -29,9 +29,9 @@ def is_word(raw: bytes) -> bool:
 
 
 def as_page(raw: bytes, mammoth: Any) -> tuple[str, int]:
-    """The document as HTML, and how many of its headings have a number that only Word knows.
+    """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates.
 
-    `mammoth` is the library. A NotWordError for anything that can't be read.
+    A NotWordError for anything that can't be read.
     """
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise NotWordError("is an old Word document or one with a password; save it as .docx without a password")
@@ -58,6 +58,6 @@ def as_page(raw: bytes, mammoth: Any) -> tuple[str, int]:
             include_embedded_style_map=False,
         )
     except Exception as error:
-        # Whatever a broken file makes the library and the parser beneath it raise.
+        # A broken file can make the library and its parser raise anything.
         raise NotWordError(f"is not a Word document that can be read ({type(error).__name__})") from error
     return f"<html><body>{found.value}</body></html>", len(numbered)
