@@ -40,7 +40,7 @@ def test_half_a_document_is_taken_away_again() -> None:
 
 
 def test_names_that_no_file_can_have_are_refused() -> None:
-    """Too long, or with characters that are no text: before anything is written."""
+    """Too long, or with unprintable characters: before anything is written."""
     extracted = extract(str(write("a.txt", "Hello.")))
     for change, said in (
         ({"name": "a" * 300}, "has 300 characters; use at most 100"),
