@@ -45,7 +45,7 @@ TABLES = {
     "effort": cost.by_system,
     "answers": outcomes.statuses,
     "silent-questions": silent.silent_questions,
-    "agreement": lambda _: agreement.alphas([]),
+    "agreement": lambda _: agreement.alphas([], PAPER),
     "leaderboard": overall.board,
 }
 NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
