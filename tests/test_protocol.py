@@ -12,10 +12,10 @@ from running import make_workspace, procedure, spec, write
 
 from genaipa.errors import UsageError
 from genaipa.questions.sets import WORDINGS, Question, QuestionSet
+from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
 from genaipa.runs.tally import Tally
 from genaipa.tasks.procedure import (
-    EXPERIMENTS,
     SUMMARY,
     Procedure,
     check_wordings,
@@ -163,13 +163,14 @@ def test_limit_is_a_slice_of_the_shuffle(limit: tuple[int, int], count: int) -> 
 
 
 def test_experiments_are_the_papers() -> None:
-    """The presets name what the paper's sections 6.1 to 6.4 and B.1 did."""
+    """The presets name what the paper's sections 6.1 to 6.4 and B.1 did, and the fourth initialization alone."""
     assert {name: (e.initializations, e.wordings, e.kind) for name, e in EXPERIMENTS.items()} == {
         "quality": (("document",), ("original",), None),
         "robustness": (("document",), ("paraphrase-1", "paraphrase-2", "paraphrase-3"), None),
         "recall": (("company-name",), ("original",), None),
         "regulation": (("company-name",), ("original",), "regulation"),
         "summary": (("summary-of-document",), ("original",), None),
+        "summary-by-name": (("summary-by-name",), ("original",), None),
         "procedure": (("company-name", "document", "summary-by-name", "summary-of-document"), ("original",), None),
     }
 

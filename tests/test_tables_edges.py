@@ -23,6 +23,7 @@ from genaipa.reports.chapters import (
     silent,
     texts,
 )
+from rubrics import PAPER
 
 if TYPE_CHECKING:
     from genaipa.reports.table import Table

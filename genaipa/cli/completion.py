@@ -55,7 +55,7 @@ def documents(here: Workspace, _: dict[str, Any]) -> list[str]:
 @_completing
 def experiments(_here: Workspace, _: dict[str, Any]) -> list[str]:
     """The presets."""
-    from genaipa.tasks.procedure import EXPERIMENTS
+    from genaipa.runs.experiments import EXPERIMENTS
 
     return list(EXPERIMENTS)
 

@@ -71,7 +71,7 @@ ExperimentOption = Annotated[
         "--experiment",
         "-e",
         autocompletion=completion.experiments,
-        help="quality, robustness, recall, regulation, summary or procedure (all four).",
+        help="quality, robustness, recall, summary, summary-by-name, regulation or procedure (all four).",
     ),
 ]
 InitializationOption = Annotated[

@@ -19,6 +19,7 @@ from genaipa.errors import RunError
 from genaipa.files.strict_yaml import digest, read_text
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder, stored_introduction
 from genaipa.runs.records import (
     FORMAT,
@@ -35,10 +36,9 @@ from genaipa.runs.records import (
     Trouble,
     answer_digest,
 )
-from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, StudyExperiment, write_published
+from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
 from genaipa.systems.published import Recorded, Recording, recording_path, text_digest
-from genaipa.tasks.procedure import EXPERIMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

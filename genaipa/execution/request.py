@@ -13,12 +13,12 @@ from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, co
 from genaipa.execution.observer import Observer
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
+from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.folder import RunFolder, find_run, folder_words, now, run_folders
 from genaipa.runs.records import FORMAT, INITIALIZATIONS, PROCEDURE, Digests, Manifest, RunSpec
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
 from genaipa.tasks.catalog import identity, make_task
-from genaipa.tasks.procedure import DEFAULT_EXPERIMENT, EXPERIMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Container

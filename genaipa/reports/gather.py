@@ -13,6 +13,7 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.records import PROCEDURE, MeasuredHead
 from genaipa.runs.redactions import withheld
@@ -33,13 +34,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
-
-_EXPERIMENTS = {
-    "document": "quality",
-    "company-name": "recall",
-    "summary-of-document": "summary",
-    "summary-by-name": "summary-by-name",
-}
 
 
 @dataclass
@@ -231,13 +225,8 @@ class _Run:
         return facts
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
-        """The paper's name for what was tried, and one made in its manner for what it did not try."""
         known = self._source.manifest.documents.get(document)
-        if known is not None and known.kind == "regulation":
-            return "regulation"
-        if wording != "original":
-            return "robustness" if initialization == "document" else f"{_EXPERIMENTS[initialization]}-paraphrased"
-        return _EXPERIMENTS[initialization]
+        return experiment_of(known.kind if known else None, initialization, wording)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
         """Whether the reply says that the document is silent; each text is looked at once."""

@@ -20,6 +20,7 @@ import pandas as pd
 
 from genaipa.errors import UsageError
 from genaipa.files.formulas import escape_formula, unescape_formula
+from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import METRICS, shipped_rubric
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ COLUMNS: dict[str, tuple[Kind, str]] = {
 """Column → (type, what it holds): the documentation of the tidy table, and the order of its columns."""
 
 ORDERED: dict[str, tuple[str, ...]] = {
-    "experiment": ("quality", "robustness", "recall", "summary", "summary-by-name", "regulation"),
+    "experiment": tuple(name for name, known in EXPERIMENTS.items() if known.label),
     "source": ("faq", "user"),
     "status": ("answered", "truncated", "refused", "failed", "missing"),
 }

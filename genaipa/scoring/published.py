@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from genaipa.files.csv_records import as_csv, read_csv
+from genaipa.runs.experiments import StudyExperiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
 
 PUBLISHED_SCORES = "published-scores.csv"
-
-StudyExperiment = Literal["quality", "robustness", "recall", "summary", "regulation"]
 
 
 Average = Annotated[float, msgspec.Meta(ge=-1, le=1)]

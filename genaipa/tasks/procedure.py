@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.strict_yaml import as_yaml, digest, read_text
-from genaipa.policies.document import DocumentKind, load_document
+from genaipa.policies.document import load_document
 from genaipa.policies.parts import split_parts
 from genaipa.questions.annotations import find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.conversation import NO_WORDS
-from genaipa.runs.records import INITIALIZATIONS, Digests, DocumentFacts, Initialization, RunSpec
+from genaipa.runs.records import Digests, DocumentFacts, Initialization, RunSpec
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
 from genaipa.tasks.prompts import load_prompts
@@ -33,29 +33,6 @@ if TYPE_CHECKING:
 
 SUMMARY = "(summary)"
 """The step, in place of a question, under which a summary is kept."""
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A preset: one of the paper's experiments (section 6, Appendix B)."""
-
-    purpose: str
-    initializations: tuple[Initialization, ...]
-    wordings: tuple[Wording, ...] = ("original",)
-    kind: DocumentKind | None = None
-
-
-EXPERIMENTS: dict[str, Experiment] = {
-    "quality": Experiment("answers about a document that was shown (paper, 6.1)", ("document",)),
-    "robustness": Experiment("the same, asked in three other wordings (6.2)", ("document",), WORDINGS[1:]),
-    "recall": Experiment("answers from what was learnt in training (6.3)", ("company-name",)),
-    "regulation": Experiment(
-        "the six questions on a regulation, by its name (6.4)", ("company-name",), kind="regulation"
-    ),
-    "summary": Experiment("answers from the system's own summary of the document (B.1)", ("summary-of-document",)),
-    "procedure": Experiment("all four initializations (Algorithm 1)", INITIALIZATIONS),
-}
-DEFAULT_EXPERIMENT = "procedure"
 
 
 @dataclass(frozen=True)

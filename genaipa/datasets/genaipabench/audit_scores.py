@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genaipa.datasets.study import Answer
-    from genaipa.scoring.published import PublishedScore, StudyExperiment
+    from genaipa.runs.experiments import StudyExperiment
+    from genaipa.scoring.published import PublishedScore
 
 ROUNDING = 0.006
 """Two accounts of one value may differ by this: the tables are rounded to two digits."""

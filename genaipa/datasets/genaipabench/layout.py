@@ -14,7 +14,8 @@ from genaipa.datasets.genaipabench.questions import POLICY_IDS
 if TYPE_CHECKING:
     from genaipa.datasets.genaipabench.files import Tree
     from genaipa.questions.sets import Wording
-    from genaipa.scoring.published import StudyExperiment
+    from genaipa.runs.experiments import StudyExperiment
+
 
 ANSWERS = "Generated Answers/"
 RESULTS = "Results/"

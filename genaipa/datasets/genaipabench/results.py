@@ -24,7 +24,8 @@ from genaipa.datasets.genaipabench.transcripts import read_workbook
 from genaipa.errors import DataError
 from genaipa.files.formulas import parse_number
 from genaipa.runs.audit import Finding
-from genaipa.scoring.published import PublishedScore, StudyExperiment
+from genaipa.runs.experiments import StudyExperiment
+from genaipa.scoring.published import PublishedScore
 from genaipa.scoring.rubric import METRICS, VALUES, shipped_rubric
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from genaipa.questions.sets import WORDINGS, Wording
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from genaipa.scoring.published import StudyExperiment
+    from genaipa.runs.experiments import StudyExperiment
+
 
 Grid = list[tuple[object, ...]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
@@ -12,11 +12,12 @@ from genaipa.reports.chapters import documents
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
+from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
-_EXPERIMENTS = ("quality", "robustness", "recall", "summary")
+_EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].kind != "regulation"]
 LEAST_SCORED = 0.5
 """Share of an experiment's answers that has to be scored before a system's average in it means anything."""
 _BY = ["system", "experiment"]

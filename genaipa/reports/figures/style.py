@@ -26,6 +26,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.m_all import Band, Bounds
 
 WIDTH = 7.0
@@ -59,24 +60,6 @@ ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TIN
 
 QUALITY = "Overall score (M_all \u00d7 10)"
 """What an axis of M_all x 10 is called."""
-
-_EXPERIMENTS = {
-    "quality": "Quality: the document is given",
-    "robustness": "Robustness: paraphrased questions, the document is given",
-    "recall": "Recall: only the company's name is given",
-    "summary": "Summary: the system's own summary of the document is given",
-    "summary-by-name": "Summary by name: the summary that the system wrote from the name alone is given",
-    "regulation": "Regulations",
-}
-"""Experiment → what a figure of it is headed by."""
-_ON_FIGURES = {
-    "quality": "Quality: document given",
-    "robustness": "Robustness: paraphrases, document given",
-    "recall": "Recall: company's name alone",
-    "summary": "Summary: own summary of the document given",
-    "summary-by-name": "Summary by name: own summary, from the name alone",
-}
-"""The same where there is little room."""
 
 _FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same everywhere
 _SETTINGS: Any = {
@@ -256,12 +239,13 @@ def in_full(drawn: Mapping[Any, str]) -> str:
 
 def headline(experiment: str) -> str:
     """What a figure of an experiment is headed by."""
-    return _EXPERIMENTS.get(experiment) or plain(experiment)
+    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else plain(experiment)
 
 
 def head(drawn: Canvas, experiment: str) -> None:
     """Write above a whole figure which experiment it shows."""
-    said = _ON_FIGURES.get(experiment) or short(headline(experiment), 60)
+    known = EXPERIMENTS.get(experiment)
+    said = (known and known.short) or short(headline(experiment), 60)
     lines = textwrap.wrap(said, int(drawn.get_figwidth() * 14))
     drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 

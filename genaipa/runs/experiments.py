@@ -1,0 +1,70 @@
+"""The experiments: how a run tries them, and what reports call them. This is the one list of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from genaipa.questions.sets import WORDINGS, Wording
+from genaipa.runs.records import INITIALIZATIONS, Initialization
+
+if TYPE_CHECKING:
+    from genaipa.policies.document import DocumentKind
+
+StudyExperiment = Literal["quality", "robustness", "recall", "summary", "regulation"]
+"""The experiments of the paper."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment: a preset of `genaipa run --experiment`, and a value of the tidy table's column.
+
+    `label` heads its figures, `short` does where there is little room.
+    """
+
+    initializations: tuple[Initialization, ...]
+    wordings: tuple[Wording, ...] = ("original",)
+    kind: DocumentKind | None = None
+    label: str = ""
+    short: str = ""
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "quality": Experiment(
+        ("document",), label="Quality: the document is given", short="Quality: document given"
+    ),  # paper, 6.1
+    "robustness": Experiment(
+        ("document",),
+        WORDINGS[1:],
+        label="Robustness: paraphrased questions, the document is given",
+        short="Robustness: paraphrases, document given",
+    ),  # 6.2
+    "recall": Experiment(
+        ("company-name",), label="Recall: only the company's name is given", short="Recall: company's name alone"
+    ),  # 6.3
+    "summary": Experiment(
+        ("summary-of-document",),
+        label="Summary: the system's own summary of the document is given",
+        short="Summary: own summary of the document given",
+    ),  # B.1
+    "summary-by-name": Experiment(
+        ("summary-by-name",),
+        label="Summary by name: the summary that the system wrote from the name alone is given",
+        short="Summary by name: own summary, from the name alone",
+    ),
+    "regulation": Experiment(("company-name",), kind="regulation", label="Regulations"),  # 6.4
+    "procedure": Experiment(INITIALIZATIONS),  # Algorithm 1: four experiments at once
+}
+"""Name → experiment, in the order of reports."""
+DEFAULT_EXPERIMENT = "procedure"
+
+
+def experiment_of(kind: str | None, initialization: str, wording: str) -> str:
+    """The experiment that an answer belongs to, or, for a combination without a preset, a name in the same manner."""
+    if kind == "regulation":
+        return "regulation"
+    if wording != "original" and initialization == "document":
+        return "robustness"
+    alike = (name for name, known in EXPERIMENTS.items() if known.initializations == (initialization,))
+    name = next(alike, initialization)
+    return name if wording == "original" else f"{name}-paraphrased"
