@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from genaipa.errors import NotReadyError
-from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, is_loopback, read_address, retry_after, words_of
+from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, error_text, is_loopback, read_address, retry_after
 from genaipa.systems.redaction import HIDDEN, redact
 
 ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "sesame-open-42")
@@ -118,7 +118,7 @@ def test_retry_after_a_date_to_come() -> None:
 )
 def test_words_of_an_error(body: object, words: str) -> None:
     """The sentence is found in each form in which servers put it."""
-    assert words_of(body) == words
+    assert error_text(body) == words
 
 
 @pytest.mark.parametrize(

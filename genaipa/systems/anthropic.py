@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.systems.base import Finish, Reply, Usage
 from genaipa.systems.chat import ChatSystem, Listing, part, prefix_ends
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, words_of
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class AnthropicSystem(ChatSystem):
 
     def _out_of_quota(self, error: Any) -> bool:
         """An account without credit is told with the status of a bad request."""
-        return "credit balance" in words_of(error.body)
+        return "credit balance" in error_text(error.body)
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         content = answer.get("content")

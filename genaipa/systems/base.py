@@ -7,6 +7,7 @@ all of them. A key never appears in anything that it returns or raises.
 
 from __future__ import annotations
 
+import abc
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -159,6 +160,34 @@ class Reply:
     """The settings as sent, which may be fewer than were asked for."""
     finish_detail: str = ""
     """The provider's own word for why it stopped."""
+
+
+class BuiltinSystem(abc.ABC):
+    """A system without a model: nothing is started, counted or held, and no JSON schema is kept to."""
+
+    def __init__(self, *, name: str) -> None:
+        self.name = name
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """What `answer` says; a PermanentError where a JSON schema is asked for."""
+        if settings.json_schema is not None:
+            raise unsupported_schema(self.name)
+        return await self.answer(messages, settings)
+
+    @abc.abstractmethod
+    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """Reply to the last message."""
+
+    async def start(self) -> Readiness:
+        """Nothing is needed."""
+        return Readiness()
+
+    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
+        """None: it has no tokens."""
+        return None
+
+    async def close(self) -> None:  # noqa: B027 - most hold nothing
+        """Nothing is held."""
 
 
 class System(Protocol):

@@ -95,17 +95,16 @@ class Endpoint:
 
         `structured` is whether a reply by a schema was asked for, to which the refusal may be due.
         """
-        said = words_of(body)
+        said = error_text(body)
         if status in _UNAUTHORISED:
             return self.key_refused(status, body)
         hint = f" ({self._lacking_end()})" if status == _NOT_FOUND and self._lacking_end() else ""
         message = self.one_line(f"{self.system} answered {status}{hint}: {said}")
         if status in _FATAL:
-            return PermanentError(message, kind=_FATAL[status], status=status, fatal=True)
+            return self._fatal(message, _FATAL[status], status)
         if status in _OVERLOAD:
-            return TransientError(
-                message, kind=_OVERLOAD[status], status=status, retry_after=retry_after, overload=True
-            )
+            kind = _OVERLOAD[status]
+            return TransientError(message, kind=kind, status=status, retry_after=retry_after, overload=True)
         if status in _TRY_AGAIN or (500 <= status < 600 and status not in _NEVER):  # noqa: PLR2004 - server errors
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         if structured and _SCHEMA.search(said[:_SEARCHED]):
@@ -124,17 +123,18 @@ class Endpoint:
         proxy = proxy_of(self.address)
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
+    def _fatal(self, said: str, kind: str, status: int) -> PermanentError:
+        return PermanentError(self.one_line(said), kind=kind, status=status, fatal=True)
+
     def out_of_quota(self, status: int, body: object) -> PermanentError:
         """The account has nothing left to spend: every request would fail."""
-        message = self.one_line(
-            f"{self.system}: the quota of the key in {self.key_variable} is used up: {words_of(body)}"
-        )
-        return PermanentError(message, kind="quota", status=status, fatal=True)
+        said = f"{self.system}: the quota of the key in {self.key_variable} is used up: {error_text(body)}"
+        return self._fatal(said, "quota", status)
 
     def key_refused(self, status: int, body: object) -> PermanentError:
         """The key is refused, with whatever status the provider has for it."""
-        message = self.one_line(f"{self.system} refused the key in {self.key_variable} ({status}): {words_of(body)}")
-        return PermanentError(message, kind="authentication", status=status, fatal=True)
+        said = f"{self.system} refused the key in {self.key_variable} ({status}): {error_text(body)}"
+        return self._fatal(said, "authentication", status)
 
     def timed_out(self, seconds: float) -> TransientError:
         """No answer within the time allowed."""
@@ -142,41 +142,29 @@ class Endpoint:
 
     def disconnected(self, cause: object) -> TransientError:
         """The connection failed or broke off."""
-        return TransientError(
-            self.one_line(f"{self.system}: the connection to {self._reached} failed ({cause})."), kind="connection"
-        )
+        said = f"{self.system}: the connection to {self._reached} failed ({cause})."
+        return TransientError(self.one_line(said), kind="connection")
 
     def malformed(self, what: str) -> TransientError:
-        """An answer that isn't what the protocol promises."""
+        """An answer that breaks the protocol."""
         return TransientError(self.one_line(f"{self.system} sent {what}."), kind="malformed-reply")
 
     def unreachable(self, cause: object) -> NotReadyError:
         """Nothing answers before the run."""
         proxy = proxy_of(self.address)
-        ask = f"is the address right? {self.address_variable} sets it."
-        if proxy:
-            ask = f"is the proxy right? {proxy[0]} sets it."
-        return NotReadyError(
-            self.one_line(f"{self.system}: nothing answers at {self._reached} ({cause}); {ask}"), kind="connection"
-        )
+        what, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
+        said = f"nothing answers at {self._reached} ({cause}); is the {what} right? {variable} sets it."
+        return NotReadyError(self.one_line(f"{self.system}: {said}"), kind="connection")
 
     def unauthorised(self, status: int, body: object) -> NotReadyError:
         """The key is refused before the run."""
-        return NotReadyError(
-            self.one_line(
-                f"{self.system}: {self.address} refuses the key in {self.key_variable} ({status}): {words_of(body)}"
-            ),
-            kind="authentication",
-            status=status,
-        )
+        said = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
+        return NotReadyError(self.one_line(f"{self.system}: {said}"), kind="authentication", status=status)
 
     def unknown_model(self, model: str, models: Iterable[str]) -> NotReadyError:
         """The server says that it has no such model."""
-        return NotReadyError(
-            self.one_line(f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"),
-            kind="not-found",
-            status=404,
-        )
+        said = f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"
+        return NotReadyError(self.one_line(said), kind="not-found", status=_NOT_FOUND)
 
     def unlisted_model(self, model: str, models: Iterable[str]) -> str:
         """A note: the server doesn't list the model, and doesn't say that it has none either."""
@@ -320,7 +308,7 @@ def sent_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping
     return {name: chosen[name] for name in fields if name in chosen and name in accepts}
 
 
-def words_of(body: object) -> str:
+def error_text(body: object) -> str:
     """The sentence inside an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
     for _ in range(_DEEPEST):
         if isinstance(body, dict):

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.policies.sections import find_sections
-from genaipa.systems.base import Readiness, Reply, unsupported_schema
+from genaipa.systems.base import BuiltinSystem, Reply
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ _SAME = {
 }
 
 
-class ExtractiveSystem:
+class ExtractiveSystem(BuiltinSystem):
     """The baseline as a system under test. It keeps nothing between calls but the indexes of recent documents."""
 
     provider: ClassVar[Provider] = Provider(
@@ -98,12 +98,10 @@ class ExtractiveSystem:
     words: Words = provider.words
 
     def __init__(self, *, name: str = "extractive") -> None:
-        self.name = name
+        super().__init__(name=name)
 
-    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """Quote, summarise or acknowledge, as the last message asks; equal messages get equal replies."""
-        if settings.json_schema is not None:
-            raise unsupported_schema(self.name)
         last = messages[-1]
         if last.purpose in {"introduction", "part"}:
             return _said(READY)
@@ -111,17 +109,6 @@ class ExtractiveSystem:
         if last.purpose == "summary-request":
             return _said(summarise(shown))
         return _said(answer(shown, _without_names(last.carries or last.content, messages)))
-
-    async def start(self) -> Readiness:
-        """Nothing is needed."""
-        return Readiness()
-
-    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
-        """It has no tokens."""
-        return None
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 def _said(text: str) -> Reply:

@@ -13,11 +13,11 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     as_count,
+    error_text,
     find_endpoint,
     need_sdk,
     retry_after,
     sent_settings,
-    words_of,
 )
 from genaipa.systems.provider import Provider
 
@@ -254,7 +254,7 @@ def _details(error: errors.APIError) -> list[dict[str, Any]]:
 def _key_invalid(error: errors.APIError) -> bool:
     """A wrong key is told with the status of a bad request."""
     reasons = {detail.get("reason") for detail in _details(error)}
-    return "API_KEY_INVALID" in reasons or "API key not valid" in words_of(error.details)
+    return "API_KEY_INVALID" in reasons or "API key not valid" in error_text(error.details)
 
 
 def _retry_after(error: errors.APIError) -> float | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.systems.base import Finish, Reply, Usage
 from genaipa.systems.chat import ChatSystem, Listing, part, prefix_ends
-from genaipa.systems.endpoint import as_count, words_of
+from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
 from genaipa.systems.tokens import tiktoken_counter
 
@@ -55,7 +55,7 @@ class OpenAISystem(ChatSystem):
         # OpenAI doesn't tell; vLLM, OpenRouter and Groq do.
         context=("max_model_len", "context_length", "context_window"),
         shutdown="shutdown_date",
-        unknown=lambda error: error.code == "model_not_found" or "model" in words_of(error.body).lower(),
+        unknown=lambda error: error.code == "model_not_found" or "model" in error_text(error.body).lower(),
     )
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str], explicit_cache: bool = False) -> None:

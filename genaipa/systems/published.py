@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from genaipa.errors import NotReadyError, PermanentError
-from genaipa.systems.base import Readiness, Reply, unsupported_schema
+from genaipa.systems.base import BuiltinSystem, Readiness, Reply
 from genaipa.systems.provider import Provider
 from genaipa.workspace import pulled
 
@@ -92,7 +92,7 @@ def text_digest(text: str) -> str:
     return hashlib.sha256("".join(text.split()).encode()).hexdigest()
 
 
-class PublishedSystem:
+class PublishedSystem(BuiltinSystem):
     """A recording as a system under test."""
 
     provider: ClassVar[Provider] = Provider(
@@ -108,7 +108,7 @@ class PublishedSystem:
     words: Words = provider.words
 
     def __init__(self, *, name: str) -> None:
-        self.name = name
+        super().__init__(name=name)
         self._recording: Recording | None = None
         self._answers: dict[str, Recorded] = {}
 
@@ -118,10 +118,8 @@ class PublishedSystem:
         self._answers = {answer.key: answer for answer in self._recording.answers}
         return Readiness(notes=(f"{self.name} repeats what {self._recording.source} recorded.",))
 
-    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """The recorded reply to the last message; a PermanentError if there is none."""
-        if settings.json_schema is not None:
-            raise unsupported_schema(self.name)
         last = messages[-1]
         key = last.key.partition("|")[2]
         document, _, rest = key.partition("|")
@@ -148,10 +146,3 @@ class PublishedSystem:
 
     def _unrecorded(self, what: str) -> PermanentError:
         return PermanentError(f"the published study did not record {what}.", kind="not-recorded")
-
-    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
-        """It has no tokens."""
-        return None
-
-    async def close(self) -> None:
-        """Nothing is held."""

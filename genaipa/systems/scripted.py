@@ -32,7 +32,7 @@ import msgspec
 
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.systems.base import Finish, Readiness, Reply, Usage, unsupported_schema
+from genaipa.systems.base import BuiltinSystem, Finish, Reply, Usage
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     default: str | None = None
 
 
-class ScriptedSystem:
+class ScriptedSystem(BuiltinSystem):
     """The script as a system under test. A DataError if the file can't be used."""
 
     provider: ClassVar[Provider] = Provider(
@@ -89,16 +89,14 @@ class ScriptedSystem:
     )
 
     def __init__(self, *, name: str = "scripted") -> None:
-        self.name = name
+        super().__init__(name=name)
         _, _, path = name.partition("/")
         self._script = _read_script(Path(path)) if path else Script()
         self._patterns = [re.compile(rule.match) for rule in self._script.rules]
         self._used = [0] * len(self._patterns)
 
-    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """What the first rule says that matches the last message and isn't used up."""
-        if settings.json_schema is not None:
-            raise unsupported_schema(self.name)
         asked = messages[-1].content
         number = self._next_rule(asked)
         if number is None:
@@ -120,17 +118,6 @@ class ScriptedSystem:
                 self._used[number] += 1
                 return number
         return None
-
-    async def start(self) -> Readiness:
-        """Nothing more is needed."""
-        return Readiness()
-
-    async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
-        """It has no tokens but those that the script claims."""
-        return None
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 def _read_script(path: Path) -> Script:

@@ -83,7 +83,7 @@ class VllmServer:
             self._process.wait(wait)
         return self._process.returncode is not None
 
-    def story(self) -> str:
+    def log_tail(self) -> str:
         """The end of the log, for a message."""
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
@@ -100,7 +100,7 @@ class VllmServer:
             while True:
                 if self.ended():
                     raise NotReadyError(
-                        f"vLLM ended before it was ready (exit code {self._process.returncode}); {self.story()}",
+                        f"vLLM ended before it was ready (exit code {self._process.returncode}); {self.log_tail()}",
                         kind="server-ended",
                     )
                 with contextlib.suppress(httpx2.HTTPError):
@@ -109,7 +109,7 @@ class VllmServer:
                         return
                 if asyncio.get_running_loop().time() > deadline:
                     raise NotReadyError(
-                        f"vLLM was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT); {self.story()}",
+                        f"vLLM was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT); {self.log_tail()}",
                         kind="timeout",
                     )
                 await asyncio.sleep(_POLL_SECONDS)
@@ -188,7 +188,7 @@ class VllmSystem(CompatibleSystem):
             if self._server is None or not await asyncio.to_thread(self._server.ended, moment):
                 raise
             raise PermanentError(
-                f"{self.name}: the vLLM server ended during the run; {self._server.story()}",
+                f"{self.name}: the vLLM server ended during the run; {self._server.log_tail()}",
                 kind="server-ended",
                 fatal=True,
             ) from None
