@@ -25,7 +25,7 @@ from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_conte
 from genaipa.systems.provider import adapter, builtin_systems, find_provider, providers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from genaipa.systems.base import System
     from genaipa.systems.provider import Provider
@@ -120,12 +120,22 @@ def load_catalog(workspace: Workspace) -> dict[str, Entry]:
 
     A DataError if the user's file can't be used at all.
     """
+    return _read(workspace)[0]
+
+
+def _read(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
+    """The usable entries by short name, and the errors in the others by each name (short or full) that means them."""
     own, errors = own_entries(workspace)
     if own is None:
         raise errors[0]
-    broken = _broken(own, errors)
     entries = {**read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems, **own}
-    return {name: entry for name, entry in entries.items() if name not in broken}
+    broken: dict[str, DataError] = {}
+    for name, entry in own.items():
+        at = f"systems.{clipped(name)}"
+        if wrong := next((e for e in errors if e.entry == at or e.entry.startswith((f"{at}.", f"{at}["))), None):
+            del entries[name]
+            broken |= {name: wrong, entry.system: wrong}
+    return entries, broken
 
 
 def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
@@ -144,31 +154,11 @@ def _problems(path: Path, file: _CatalogFile) -> Iterator[DataError]:
             yield DataError(path, f"'{clipped(entry.system)}' is not provider/model.", f"systems.{name}")
 
 
-def _broken(names: Iterable[str], errors: Sequence[DataError]) -> dict[str, DataError]:
-    """Short name → the first thing that is wrong with its entry in systems.yaml."""
-    found = {}
-    for name in names:
-        entry = f"systems.{clipped(name)}"
-        wrong = (
-            error for error in errors if error.entry == entry or error.entry.startswith((f"{entry}.", f"{entry}["))
-        )
-        if first := next(wrong, None):
-            found[name] = first
-    return found
-
-
-def _refuse_broken(name: str, workspace: Workspace) -> None:
-    """Raise the DataError of the user's own entry that a name means, by its short name or by its system."""
-    own, errors = own_entries(workspace)
-    for short, error in _broken(own or {}, errors).items():
-        if own and name in (short, own[short].system):
-            raise error
-
-
 def resolve(name: str, workspace: Workspace) -> Resolved:
     """What a name on the command line stands for; a UsageError with the nearest name if for nothing."""
-    catalog = load_catalog(workspace)
-    _refuse_broken(name, workspace)
+    catalog, broken = _read(workspace)
+    if name in broken:
+        raise broken[name]
     entry = catalog.get(name)
     if entry is None and not _is_builtin(name) and name in plugins(ENTRY_POINTS):
         return Resolved(name, name, plugins(ENTRY_POINTS)[name], name, Entry(system=name))
@@ -210,7 +200,7 @@ def _source_file(provider: str, name: str) -> Path | None:
 
 def _own(target: str) -> System:
     made: System = make(target)
-    missing = [method for method in ("start", "reply", "count_tokens", "close") if not hasattr(made, method)]
-    if missing:
-        raise UsageError(f"{target}: it has no '{missing[0]}'; see genaipa/systems/base.py for what a system is.")
+    for method in ("start", "reply", "count_tokens", "close"):
+        if not hasattr(made, method):
+            raise UsageError(f"{target}: it has no '{method}'; see genaipa/systems/base.py for what a system is.")
     return made

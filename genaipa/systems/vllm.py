@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -88,8 +88,8 @@ class VllmServer:
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
             lines = log.read().decode(errors="replace").splitlines()[-_LOG_LINES:]
-        last = "\n".join(f"    {redact(line)}" for line in lines)
-        return f"the whole log is {self.log}" + (f", its end:\n{last}" if last else " (empty)")
+        last = "".join(f"\n    {redact(line)}" for line in lines)
+        return f"the whole log is {self.log}" + (f", its end:{last}" if last else " (empty)")
 
     async def wait_until_healthy(self, seconds: float) -> None:
         """Return once /health answers; NotReadyError with the log's end if the process ends or the time is over."""
@@ -99,19 +99,15 @@ class VllmServer:
         async with httpx2.AsyncClient(timeout=LOOK_UP_SECONDS, trust_env=False) as client:
             while True:
                 if self.ended():
-                    raise NotReadyError(
-                        f"vLLM ended before it was ready (exit code {self._process.returncode}); {self.log_tail()}",
-                        kind="server-ended",
-                    )
+                    how = f"ended before it was ready (exit code {self._process.returncode})"
+                    raise NotReadyError(f"vLLM {how}; {self.log_tail()}", kind="server-ended")
                 with contextlib.suppress(httpx2.HTTPError):
                     health = await client.get(f"http://127.0.0.1:{self.port}/health")
                     if health.is_success:
                         return
                 if asyncio.get_running_loop().time() > deadline:
-                    raise NotReadyError(
-                        f"vLLM was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT); {self.log_tail()}",
-                        kind="timeout",
-                    )
+                    how = f"was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT)"
+                    raise NotReadyError(f"vLLM {how}; {self.log_tail()}", kind="timeout")
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def stop(self, *, keep_log: bool) -> None:
@@ -148,7 +144,7 @@ class VllmSystem(CompatibleSystem):
         key_needed="optional",
         address="VLLM_BASE_URL",
         free=True,
-        program=lambda: vllm_command().program,
+        program=lambda: _vllm()[0],
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
@@ -167,8 +163,15 @@ class VllmSystem(CompatibleSystem):
         self._started = False
         need_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
+            program, words, flags = _vllm()
+            if program is None:
+                raise NotReadyError(
+                    f"{self.name} needs a vLLM server: set VLLM_BASE_URL to one that runs, or install vLLM here "
+                    f"(pip install 'genaipa[vllm]'; '{words[0]}' was not found).",
+                    kind="missing-server",
+                )
             limit = _start_limit()
-            self._server = VllmServer(*_command(self.name), self.model)
+            self._server = VllmServer([program, *words[1:]], flags, self.model)
             try:
                 await self._server.wait_until_healthy(limit)
             except BaseException:
@@ -187,11 +190,8 @@ class VllmSystem(CompatibleSystem):
             moment = 1.0 if error.kind == "connection" else 0.0
             if self._server is None or not await asyncio.to_thread(self._server.ended, moment):
                 raise
-            raise PermanentError(
-                f"{self.name}: the vLLM server ended during the run; {self._server.log_tail()}",
-                kind="server-ended",
-                fatal=True,
-            ) from None
+            said = f"{self.name}: the vLLM server ended during the run; {self._server.log_tail()}"
+            raise PermanentError(said, kind="server-ended", fatal=True) from None
 
     async def count_tokens(self, text: str) -> int | None:
         """The server's own count, without the tokens that frame a conversation."""
@@ -217,44 +217,18 @@ class VllmSystem(CompatibleSystem):
             await server.stop(keep_log=not self._started or server.ended())
 
 
-@dataclass(frozen=True)
-class VllmCommand:
-    """How a vLLM server is started here: the words before `serve`, the flags after it.
+def _vllm() -> tuple[str | None, list[str], list[str]]:
+    """The program that starts a server here (None if it isn't installed), its words before `serve`, the flags after.
 
-    `program` is where the first word is found, None if it isn't installed.
+    A UsageError for a variable that can't be read.
     """
-
-    words: list[str]
-    flags: list[str]
-    program: str | None
-
-
-def vllm_command() -> VllmCommand:
-    """The command as the environment has it; a UsageError for a variable that can't be read."""
     words = read_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
-    return VllmCommand(words, read_words("GENAIPA_VLLM_ARGS"), shutil.which(words[0]))
-
-
-def _command(system: str) -> tuple[list[str], list[str]]:
-    """How vLLM is called here, and the user's flags; NotReadyError naming both ways if it isn't installed."""
-    command = vllm_command()
-    if command.program is None:
-        raise NotReadyError(
-            f"{system} needs a vLLM server: set VLLM_BASE_URL to one that runs, or install vLLM here "
-            f"(pip install 'genaipa[vllm]'; '{command.words[0]}' was not found).",
-            kind="missing-server",
-        )
-    return [command.program, *command.words[1:]], command.flags
+    return shutil.which(words[0]), words, read_words("GENAIPA_VLLM_ARGS")
 
 
 def _start_limit() -> float:
-    given = read_variable("GENAIPA_VLLM_START_TIMEOUT")
-    if given is None:
-        return _START_SECONDS
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = 0.0
-    if not seconds > 0:
-        raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{given}'; give a number of seconds above 0.")
-    return seconds
+    given = read_variable("GENAIPA_VLLM_START_TIMEOUT") or str(_START_SECONDS)
+    with contextlib.suppress(ValueError):
+        if (seconds := float(given)) > 0:
+            return seconds
+    raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{given}'; give a number of seconds above 0.")
