@@ -49,7 +49,7 @@ class AnthropicSystem(ChatSystem):
     mark = b'"cache_control":{"type":"ephemeral"}'
     listing = Listing(
         path="/v1/models",
-        limit=1000,
+        parameters={"limit": 1000},
         context=("max_input_tokens",),
         shutdown="retires_at",
         # A gateway without this route says 404 too, but not in Anthropic's form.

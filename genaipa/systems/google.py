@@ -8,24 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError
 from genaipa.systems.base import Finish, Readiness, Reply, Usage
+from genaipa.systems.chat import HostedSystem
 from genaipa.systems.endpoint import (
-    LISTS_NOTHING,
     LOOK_UP_SECONDS,
-    Endpoint,
     as_count,
     error_text,
-    find_endpoint,
-    need_sdk,
     retry_after,
-    sent_settings,
 )
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import httpx2
-    from google import genai
     from google.genai import errors, types
 
     from genaipa.errors import NoReplyError
@@ -38,8 +33,8 @@ _FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS,
 _STUMBLES = (ValueError, TypeError, AttributeError)
 
 
-class GoogleSystem:
-    """`google/MODEL`. `accepts` are the sampling options that the model takes; others are not sent."""
+class GoogleSystem(HostedSystem):
+    """`google/MODEL`."""
 
     provider: ClassVar[Provider] = Provider(
         name="google",
@@ -57,21 +52,12 @@ class GoogleSystem:
     )
     fields: ClassVar[dict[str, str]] = {"temperature": "temperature", "seed": "seed", "max_tokens": "max_output_tokens"}
 
-    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
-        self.name = name
-        self.model = model
-        self.accepts = accepts
-        self._client: genai.Client | None = None
-        self._connections: httpx2.AsyncClient | None = None
-        self._endpoint: Endpoint
+    _connections: httpx2.AsyncClient
 
-    async def start(self) -> Readiness:
-        """Import the SDK, find the key, ask which models there are."""
-        need_sdk(self.name, self.provider)
+    def _connect(self) -> None:
         import httpx2
         from google import genai
 
-        self._endpoint = find_endpoint(self.provider, self.name)
         # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
         # up to ten seconds and ask again without a word.
         self._connections = httpx2.AsyncClient(
@@ -84,50 +70,41 @@ class GoogleSystem:
             api_key=self._endpoint.key,
             http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._connections),
         )
-        try:
-            return await self._look_up_model(self._client)
-        except BaseException:
-            await self.close()
-            raise
 
-    async def _look_up_model(self, client: genai.Client) -> Readiness:
+    async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
         import httpx2
         from google.genai import errors
 
         options: Any = {"page_size": 1000, "http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
         try:
-            listed = (await client.aio.models.list(config=options)).page
+            listed = (await self._client.aio.models.list(config=options)).page
         except httpx2.TransportError as error:
             raise self._endpoint.unreachable(error or type(error).__name__) from None
         except errors.APIError as error:
             if error.code == 401 or _key_invalid(error):  # noqa: PLR2004 - Unauthorized
                 raise self._endpoint.unauthorised(error.code, error.details) from None
-            notes = () if error.code in LISTS_NOTHING else (self._endpoint.unlisted(error.code),)
-            return Readiness(notes=notes)
+            return error.code
         except _STUMBLES:
-            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
-        models = tuple(sorted(_short(entry) for entry in listed))
-        entry = next((entry for entry in listed if _short(entry) == self.model), None)
-        if entry is None and models:
-            entry = await self._retrieve_model(client, models)
-            if entry is None:
-                return Readiness(models=models, notes=(self._endpoint.unlisted_model(self.model, models),))
-        return Readiness(context=as_count(getattr(entry, "input_token_limit", None)) or None, models=models or None)
+            return None
+        return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
 
-    async def _retrieve_model(self, client: genai.Client, models: tuple[str, ...]) -> types.Model | None:
-        """The entry of a model that isn't listed; NotReadyError if there is no such model."""
+    async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
         import httpx2
         from google.genai import errors
 
         options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
         try:
-            return await client.aio.models.get(model=self.model, config=options)
+            found: dict[str, Any] = (await self._client.aio.models.get(model=self.model, config=options)).model_dump()
         except errors.APIError as error:
             if error.status == "NOT_FOUND":
                 raise self._endpoint.unknown_model(self.model, models) from None
             return None
         except (httpx2.TransportError, *_STUMBLES):
             return None
+        return found
+
+    def _read_entry(self, entry: dict[str, Any]) -> Readiness:
+        return Readiness(context=as_count(entry.get("input_token_limit")) or None)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """One generateContent.
@@ -143,17 +120,16 @@ class GoogleSystem:
                 response = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
         return self._read(response, sent)
 
+    def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"response_mime_type": "application/json", "response_json_schema": schema}
+
     def _config(
         self, messages: Sequence[Message], settings: Settings
     ) -> tuple[types.GenerateContentConfig, dict[str, Any]]:
-        """The request as the SDK wants it, and the settings in it under the names that records have for them."""
+        """The request as the SDK wants it, and the settings as sent."""
         from google.genai import types
 
-        sent = sent_settings(settings, self.accepts, self.fields)
-        options: dict[str, Any] = {self.fields[name]: value for name, value in sent.items()}
-        if settings.json_schema is not None:
-            options |= {"response_mime_type": "application/json", "response_json_schema": settings.json_schema}
-            sent["json_schema"] = True
+        options, sent = self._options(settings)
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
             **options,
@@ -227,15 +203,8 @@ class GoogleSystem:
         if self._client is not None:
             await self._client.aio.aclose()
             self._client.close()
-            self._client = None
-        if self._connections is not None:
             await self._connections.aclose()
-            self._connections = None
-
-
-def _short(entry: types.Model) -> str:
-    """`models/gemini-2.5-pro` → `gemini-2.5-pro`."""
-    return (entry.name or "").removeprefix("models/")
+            self._client = None
 
 
 def _word(value: Any) -> str:
