@@ -11,7 +11,7 @@ from bisect import insort
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -74,14 +74,11 @@ class Queue:
     # -- what comes next --
 
     def wanted(self, digest: str) -> int:
-        """From how many analysts a score of this answer is wanted."""
+        """The number of analysts who are to score this answer."""
         return wanted_from(self.plan, digest)
 
     def order(self, analyst: str) -> list[str]:
-        """Every answer in the order in which this analyst meets them: document by document, each shuffled.
-
-        An answer that is new in the pool moves no other.
-        """
+        """All answers in this analyst's order: document by document, each shuffled. A new answer moves no other."""
         with self._lock:
             if self._generation != self.pool.generation:
                 self._generation = self.pool.generation
@@ -89,14 +86,13 @@ class Queue:
             order, taken = self._orders.get(analyst, ([], 0))
             new = self.pool.arrived[taken:]
             if new:
-                order = _inserted(
-                    order, [d for d in dict.fromkeys(new) if d in self.pool.answers], self._place(analyst)
-                )
+                there = [digest for digest in dict.fromkeys(new) if digest in self.pool.answers]
+                order = _inserted(order, there, self._place(analyst))
                 self._orders[analyst] = (order, taken + len(new))
             return order
 
     def _place(self, analyst: str) -> Callable[[str], bytes]:
-        """The place of an answer in an analyst's order, as a key to sort by."""
+        """The key by which an analyst's order is sorted."""
 
         def drawn(text: str) -> bytes:
             return hashlib.blake2b(f"{self.plan.seed}\0{analyst}\0{text}".encode(), digest_size=8).digest()
@@ -110,33 +106,30 @@ class Queue:
         return place
 
     def next(self, analyst: str) -> str | None:
-        """The answer to score now, kept from others for a while; None when nothing is left for this analyst.
+        """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
-        What they have begun comes first, then calibration, then their order, and last what they have skipped.
+        Answers that they have begun come first, then calibration, then their order, and last those skipped.
         """
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
         begun, calibration = self._begun(analyst), self._calibration(analyst)
         seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
         held = self.store.reservations()
-        # These are theirs whoever else has scored them; for all others there is a number of scores that is wanted.
+        # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *calibration}
         first = (digest for digest in chain(calibration, self._in_order(analyst)) if digest not in skipped)
         for digest in chain(begun, first, sorted(skipped, key=skipped.__getitem__)):
             if digest in scored:
                 continue
-            if digest not in theirs and (
-                digest in seen or digest not in asked or self._is_taken(digest, analyst, held)
-            ):
-                continue
-            if self._reserve(digest, analyst, always=digest in theirs):
+            open_to = digest in asked and digest not in seen and not self._is_taken(digest, analyst, held)
+            if (digest in theirs or open_to) and self._reserve(digest, analyst, always=digest in theirs):
                 return digest
         return None
 
     def ahead_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst could still be asked to score, those included that others are at now.
+        """The answers that this analyst could still be asked to score, including those that others are scoring now.
 
-        Whose these are, and how others have scored them, is to be kept from this analyst.
+        Their systems and their scores by others must not be shown to this analyst.
         """
         coverage = self._caught_up()
         # One copy, changed in place: there may be 100,000.
@@ -147,7 +140,7 @@ class Queue:
         return ahead
 
     def _remaining(self, analyst: str) -> int:
-        """How many `ahead_of` would give, without a set of all of them: this is asked at every key that is pressed."""
+        """The size of `ahead_of` without building it: this is asked at every key that is pressed."""
         coverage = self._coverage
         asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
         more = {*self._begun(analyst), *self._calibration(analyst)} - scored
@@ -155,32 +148,32 @@ class Queue:
         return len(asked) - sum(digest in asked for digest in away) + sum(digest not in asked for digest in more)
 
     def has_begun(self, analyst: str) -> bool:
-        """Whether an analyst has an answer reserved, or is in the middle of one that they have not scored."""
+        """Whether an analyst has an answer reserved, or has begun one that they have not scored."""
         if any(analyst in holders for holders in self.store.reservations().values()):
             return True
         scored = self._caught_up().scored[analyst]
         return any(digest not in scored for digest in self._begun(analyst))
 
     def _begun(self, analyst: str) -> list[str]:
-        """The answers that an analyst is in the middle of, the newest first; they can go on whoever scored them."""
+        """The answers of which an analyst has a draft, the newest first; theirs whoever else scored them."""
         skipped = self.current.skipped(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
-            # What was skipped waits for its turn, until it is gone on with.
+            # A draft from before a skip waits until its answer comes up again.
             if draft.kind == "score" and draft.answer in self._coverage and draft.after >= skipped.get(draft.answer, 0)
         ]
 
     def _in_order(self, analyst: str) -> Iterable[str]:
-        """What is asked of this analyst and not scored by them, in their order."""
+        """The answers asked of this analyst and not scored by them, in their order."""
         scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
         if len(asked) <= _FEW:
-            # Near the end of a study these are quickly sorted, and far apart in the order.
+            # Near the end of a study these few are far apart in the whole order.
             return sorted(asked - scored, key=self._place(analyst))
         return (digest for digest in self.order(analyst) if digest in asked and digest not in scored)
 
     def _calibration(self, analyst: str) -> list[str]:
-        """The answers that this analyst is still to score for comparison, in the reference analyst's order."""
+        """The calibration answers that this analyst has not scored yet, in the reference analyst's order."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
         done = self._history(analyst).calibrated
@@ -191,7 +184,7 @@ class Queue:
         return left[: self.plan.calibration - done]
 
     def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
-        """Whether others who are at it will give all the scores that are wanted, so that asking for it is in vain."""
+        """Whether others who have it reserved will give all the scores that it still needs."""
         if analyst in self.plan.reference:
             return False
         others = set(held.get(digest, ())) - {analyst, *self.plan.reference}
@@ -209,21 +202,21 @@ class Queue:
     # -- calibration --
 
     def is_calibration(self, digest: str, analyst: str) -> bool:
-        """Whether a score that this analyst gives now is there to be compared with a reference analyst's."""
+        """Whether a score that this analyst gives now is for calibration."""
         coverage = self._caught_up()
-        standing = self.current.score(digest, analyst)
-        if standing is not None:
-            return standing.calibration
+        given = self.current.score(digest, analyst)
+        if given is not None:
+            return given.calibration
         return digest in coverage.referenced and digest in self._calibration(analyst)
 
     def reference(self, digest: str, analyst: str) -> Event | None:
-        """A reference analyst's score to compare with; None before this analyst has given their own."""
+        """A reference analyst's score to compare with; None until this analyst has given their own."""
         scores = self.current.scores(digest)
         if analyst not in scores:
             return None
         return next((scores[name] for name in self.plan.reference if name in scores and name != analyst), None)
 
-    # -- keeping --
+    # -- events --
 
     def save(
         self,
@@ -237,19 +230,14 @@ class Queue:
         preselected: bool,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
-        """Keep a score; it is on disk when this returns. The same `id` sent twice is kept once.
+        """Keep a score, on disk when this returns. The same `id` sent twice is kept once.
 
-        It is kept whoever has scored the answer meanwhile, and even if the answer has gone from the pool.
+        Neither another analyst's score nor the loss of the answer from the pool prevents that.
         """
-        given = self._event("score", analyst, digest, id=id, values=values, note=note, seconds=seconds)
-        return self._keep(
-            replace(
-                given,
-                suggested=dict(suggested),
-                preselected=preselected,
-                calibration=self.is_calibration(digest, analyst),
-            )
-        )
+        given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
+        screen = {"suggested": dict(suggested), "preselected": preselected}
+        calibration = self.is_calibration(digest, analyst)
+        return self._keep(self._event("score", analyst, digest, **given, **screen, calibration=calibration))
 
     def adjudicate(
         self,
@@ -261,38 +249,18 @@ class Queue:
         seconds: float | None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
-        """Keep an adjudicated score beside those that differ. The same `id` sent twice is kept once."""
-        given = self._event("adjudication", analyst, digest, id=id, values=values, note=note, seconds=seconds)
-        return self._keep(replace(given, independent=False))
-
-    def _event(
-        self,
-        kind: EventKind,
-        analyst: str,
-        digest: str,
-        *,
-        id: str = "",  # noqa: A002 - the event's own word
-        values: Values | None = None,
-        note: str = "",
-        seconds: float | None = None,
-        undoes: str = "",
-    ) -> Event:
-        """An event of this moment, which says what its analyst has been shown about the answer by now."""
+        """Keep an adjudication beside the scores that differ. The same `id` sent twice is kept once."""
         self._caught_up()
-        return Event(
-            id=id or new_id(),
-            time=now(),
-            kind=kind,
-            analyst=analyst,
-            answer=digest,
-            values=values,
-            note=note,
-            seconds=seconds,
-            undoes=undoes,
-            blind=self.plan.blind and digest not in self.current.saw_system(analyst),
-            independent=digest not in self.current.saw_scores(analyst),
-            rubric=self.store.rubric.digest if values else "",
-        )
+        given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
+        return self._keep(self._event("adjudication", analyst, digest, **given, independent=False))
+
+    def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
+        """An event of now; unless told otherwise, `blind` and `independent` say what its analyst has seen so far."""
+        shown = {
+            "blind": self.plan.blind and digest not in self.current.saw_system(analyst),
+            "independent": digest not in self.current.saw_scores(analyst),
+        }
+        return Event(**{"id": new_id(), "time": now(), **shown, **fields}, kind=kind, analyst=analyst, answer=digest)
 
     def _keep(self, event: Event) -> Event:
         new = self.store.append([event])
@@ -300,43 +268,38 @@ class Queue:
         return event if new else next(kept for kept in self.store.events_of(event.answer) if kept.id == event.id)
 
     def skip(self, analyst: str, digest: str) -> None:
-        """Put an answer behind all others of this analyst."""
+        """Move an answer behind all others of this analyst."""
+        self._caught_up()
         self._keep(self._event("skip", analyst, digest))
 
     def undo(self, analyst: str) -> Event | None:
-        """Withdraw the analyst's last score or skip, and give it back; None if there is none.
-
-        What a withdrawn score had typed comes back as the draft. A withdrawn skip (`kind` "skip") has no values.
-        """
+        """Withdraw the analyst's last score, which becomes a draft again, or skip; return it, or None."""
         last = self.last(analyst)
         if last is not None:
-            # First, so that nobody is asked for it in between.
+            # Reserved first, so that nobody is asked for it in between.
             self._reserve(last.answer, analyst, always=False)
             self._withdraw(last)
         return last
 
     def undo_adjudication(self, analyst: str, digest: str) -> Event | None:
-        """Withdraw what settles an answer, and give it back; None if that is not of this analyst.
-
-        What was typed comes back as the draft.
-        """
+        """Withdraw an answer's adjudication, which becomes a draft again; return it, or None if it is not theirs."""
         self._caught_up()
-        standing = self.current.adjudication(digest)
-        if standing is None or standing.analyst != analyst:
+        given = self.current.adjudication(digest)
+        if given is None or given.analyst != analyst:
             return None
-        self._withdraw(standing)
-        return standing
+        self._withdraw(given)
+        return given
 
     def _withdraw(self, event: Event) -> None:
         if event.values is not None and event.kind in ("score", "adjudication"):
-            # First, so that what was typed is never lost: the draft of an answer that is scored disturbs nobody.
+            # The draft first, so that nothing is lost: that of a scored answer does no harm.
             typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
             self.store.save_draft(replace(draft, preselected=event.preselected))
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
 
     def last(self, analyst: str) -> Event | None:
-        """The score or skip that this analyst gave last, of those that stand."""
+        """This analyst's last score or skip in effect."""
         coverage = self._caught_up()
         score = next(reversed(self._history(analyst).scores), None)
         skipped = {digest: number for digest, number in self.current.skipped(analyst).items() if digest in coverage}
@@ -348,14 +311,14 @@ class Queue:
     # -- looking back and around --
 
     def before(self, analyst: str, digest: str | None) -> str | None:
-        """The answer that this analyst scored before this one; before none, the last one."""
+        """The answer that this analyst scored before this one; their last one for None."""
         scored = [score.answer for score in self._history(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
 
     def progress(self, analyst: str) -> Progress:
-        """How far this analyst and the study are."""
+        """The progress of this analyst and of the study."""
         coverage = self._caught_up()
         return Progress(
             analyst=analyst,
@@ -375,16 +338,10 @@ class Queue:
 
     # -- adjudication --
 
-    def disputes(
-        self,
-        analyst: str,
-        *,
-        scores: bool = True,
-    ) -> list[Dispute]:
-        """The answers whose scores differ, the largest difference first.
+    def disputes(self, analyst: str, *, scores: bool = True) -> list[Dispute]:
+        """The answers whose scores differ, the largest difference first, for this analyst to see.
 
-        `analyst` is who looks: where they give `scores` themselves, answers that they could still be asked to score
-        are left out.
+        If they give `scores` themselves, answers that they could still be asked to score are left out.
         """
         coverage = self._caught_up()
         ahead = self.ahead_of(analyst) if scores else set()
@@ -399,7 +356,7 @@ class Queue:
         coverage = self._caught_up()
         saw_system, saw_scores = self.current.saw_system(analyst), self.current.saw_scores(analyst)
         exposures = [
-            replace(self._event(EXPOSURE, analyst, digest), blind=not system, independent=not scores)
+            self._event(EXPOSURE, analyst, digest, blind=not system, independent=not scores)
             for digest in dict.fromkeys(digests)
             if digest in coverage and ((system and digest not in saw_system) or (scores and digest not in saw_scores))
         ]
