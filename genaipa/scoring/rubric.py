@@ -67,6 +67,10 @@ class Values(dict[str, float]):
     def __setitem__(self, metric: str, value: float) -> NoReturn:
         raise TypeError("the values of a score don't change: a correction is a new score")
 
+    def __reduce__(self) -> tuple[type[Values], tuple[dict[str, float]]]:
+        # Unpickling a dict would set its items one by one.
+        return Values, (dict(self),)
+
 
 class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """A rubric as its file has it: `metrics` by id, and `values`, which each of them can be given, from best to worst.
