@@ -16,7 +16,7 @@ from running import TEXT, answers, carry_out, make_workspace, spec, texts_below,
 from stores import GOOD, POOR, opened, score
 
 from genaipa.archive.pack import PACK
-from genaipa.archive.unpack import extract, read_pack
+from genaipa.archive.unpack import read_pack, unpack
 from genaipa.errors import DataError, UsageError
 from genaipa.runs.permission import may_be_passed_on
 
@@ -156,11 +156,11 @@ def test_a_changed_file_is_refused(packed: Path) -> None:
     """A file that is not as it was packed is named, and nothing is unpacked."""
     changed = repacked(packed / "study.zip", "scores.jsonl", b"")
     with pytest.raises(DataError, match=r"scores\.jsonl.*not as it was packed"):
-        extract(changed, Path("check"))
+        unpack(changed, Path("check"))
     assert not Path("check").exists()
     for name in ("../evil.txt", ".env", "systems.yaml", "runs/CON", "report/a.", "runs/.hidden", "C:/evil"):
         with pytest.raises(DataError, match="no file that a pack holds"):
-            extract(repacked(packed / "study.zip", name, b"x"), Path("check"))
+            unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
 
 
@@ -197,7 +197,7 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "format": 1, "versions": {}, "files": {}}))
     with pytest.raises(UsageError, match="not an empty folder"):
-        extract(tmp_path / "empty.zip", tmp_path)
+        unpack(tmp_path / "empty.zip", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,14 @@ def unpack(file: Path, folder: Path) -> Unpacked:
 
     The folder must be new or empty (a UsageError); nothing is written for a damaged pack (a DataError).
     """
-    pack = extract(file, folder)
+    pack, contents = read_pack(file)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
+    try:
+        for name, content in contents.items():
+            put(folder / name, content)
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
     here = find_workspace(folder)
     with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}")) as store:
         events = _bring_scores(folder, store)
@@ -63,19 +70,6 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     _, mismatched, missing = filecmp.cmpfiles(made, packed, tables, shallow=False)
     different = [f"tables/{name}" for name in sorted(mismatched + missing)]
     return Unpacked(pack, events, page, len(tables), different)
-
-
-def extract(file: Path, folder: Path) -> Pack:
-    """Write the files of a pack into a new or empty folder, which then lacks only the store."""
-    pack, contents = read_pack(file)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
-    try:
-        for name, content in contents.items():
-            put(folder / name, content)
-    except OSError as error:
-        raise UsageError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
-    return pack
 
 
 def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:

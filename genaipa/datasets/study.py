@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -70,15 +70,19 @@ class Answer(msgspec.Struct, frozen=True):
         return EXPERIMENTS[self.experiment].initializations[0]
 
     @property
+    def coordinates(self) -> dict[str, Any]:
+        """The fields of its record that name its conversation."""
+        names = ("system", "document", "initialization", "wording", "repetition")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def key(self) -> str:
         """The key of its record: that of a run which asks the same. No two answers of a study share it."""
-        where = (self.system, self.document, self.initialization, self.wording, self.repetition, self.question)
-        return "|".join(map(str, where))
+        return "|".join(map(str, (*self.coordinates.values(), self.question)))
 
     def finding(self, kind: str, reason: str, *, excludes: bool = False) -> Finding:
         """A finding about this answer."""
-        shared = ("file", "sheet", "cell", "system", "experiment", "document", "question", "wording", "repetition")
-        about = {name: getattr(self, name) for name in (*shared, "key")}
+        about = {name: getattr(self, name) for name in Finding.__struct_fields__ if hasattr(self, name)}
         return Finding(kind=kind, reason=reason, excludes="answer" if excludes else "", **about)
 
 
@@ -147,12 +151,8 @@ class StudyRun:
                 status="failed" if text is None else "answered",
                 conversation=conversation,
                 kind="answer",
-                system=answer.system,
-                document=answer.document,
-                initialization=answer.initialization,
-                wording=answer.wording,
-                repetition=answer.repetition,
                 question=answer.question,
+                **answer.coordinates,
                 turn=turns[conversation],
                 asked=answer.asked,
                 reply=text,
@@ -184,12 +184,8 @@ class StudyRun:
             begun[conversation] = ConversationRecord(
                 # A summary was written in a conversation of its own, and that one was shown the document.
                 id=f"{conversation}|(summary)" if summarized else conversation,
-                system=answer.system,
-                document=answer.document,
                 document_digest=document.digest,
-                initialization=answer.initialization,
-                wording=answer.wording,
-                repetition=answer.repetition,
+                **answer.coordinates,
                 mode="shared",
                 introduction=name,
                 order=orders[f"{answer.document}|{answer.repetition}"],

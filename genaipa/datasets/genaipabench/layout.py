@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from genaipa.datasets.genaipabench.documents import DOCUMENTS
 from genaipa.datasets.genaipabench.questions import POLICY_IDS
+from genaipa.runs.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
     from genaipa.datasets.genaipabench.files import Tree
@@ -23,26 +23,14 @@ POLICIES = tuple(name for name, document in DOCUMENTS.items() if document.kind =
 REGULATIONS = tuple(name for name, document in DOCUMENTS.items() if document.kind == "regulation")
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """One of the study's experiments: how its name begins in files and sheets."""
-
-    begins: str
-    wordings: dict[str, tuple[Wording, ...]]
-    """Origin of a question → the wordings in which it was asked."""
-
-
-_ORIGINAL: dict[str, tuple[Wording, ...]] = {"faq": ("original",), "user": ("original",)}
-_PARAPHRASED: dict[str, tuple[Wording, ...]] = {
-    "faq": ("paraphrase-1",),
-    "user": ("paraphrase-1", "paraphrase-2", "paraphrase-3"),
+_BEGINS: dict[StudyExperiment, str] = {
+    "quality": "orig",
+    "robustness": "robust",
+    "recall": "adapt",
+    "summary": "summar",
 }
-EXPERIMENTS: dict[StudyExperiment, Experiment] = {
-    "quality": Experiment("orig", _ORIGINAL),
-    "robustness": Experiment("robust", _PARAPHRASED),
-    "recall": Experiment("adapt", _ORIGINAL),
-    "summary": Experiment("summar", _ORIGINAL),
-}
+"""Experiment → how its name begins in files and sheets."""
+STUDY_EXPERIMENTS = tuple(_BEGINS)
 REPETITIONS = {"faq": 1, "user": 3}
 """Origin of a question → how often the study asked it."""
 
@@ -55,7 +43,12 @@ _CLOSE = 0.8
 def experiment_named(text: str) -> StudyExperiment | None:
     """The experiment that a sheet, a file or a heading is called after; None for any other text."""
     word = text.strip().lower().removeprefix("results_")
-    return next((name for name, known in EXPERIMENTS.items() if word.startswith(known.begins)), None)
+    return next((name for name, begins in _BEGINS.items() if word.startswith(begins)), None)
+
+
+def wordings_of(experiment: StudyExperiment, origin: str) -> tuple[Wording, ...]:
+    """The wordings in which questions of an origin were asked: of FAQ questions one paraphrase only."""
+    return EXPERIMENTS[experiment].wordings[: 1 if origin == "faq" else None]
 
 
 def document_named(text: str, among: tuple[str, ...] = POLICIES) -> str | None:

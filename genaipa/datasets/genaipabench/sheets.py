@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.layout import EXPERIMENTS, REPETITIONS, experiment_named, labelled, origin_of
+from genaipa.datasets.genaipabench.layout import REPETITIONS, experiment_named, labelled, origin_of, wordings_of
 from genaipa.datasets.genaipabench.questions import POLICY_IDS
 from genaipa.questions.sets import WORDINGS, Wording
 
@@ -204,7 +204,7 @@ class _Rows:
         """The wording in which the row asks its question; None if it is out of place in this experiment."""
         if self._experiment is None:
             return None
-        wordings = EXPERIMENTS[self._experiment].wordings[origin_of(question)]
+        wordings = wordings_of(self._experiment, origin_of(question))
         before = [wording for earlier, wording in self._asked if earlier == question]
         if len(wordings) == 1:
             named = number if origin_of(question) == "user" else 1

@@ -12,13 +12,14 @@ from genaipa.datasets.genaipabench.audit_answers import audit_annotations, audit
 from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
 from genaipa.datasets.genaipabench.layout import (
     ANSWERS,
-    EXPERIMENTS,
     POLICIES,
     REGULATIONS,
     REPETITIONS,
     RESULTS,
+    STUDY_EXPERIMENTS,
     held,
     origin_of,
+    wordings_of,
 )
 from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
 from genaipa.datasets.genaipabench.results import read_scores
@@ -85,7 +86,7 @@ def import_study(tree: Tree, workspace: Workspace) -> Imported:
 def _runs(study: Study, source: str) -> Iterator[StudyRun]:
     """For each system one run for each experiment and origin of the questions, and one for scores about regulations."""
     for system in sorted({one.system for one in study.answers} | {one.system for one in study.scores}):
-        for experiment, origin in (*product(EXPERIMENTS, REPETITIONS), ("regulation", "")):
+        for experiment, origin in (*product(STUDY_EXPERIMENTS, REPETITIONS), ("regulation", "")):
             answers = [
                 a
                 for a in study.answers
@@ -105,7 +106,7 @@ def _runs(study: Study, source: str) -> Iterator[StudyRun]:
                 scores=scores,
                 part_set=_PART_SETS.get(system, _SHARED_PARTS),
                 source=source,
-                wordings=EXPERIMENTS[experiment].wordings[origin] if origin else ("original",),
+                wordings=wordings_of(experiment, origin),
                 repetitions=REPETITIONS.get(origin, 1),
             )
             yield replace(run, findings=[one for one in study.findings if _concerns(one, run, origin)])
