@@ -1,1 +1,1 @@
-"""What can be said about an answer without a model: what it cites and quotes, and whether it claims silence."""
+"""Evidence about an answer, without a model: citations, quotations, and whether it claims silence."""

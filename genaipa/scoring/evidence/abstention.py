@@ -1,4 +1,4 @@
-"""Whether an answer says that the document does not say: that it mentions nothing, specifies nothing, is silent.
+"""Find where an answer claims that the document is silent: mentions nothing, specifies nothing.
 
 That the company does not do a thing ("the policy says that it does not share …") is no claim of silence.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-# --- What the patterns are made of -----------------------------------------------------------------------------------
+# --- Pieces of the patterns ------------------------------------------------------------------------------------------
 
 _HOW = (
     r"(?:(?:also|even|further|currently|appear to|seem to|actually|always|generally|really|itself|in detail|"
@@ -58,7 +58,7 @@ _NOT_OF_YOU = (
     rf"(?!\s+(?:about|on|of|regarding|concerning)\s+(?:you|your|users?)\b(?:\s+[\w'-]+){{0,3}}?\s+"
     rf"(?:(?:is|are|will\s+be)\s+(?:ever\s+)?{_PASSED}\b|{_OTHERS}))"
 )
-# What nothing but a text does, what a text may do with news, and what becomes of something in a text.
+# Verbs of texts alone, verbs of texts with news as object, and the passives.
 _SAY = (
     r"(?:mention|specify|state|say|discuss|outline|detail|describe|explain|clarify|elaborate|indicate|spell out|"
     r"refer|comment|touch\s+(?:up)?on)"
@@ -75,7 +75,7 @@ _TOLD = (
 _NOT = r"(?:do|does|did)(?:\s+not|n't|nt)"
 _BE = r"(?:is|are|was|were|be|been|being)"
 
-# --- The ways to say it ----------------------------------------------------------------------------------------------
+# --- Phrases ----------------------------------------------------------------------------------------------------------
 
 _WAYS = (
     # The policy does not mention, does not provide any information, does not address; nor does it describe.
@@ -133,9 +133,9 @@ _WAYS = (
     r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy|document|notice|text)\b",
 )
 _SILENT = re.compile("|".join(_WAYS), re.IGNORECASE | re.MULTILINE)
-# A sentence, or as much of it as one looks at; only those with a word that denies are worth it.
+# A sentence, as far as it is searched, if it has a word that denies.
 _SENTENCE = re.compile(r"[^.!?\n]{1,500}")
-# The same for the whole text, with what a full stop inside a number or an abbreviation would cut.
+# A whole sentence: a full stop inside a number or abbreviation does not end it.
 _WHOLE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+")
 _NOT_APPLICABLE = re.compile(r"\bN/?A\b|\bnone\b\W*$|\bnot applicable\b", re.IGNORECASE)
 _DENIAL = re.compile(
@@ -143,30 +143,28 @@ _DENIAL = re.compile(
     r"|n't\b|\b(?:does|do|did)nt\b",
     re.IGNORECASE,
 )
-# What stands before a phrase that says something else: a condition, or somebody who does not say.
+# Before a phrase that is no claim: a condition, or somebody who does not say.
 _SPEAKER = re.compile(r"\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+$", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|unless|when|whenever|where)\s+(?:[\w'-]+\s+){0,4}$", re.IGNORECASE)
 _PASSIVE = re.compile(rf"\W*(?:{_BE}|'s|not|never)\b", re.IGNORECASE)
 
 
-# What may come before the answer itself: "Based on the policy,", "As above,", "I'm sorry, but".
+# Openings that answer, and words that turn a sentence.
 _ANSWERED = re.compile(r"\W*(?:yes|no|yeah|correct|indeed|absolutely|certainly)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"\b(?:but|though|although|while|whereas|however|yet|except)\b", re.IGNORECASE)
 _SORRY = re.compile(r"\b(?:sorry|apologi[sz]e|unfortunately|afraid)\b[^.]*$", re.IGNORECASE)
 # "Reference: None", but not "Reference from Part 1: they collect names".
 _SOURCE = re.compile(r"\W*(?:references?|sources?)\W*(?::|$)", re.IGNORECASE)
-_FEWEST = 3
-"""Words from which a sentence says something; less is a heading, a label or a courtesy."""
+_FEWEST = 3  # words of a sentence; less is a heading, a label or a courtesy
 
 
 @dataclass(frozen=True)
 class Silence:
-    """Whether the answer says that the document is silent, where it says so, and what the annotation says.
+    """Whether and where an answer says that the document is silent, and whether it is by the annotation.
 
-    `claimed` is an answer that begins so: one that answers, and adds what the document leaves open, claims no silence.
-    `alone` says that it goes on with nothing else. `phrases` are all places where something is said to be left open.
-    `annotated` is None where there is no annotated answer, or where that one leaves something open in its words without
-    being marked silent: then nothing can be held against either.
+    `claimed`: the answer begins so; an answer that adds what the document leaves open claims no silence. `alone`: it
+    says nothing else. `phrases` are all places where something is said to be left open. `annotated` is None without an
+    annotated answer, or if that leaves something open in its words without being marked silent.
     """
 
     claimed: bool
@@ -176,7 +174,7 @@ class Silence:
 
 
 def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[Span] = ()) -> Silence:
-    """The phrases by which a reply says that the document does not say; what it quotes from there (`said`) is none."""
+    """Find the phrases by which a reply claims silence, outside its quotations (`said`)."""
     expected = _expected(annotated)
     phrases = _phrases(reply, said)
     if not phrases:
@@ -195,7 +193,6 @@ def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[S
 
 
 def _phrases(reply: str, said: Sequence[Span] = ()) -> tuple[Span, ...]:
-    """Where a reply says that the document does not say."""
     plain = reply.replace("\u2019", "'")
     if not _DENIAL.search(plain):
         # Most answers; a report looks at a hundred thousand of them.
@@ -210,14 +207,14 @@ def _phrases(reply: str, said: Sequence[Span] = ()) -> tuple[Span, ...]:
 
 
 def _is_another(plain: str, match: re.Match[str]) -> bool:
-    """Whether a phrase is a condition or tells of somebody who does not say, unlike "what users get is not stated"."""
+    """Whether a phrase is a condition or about somebody who does not say; not "what users get is not stated"."""
     around = plain, max(0, match.start() - 60), match.start()
     spoken = _SPEAKER.search(*around) and not _PASSIVE.match(match.group())
     return bool(spoken or _CONDITION.search(*around))
 
 
 def _leads(before: str) -> bool:
-    """Whether nothing was answered yet in the words of the first sentence before a phrase."""
+    """Whether the words before a phrase in the first sentence answer nothing yet."""
     if _ANSWERED.match(before) and not re.match(r"\W*no\b", before, re.IGNORECASE):
         return False
     contrast = _CONTRAST.search(before)
@@ -229,7 +226,7 @@ def _leads(before: str) -> bool:
 
 
 def _expected(annotated: AnnotatedAnswer | None) -> bool | None:
-    """Whether an answer has to say that the document is silent; None where the annotated answer leaves that open."""
+    """Whether an answer should claim silence; None where the annotated answer leaves that open."""
     if annotated is None or annotated.silent:
         return annotated.silent if annotated else None
     open_words = _NOT_APPLICABLE.search(annotated.answer) or _phrases(annotated.answer)

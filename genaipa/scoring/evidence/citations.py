@@ -1,4 +1,4 @@
-"""What an answer names: each number with its word, its title and the part that it is said to be in, and each heading.
+"""Find citations in an answer: numbers with their word, title and part, and headings.
 
 "(Part 2, Section 2.3: "Retention")" is one mention, "Articles 12-14" another; "Sections 3.1 and 3.2" are two.
 """
@@ -40,7 +40,7 @@ _WORD = (
 # A body of the EU goes by the article that it was founded on.
 _BODY = r"(?![ \t]+(?:Data[ \t]+Protection[ \t]+)?Working[ \t]+(?:Party|Group)\b)"
 _CITED = re.compile(rf"(?<![\w/-])(?P<word>{_WORD})[ \t\u00a0*_]{{0,4}}(?P<number>{_NUMBER}){_BODY}")
-# What stands behind "ChatGPT:" or in brackets, as in "(ChatGPT: P6)".
+# Behind "ChatGPT:" or in brackets: "(ChatGPT: P6)".
 _SHORT = re.compile(r"(?<=[(\[:,;])\s{0,3}(?P<part>P(?P<number>\d{1,2}))(?=\s*[)\],;])")
 # "(IV. Choice and transparency, A. Privacy settings)": numbers without a word, where a bracket begins or goes on.
 _BARE = re.compile(
@@ -112,10 +112,10 @@ _HERE_BEFORE = re.compile(
 
 @dataclass(frozen=True)
 class Mention:
-    """What is named from `start` to `end` of the reply: a number with its word, or a title, or both.
+    """A citation at `reply[start:end]`: a number with its word, or a title, or both.
 
-    `last` is the end of a range, `within` the number of the part that it is said to be in. `outside` tells of which
-    other text it is, `loose` marks a heading that may be of the app rather than of the document.
+    `last` is the end of a range, `within` the number of the part that is named with it. `outside` is the external text
+    that it refers to, if any; `loose` marks a heading that may be the app's rather than the document's.
     """
 
     start: int
@@ -130,36 +130,29 @@ class Mention:
 
     @property
     def label(self) -> str:
-        """A section as one names it: "Section 3" for "Sections 3", and for a number alone."""
+        """Citation in the singular: "Section 3" for "Sections 3" and for a number alone."""
         word = re.sub(r"(?i)^((?:sub-?)?section|article|chapter|clause|recital)s$", r"\1", self.word) or "Section"
         return f"{word[0].upper()}{word[1:]} {self.number}"
 
 
 def find_mentions(reply: str, document: Document) -> list[Mention]:
-    """Everything that is named, in order, each with its title and the part that it is said to be in."""
-    numbered = [
-        _with_title(reply, mention, following)
-        for mention, following in _with_next(_judged(reply, _placed(reply, _numbered(reply)), document))
-    ]
+    """Find all citations of a reply in order, each with its title and part."""
+    mentions = _judged(reply, _placed(reply, _numbered(reply)), document)
+    following = [*(mention.start for mention in mentions[1:]), -1]
+    numbered = [_with_title(reply, mention, after) for mention, after in zip(mentions, following, strict=False)]
     taken = [(mention.start, mention.end) for mention in numbered]
     headed = [mention for mention in _headed(reply) if not _overlaps(taken, mention)]
     return sorted([*numbered, *headed], key=lambda mention: mention.start)
 
 
 def _overlaps(taken: list[Span], mention: Mention) -> bool:
-    """Whether one of these passages, which stand in order, shares a character with it."""
+    """Whether one of these passages, which are in order, overlaps it."""
     place = bisect_left(taken, (mention.end, 0))
     return place > 0 and taken[place - 1][1] > mention.start
 
 
-def _with_next(mentions: list[Mention]) -> Iterator[tuple[Mention, int]]:
-    """Each mention with where the next one begins."""
-    for place, mention in enumerate(mentions):
-        yield mention, mentions[place + 1].start if place + 1 < len(mentions) else -1
-
-
 def _numbered(reply: str) -> list[Mention]:
-    """What is named by a number, each item of a list for itself, a range as one; the longer of two at one place."""
+    """Find citations by number, each item of a list, a range as one; the longer of two at one place."""
     found: list[Mention] = []
     for match in _CITED.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
@@ -181,7 +174,7 @@ def _numbered(reply: str) -> list[Mention]:
 
 
 def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
-    """The first of a list and what follows it there."""
+    """Continue a list from its first citation."""
     found = [first]
     while len(found) < most and (more := _MORE.match(reply, found[-1].end)):
         joint, number = more.group("joint"), more.group("number").replace(" ", "")
@@ -200,7 +193,7 @@ def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
 
 
 def _is_number(word: str, number: str, behind: str) -> bool:
-    """Whether a letter behind a word is a number: not in "the part I read" or "as part A says"."""
+    """Whether letters behind a word are a number: not in "the part I read" or "as part A says"."""
     if number[0].isdigit():
         return True
     if number == "I" and re.match(r"\s[a-z]", behind):
@@ -209,7 +202,7 @@ def _is_number(word: str, number: str, behind: str) -> bool:
 
 
 def _goes_on(reply: str, more: re.Match[str], before: Mention) -> bool:
-    """Whether a list of numbers goes on with this one."""
+    """Whether a number continues the list."""
     number, joint = more.group("number"), more.group("joint")
     if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
         return False
@@ -221,7 +214,7 @@ def _goes_on(reply: str, more: re.Match[str], before: Mention) -> bool:
 
 
 def _placed(reply: str, mentions: list[Mention]) -> list[Mention]:
-    """The mentions, "Part 2, Section 2.3" and "Section 2.3 of Part 2" each made one."""
+    """Join "Part 2, Section 2.3" and "Section 2.3 of Part 2" to one mention each."""
     found = mentions[:1]
     for mention in mentions[1:]:
         before = found[-1]
@@ -247,21 +240,21 @@ def _higher(mention: Mention) -> bool:
 
 
 def _within(mention: Mention, higher: Mention) -> Mention:
-    """What is named, as lying in the part or chapter; a chapter becomes part of its label."""
+    """Place a mention in a part or chapter; a chapter becomes part of its label."""
     if higher.word.lower().startswith("part"):
         return replace(mention, within=higher.number)
     return replace(mention, word=f"{higher.word} {higher.number}, {mention.word or 'Section'}")
 
 
 def _under(mention: Mention, before: Mention) -> bool:
-    """Whether "A. …" stands behind "III. …", or behind another letter under it, and neither has a word."""
+    """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
     if mention.word or before.word or not re.fullmatch("[A-Z]", mention.number):
         return False
     return bool(re.fullmatch(rf"{_ROMAN}(?:\.[A-Z])?", before.number))
 
 
 def _with_title(reply: str, mention: Mention, following: int) -> Mention:
-    """The mention with the title that stands behind its number."""
+    """Add the title behind the number."""
     if mention.title or mention.last:
         return mention
     quoted = _TITLED.match(reply, mention.end)
@@ -274,8 +267,7 @@ def _with_title(reply: str, mention: Mention, following: int) -> Mention:
 
 
 def _judged(reply: str, mentions: list[Mention], document: Document) -> list[Mention]:
-    """The mentions, those marked that are of another text; "Articles 13 and 14 of the GDPR" are both of it."""
-    # What is said to be in a part is named as a part is.
+    """Mark the mentions of another text; "Articles 13 and 14 of the GDPR" both are."""
     whose = [outside(reply, m.start, m.end, "Part" if m.within else m.word, document) for m in mentions]
     pairs = [(n - 1, n) for n in range(1, len(mentions)) if _is_listed(reply, mentions[n - 1], mentions[n])]
     for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
@@ -285,15 +277,12 @@ def _judged(reply: str, mentions: list[Mention], document: Document) -> list[Men
 
 
 def _is_listed(reply: str, before: Mention, mention: Mention) -> bool:
-    """Whether a mention goes on from the one before, as a number without a word of its own."""
+    """Whether a mention continues the one before, as a number without a word."""
     return bool(_LIST.fullmatch(reply, before.end, mention.start) and _WORDLESS.match(reply, mention.start))
 
 
 def _headed(reply: str) -> Iterator[Mention]:
-    """What is named by its heading alone.
-
-    A heading that isn't said to be the document's is loose: it counts only where the document has it.
-    """
+    """Find citations by heading alone; loose, unless the reply says that the heading is the document's."""
     for match in _HEADED.finditer(reply):
         if _ELSEWHERE.match(reply, match.end()):
             continue

@@ -1,4 +1,4 @@
-"""What an analyst should know about an answer before scoring it, and the value of its citations that follows from it.
+"""Collect the evidence about an answer before it is scored, and the value of its citations that follows.
 
 evidence = examine(reply, document, parts=case.parts, annotated=case.annotated, part_set=case.part_set)
 """
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-# What may be a title, or the number of a section, without a word that says so.
+# A possible title, or a section's number without a word.
 _TITLE = re.compile(
     r"(?:[\"\u201c*_]|(?<!\w)['\u2018])([A-Z][^\"\u201c\u201d*_\n]{5,100}?)(?:[\"\u201d*_]|['\u2019](?!\w))"
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3})+(?![\w.])"
 )
-_MOST = 100
-"""Titles of an answer that are looked up."""
+_MOST = 100  # titles of an answer that are looked up
 # How an answer points at a section without a number: "the following section:", "Reference: Security".
 _POINTING = re.compile(
     r"\b(?:(?:sub-?)?section|heading|paragraph)s?\b"
@@ -61,7 +60,7 @@ class Evidence:
 
     @property
     def cited(self) -> int:
-        """How many of the passages that the annotated answer rests on are cited."""
+        """Number of passages of the annotated answer that are cited."""
         return len({place for reference in self.references for place in reference.expected})
 
 
@@ -74,11 +73,11 @@ def examine(
     part_set: str = "",
     summarised: bool = False,
 ) -> Evidence:
-    """All that can be said about a reply without a model.
+    """Collect the evidence about a reply.
 
-    `parts` are where "Part 1", "Part 2", … stand in the document as this system was given it. `part_set` is the
-    segmentation that the annotated answer's own "Part n" refers to, which may be another one. `summarised` says that
-    the system had a summary before it, whose parts it may mean.
+    `parts` are the spans of "Part 1", "Part 2", … as this system was given the document. `part_set` is the segmentation
+    of the annotated answer's own "Part n", perhaps another. `summarised`: the system had a summary, whose parts it may
+    mean.
     """
     targets = [span for _, span in annotated_targets(annotated, document, part_set) if span] if annotated else []
     named = find_references(reply, document, parts, targets, summarised=summarised)
@@ -99,23 +98,20 @@ def examine(
 def annotated_targets(
     annotated: AnnotatedAnswer, document: Document, part_set: str
 ) -> tuple[tuple[str, Span | None], ...]:
-    """Each section that the annotated answer rests on, and where it stands; None if the document hasn't got it."""
+    """List the sections of the annotated answer with their spans; None for one that the document lacks."""
     found: list[tuple[str, Span | None]] = []
     for label in annotated.sections:
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
         section = None if span else resolve(outline(document), label)
-        # What the system calls by the same number may be another passage.
+        # The system may call another passage by the same number.
         named = f"{label} of the annotators' split" if span else label
         found.append((named, span or ((section.start, section.end) if section else None)))
     return tuple(found)
 
 
 def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: Document) -> bool:
-    """Whether what is named is named by the document itself, in words that the answer quotes from there.
-
-    What stands in brackets within a quotation, and not in the document, is the answer's own.
-    """
+    """Whether a citation is the document's own, inside a quotation; words in brackets may be the answer's."""
     return any(
         quote.start <= reference.start
         and reference.end <= quote.end
@@ -126,7 +122,7 @@ def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: 
 
 
 def _points(reply: str, document: Document, silence: Silence) -> bool:
-    """Whether a reply speaks of a section, elsewhere than where it says that there is none, or has one's title."""
+    """Whether a reply has a section's title, or mentions a section except to say that there is none."""
     sections = outline(document)
     if any(resolve(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)):
         return True
@@ -136,7 +132,7 @@ def _points(reply: str, document: Document, silence: Silence) -> bool:
 
 
 def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: bool) -> tuple[float | None, str]:
-    """The value for references, and why, where the document does not answer; None where that takes an analyst."""
+    """Score the references, with the reason, where the document is silent; None where it takes an analyst."""
     if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, and the answer cites a section all the same."
     if silence.claimed and not references and not points:
@@ -145,7 +141,7 @@ def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: 
 
 
 def _on_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
-    """The value for references, and why, where the document answers; None where that takes an analyst."""
+    """Score the references, with the reason, where the document answers; None where it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):
         return None, ""

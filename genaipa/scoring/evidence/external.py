@@ -1,4 +1,4 @@
-"""Whether what an answer names is of another text than the document: of another law, or of a summary.
+"""Decide whether a citation refers to an external text: another law, or a summary.
 
 "Article 33 of the GDPR" isn't missing from a policy. Where the document itself is that law, its articles are inside.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
 
 Outside = Literal["", "another law", "a summary", "perhaps another text"]
-"""Why a reference is not to the document; "" if it is."""
+"""External text of a reference; "" for the document itself."""
 
 _NEAR = 120  # characters before a reference that are looked at
 
@@ -61,14 +61,14 @@ _SAME = (
 
 # --- Words for a document's parts ----------------------------------------------------------------------------------
 
+# Words for sections of any document.
 _ANY = re.compile(r"(?:sub-?)?sect?(?:ion)?s?\.?$|parts?$|$", re.IGNORECASE)
-"""What one calls a section of any document."""
 HERE = re.compile(
     r"[ \t]*,?[ \t]*(?:of|in|from|within)[ \t]+(?:the|this|its|their)?[ \t]*[\w' \u2019-]{0,40}?"
     r"\b(?:polic(?:y|ies)|notice|document|statement|text|part|regulation)\b",
     re.IGNORECASE,
 )
-"""What stands behind a section that is said to be the document's."""
+"""Follows a section that is said to be the document's."""
 # "See" isn't among these, as it points anywhere.
 _HERE_BEFORE = re.compile(
     r"\b(?:(?:polic(?:y|ies)|notice|statement|references?|source)(?:['\u2019]s)?[\s,:*(\[]*"
@@ -78,9 +78,9 @@ _HERE_BEFORE = re.compile(
 
 
 def outside(reply: str, start: int, end: int, word: str, document: Document) -> Outside:
-    """Of which other text the reply says that to be which it names from `start` to `end`, by this word and a number.
+    """Which external text, if any, the citation at `reply[start:end]`, by `word` and a number, refers to.
 
-    "perhaps another text" is for the lookup to decide: it is outside unless the document has it.
+    "perhaps another text" is external unless the document has the section.
     """
     before = reply[max(0, start - _NEAR) : start]
     summary = _SUMMARY_BEFORE.search(before) or _SUMMARY_BEHIND.match(reply, end)
@@ -109,7 +109,7 @@ def _is_this(law: str, document: Document) -> bool:
 
 
 def _is_used(word: str, document: Document) -> bool:
-    """Whether a section of the document may be called so: not a "Schedule", if none of its own is."""
+    """Whether a section of the document may be called so; a "Schedule" only if it has one."""
     inner = word.rpartition(" ")[2]
     if _ANY.match(inner):
         return True

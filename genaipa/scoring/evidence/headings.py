@@ -1,4 +1,4 @@
-"""Where a document has the words of a heading that an answer names: as a heading, in a sentence, or nearly."""
+"""Find the words of a cited heading in a document: as a heading, in a sentence, or nearly."""
 
 from __future__ import annotations
 
@@ -18,24 +18,19 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-_FEWEST = 2
-"""Words of a title that can be looked for in the text: a word alone may be anywhere."""
-_FEWEST_NEAR = 3
-"""Words of a title that can be nearly there: of two, one alone may be enough to seem so."""
-_NEARLY = 90.0
-"""Least similarity (0 to 100) of a title: in so few words, another one makes another title."""
-_BEGINNING = 5
-"""Words with which a longer title may begin like a heading, and go on otherwise."""
-_MOST = 50
-"""Places of a title that are looked at."""
+_FEWEST = 2  # words of a title that is searched: a single word may be anywhere
+_FEWEST_NEAR = 3  # words of a title that is searched nearly: of two, one would be enough
+_NEARLY = 90.0  # least similarity (0 to 100) of a title: one other word makes another title
+_BEGINNING = 5  # words that a longer title shares with a heading before it differs
+_MOST = 50  # places of a title that are looked at
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the words of a title are in a document.
+    """A place in a document with the words of a title.
 
-    `fits` says that they are there word for word (or that it is a section's title), `heading` that they may be a
-    heading: a section's title, or words that begin with a capital letter. `section` is the section's number, if known.
+    `fits`: word for word, or a section's title. `heading`: a section's title, or words that begin with a capital.
+    `section` is the section's number, if known.
     """
 
     label: str
@@ -50,14 +45,14 @@ class Place:
 
 
 class Headings:
-    """The headings of a document; `whole` says how far a section reaches."""
+    """The headings of a document; `whole` gives the span of a section."""
 
     def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
         self._text, self._sections, self._whole = text, sections, whole
         self._words = wording(text)
 
     def find(self, title: str, within: Span | None = None) -> Place | None:
-        """The best place of a title, in a passage or anywhere; None if the text has nothing like it."""
+        """Find the best place of a title, in a passage or anywhere; None without any."""
         section = resolve(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
             label = f"{section.label} {section.title}" if section.number and section.title else section.label
@@ -85,7 +80,7 @@ class Headings:
         return None
 
     def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
-        """Where the text has the words of a title, in order."""
+        """Yield the places of a title's words, in order."""
         start, end = within or (0, None)
         while span := self._words.find(title, start, end):
             yield span
@@ -95,14 +90,14 @@ class Headings:
         return self._text[span[0]].isupper()
 
     def is_nowhere(self, title: str) -> bool:
-        """Whether the text has neither a title nor nearly its words, so that it must be invented."""
+        """Whether the text has neither the title nor nearly its words: it must be invented."""
         if not re.search(r"[^\W_]", title):
             return False
         return self._words.find(title) is None and self.find(title) is None and _near(title, self._text)[0] < NEAR
 
 
 def _begins(section: Section, span: Span) -> bool:
-    """Whether a passage is what a section begins with, behind its number."""
+    """Whether a section begins with the passage, behind its number."""
     return 0 <= span[0] - section.start <= len(section.number) + 3
 
 

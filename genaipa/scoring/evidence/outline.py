@@ -1,7 +1,7 @@
-"""The outline by which an answer's citations are looked up: the document's sections, or numbers inside its lines.
+"""Outline for looking up citations: the document's sections, or numbers inside its lines.
 
-A published policy may be one long line that is numbered in Arabic ("… 2.1 Information we need … 2.2 …"). Such
-numbers are no recognised sections, but an answer that cites one is right.
+A published policy may be one long line with Arabic numbers ("… 2.1 Information we need … 2.2 …"). They are no
+recognised sections, but an answer that cites one is right.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _TITLE_WORDS = 6
 
 
 def outline(document: Document) -> tuple[Section, ...]:
-    """The document's sections; where none are recognised, those that its numbering inside lines tells."""
+    """Sections of the document; if none are recognised, those numbered inside its lines."""
     return document.sections or _rising(numbers_inside(document.text))
 
 
 @lru_cache(maxsize=8)
 def numbers_inside(text: str) -> tuple[Section, ...]:
-    """Every "3." or "3.1" before a capitalised word, whether it rises or not, each up to the next one."""
+    """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
     found = list(_NUMBER.finditer(text))
     ends = [*(match.start() for match in found[1:]), len(text)]
     return tuple(
@@ -48,7 +48,7 @@ def numbers_inside(text: str) -> tuple[Section, ...]:
 
 @lru_cache(maxsize=8)
 def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The longest chain of numbers that follow one another; nothing if it is short."""
+    """Find the longest chain of numbers that follow one another; empty if short."""
     values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST]]
     best: list[list[int]] = []
     for i, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""What an answer quotes, and whether the document says it: word for word, up to typography, nearly, or not."""
+"""Find quotations in an answer, and match them: word for word, up to typography, nearly, or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Match = Literal["exact", "normalised", "near", "none"]
 Span = tuple[int, int]
 
 WORDS = 4
-"""Fewest words of a quotation: less is a term, a title or a button."""
+"""Fewest words of a quotation; less is a term, a title or a button."""
 NEAR = 85.0
 """Least similarity (0 to 100) of a near match."""
 _MOST = 1000  # quotations of one answer that are looked at
@@ -55,9 +55,9 @@ _LEFT_OUT = re.compile(r"\s*(?:\[[^\[\]\n]{0,60}\]|\(?(?:\u2026|\.{3,}|\. \. \.)
 
 @dataclass(frozen=True)
 class Quotation:
-    """A quotation: where it stands in the reply (without its quotes), how it was found and where in the document.
+    """A quotation at `reply[start:end]` (without its quotes), its match and the span in the document.
 
-    `similarity` is 100 for a literal match, and that of the nearest passage for one that isn't.
+    `similarity` is 100 for a literal match, else that of the nearest passage.
     """
 
     start: int
@@ -69,7 +69,7 @@ class Quotation:
 
 
 def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ()) -> tuple[Quotation, ...]:
-    """The quotations of a reply in order (the first thousand); a cited section's title (in `titles`) is none."""
+    """Find the quotations of a reply in order (the first thousand), without cited titles (`titles`)."""
     found, sought = [], 0
     taken = sorted(titles)
     for start, end in islice(_quoted(reply, document.text), _MOST):
@@ -90,7 +90,7 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
 
 
 def _quoted(reply: str, whole: str) -> Iterator[Span]:
-    """Where the reply quotes, in order, if it is more than a few words."""
+    """Yield the quoted spans in order, if of more than a few words."""
     nested, rest = _nested(reply, whole), reply
     for start, end in nested:
         # What is quoted within it is no quotation for itself.
@@ -100,13 +100,13 @@ def _quoted(reply: str, whole: str) -> Iterator[Span]:
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
-    """A passage without the blanks around it."""
+    """Strip the blanks around a passage."""
     inner = text[start:end]
     return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
 
 def _nested(reply: str, whole: str) -> list[Span]:
-    """Where straight quotes stand around others and around words of the document."""
+    """Find straight quotes around other quotes and around words of the document."""
     found: list[Span] = []
     for opened in islice(_OPENED.finditer(reply), _SOUGHT):
         if found and opened.start() <= found[-1][1]:
@@ -123,7 +123,7 @@ def _is_long(text: str) -> bool:
 
 
 def _literal(text: str, whole: str) -> tuple[Match, Span] | None:
-    """Where the document says it word for word, or up to case, blanks and punctuation, with what is left out."""
+    """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
     core = text.rstrip(" .,;:!?\u2026")
     place = whole.find(core)
     if place >= 0 and core:
@@ -140,7 +140,7 @@ def _literal(text: str, whole: str) -> tuple[Match, Span] | None:
 
 
 def _follow(pieces: list[str], words: Wording, place: Span) -> Span | None:
-    """The place of the last piece, each soon after the one before; None if one is missing."""
+    """Find the last piece, each soon after the one before; None if one is missing."""
     for piece in pieces:
         after = words.find(piece, place[1], place[1] + _GAP + len(piece))
         if not after:
@@ -150,7 +150,7 @@ def _follow(pieces: list[str], words: Wording, place: Span) -> Span | None:
 
 
 def nearest(text: str, whole: str) -> tuple[float, Span] | None:
-    """The passage most like the text and its similarity; None if they share hardly a word."""
+    """Find the passage most similar to the text; None if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = wording(whole)
@@ -168,7 +168,7 @@ def nearest(text: str, whole: str) -> tuple[float, Span] | None:
 
 
 def _windows(words: list[str], document: Wording) -> list[int]:
-    """The words of the document from which on most of these words are to be found."""
+    """Indices of the document's words from which most of these words are near."""
     size = len(words)
     votes: Counter[int] = Counter()
     for word in set(words):
@@ -184,7 +184,7 @@ def _windows(words: list[str], document: Wording) -> list[int]:
 
 
 def _words_at(words: list[str], start: int, end: int) -> tuple[int, int]:
-    """The first and the last of the words that lie between two characters of them joined by blanks."""
+    """Indices of the first and last word between two characters of the words joined by blanks."""
     first, last, place = 0, len(words) - 1, 0
     for number, word in enumerate(words):
         if place <= start:

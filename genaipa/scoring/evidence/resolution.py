@@ -1,8 +1,8 @@
-"""Every section, part or article that an answer names, and whether the document has it.
+"""Resolve the sections, parts and articles that an answer cites to places in the document.
 
 An answer cites by number ("Section 2.3", "Articles 12-14", "§ 1798.105", "IV.B"), by the part in which it was given the
 document ("Part 2", "[^Part 1^]", "ChatGPT: P6"), by both ("Part 2, Section 2.3", "Part 5E") or by a heading ("the
-'Your choices' section"). What is named is read in citations.py, and found here.
+'Your choices' section"). citations.py finds these mentions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Reference:
-    """One section, part or article that a reply names.
+    """A section, part or article that a reply cites.
 
-    `resolved` is the label and title of what that is in this document, empty if it doesn't exist; `target` is where
-    it is. `problem` says in words what is wrong with the citation: the number and the title don't fit, or there is no
-    such thing. `expected` are those sections of the annotated answer, by their place in its list, that it is, lies in
-    or contains. `split` marks a part of the split that this system was given. `outside` says of which other text it
-    is; it is then not missing from this document. `missing` says that the document certainly has no such thing;
-    `touches` that it has a little of what is expected; `instead` names the expected section with a part's number.
+    `resolved` is its label and title in this document, empty if it doesn't exist; `target` is its span. `problem` says
+    what is wrong with the citation. `expected` are the annotated answer's sections, by index, that it is, lies in or
+    contains; `touches`: it overlaps one of them a little. `split` marks a part of the split that this system was given.
+    `outside` is the external text that it refers to; it is then not `missing`: certainly absent from the document.
+    `instead` names the expected section with a part's number.
     """
 
     start: int
@@ -53,7 +52,7 @@ class Reference:
 
     @property
     def invented(self) -> bool:
-        """Whether it is a part of the document with a heading that is nowhere in the document."""
+        """Whether it is an existing part cited with a heading that the document lacks."""
         return self.split and bool(self.problem)
 
 
@@ -65,11 +64,10 @@ def find_references(
     *,
     summarised: bool = False,
 ) -> tuple[Reference, ...]:
-    """What a reply names of the document, in order; of numbers the first thousand.
+    """Find the references of a reply in order; of numbers the first thousand.
 
-    `parts` are where the parts stand that the system was given, `expected` the sections of the annotated answer. A
-    system that was given a summary (`summarised`) may count that one's parts: of what it names by a number, only what a
-    title confirms is surely the document's.
+    `parts` are the spans of the parts that the system was given, `expected` those of the annotated answer's sections. A
+    system that was given a summary (`summarised`) may mean its parts, so a number without a title is uncertain.
     """
     mentions = find_mentions(reply, document)
     lookup = _Lookup(document, parts)
@@ -112,7 +110,7 @@ def _reference(reply: str, mention: Mention, place: Found, expected: Sequence[Sp
 
 
 def _range(first: Found, last: Found) -> Found:
-    """From one to the other, if both are there and in this order."""
+    """Join two places to a range, if both exist in this order."""
     if not first.span or not last.span:
         return first if not first.span else last
     if last.span[1] < first.span[0]:
@@ -121,7 +119,7 @@ def _range(first: Found, last: Found) -> Found:
 
 
 class _Lookup:
-    """Finds in a document what is named."""
+    """Resolves mentions in one document."""
 
     def __init__(self, document: Document, parts: Sequence[Span]) -> None:
         self.sections = SectionFinder(document)
@@ -130,7 +128,7 @@ class _Lookup:
         """Whether this answer says "Part 7" where it means section 7."""
 
     def find(self, mention: Mention) -> Found:
-        """What a mention is in the document and where."""
+        """Resolve a mention."""
         if not mention.number:
             return self._by_heading(mention.title)
         if mention.within:
@@ -160,8 +158,6 @@ class _Lookup:
         meant = section and any(shares(self.sections.whole(section), span) for span in expected)
         return section.label if section and meant else ""
 
-    # -- by a heading alone --
-
     def _by_heading(self, title: str) -> Found:
         place = self.sections.headings.find(title)
         if place and place.heading:
@@ -172,10 +168,8 @@ class _Lookup:
             return Found(place.label, place.span, "which has nearly these words")
         return Found("", None, "no such heading in this document", sure=self.sections.headings.is_nowhere(title))
 
-    # -- parts --
-
     def _part(self, mention: Mention) -> Found:
-        """What "Part 3", "Part 3-5" and "Part 5E" name, and "Part 2.10" for section 2.10."""
+        """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
         number = mention.number
         if not number.isdecimal():
             found = self.sections.find(f"Section {number}", mention.title)
@@ -230,7 +224,7 @@ class _Lookup:
         return Found(f"Part {number}", given, invented, split=True)
 
     def _given(self, number: str) -> Span | None:
-        """Where the part of that number stands, as the system was given it."""
+        """Span of a part as the system was given it."""
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
     def _inside(self, mention: Mention) -> Found:

@@ -1,4 +1,4 @@
-"""Sections of a document by number and title, as far as a citation tells which is meant."""
+"""Find a document's sections by number and title."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SIMILAR = 72.0
 
 
 class Found(NamedTuple):
-    """What a mention is in the document: its label and title, where it is, and what is wrong with the citation.
+    """A cited place in the document: label with title, span, and what is wrong with the citation.
 
-    There is no `span` where the document has no such thing; `sure` then says that nothing can have been overlooked.
-    `split` marks a part of the split in which the system was given the document.
+    Without a `span` the document has no such place, for certain if `sure`. `split` marks a part of the split that the
+    system was given.
     """
 
     label: str
@@ -49,13 +49,13 @@ class SectionFinder:
         self.headings = Headings(document.text, self.sections, self.whole)
 
     def found(self, section: Section, problem: str = "") -> Found:
-        """A section as what is found."""
+        """Make a section a result."""
         named = section.number and section.title
         label = f"{section.label} {section.title}" if named else section.label or section.title
         return Found(label, self.whole(section), problem)
 
     def whole(self, section: Section) -> Span:
-        """From the section's heading to the next one that isn't beneath it."""
+        """Span from a section's heading to the next one that isn't beneath it."""
         if section not in self.sections:
             return section.start, section.end
         after = (s.start for s in self.sections if s.start > section.start and s.level <= section.level)

@@ -1,4 +1,4 @@
-"""The words of a document, so that a phrase is found in it whatever became of case, blanks, quotes and dashes."""
+"""Index of a text's words, to find a phrase despite case, blanks, quotes and dashes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import accumulate
 
 
 class Wording:
-    """A text as its letters and digits alone: published policies have lost typographic characters, so none count."""
+    """A text as its letters and digits alone: published policies have lost typographic characters."""
 
     def __init__(self, text: str) -> None:
         self.spans = [match.span() for match in re.finditer(r"[^\W_]+", text)]
@@ -20,16 +20,16 @@ class Wording:
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """Word → which words of the text it is."""
+        """Word → its indices among the words of the text."""
         places: dict[str, list[int]] = {}
         for place, word in enumerate(self.words):
             places.setdefault(word, []).append(place)
         return places
 
     def find(self, phrase: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
-        """The first place of a phrase between two characters of the text, up to what is neither letter nor digit.
+        """Find a phrase by its letters and digits, between two characters of the text.
 
-        The phrase has to begin and end where a word does: of "the rapist" nothing is found in "therapist".
+        It must begin and end where words do: "the rapist" is not found in "therapist".
         """
         sought = "".join(fold(word) for word in re.findall(r"[^\W_]+", phrase))
         border = self._letters_before(len(self._letters) * 4 if end is None else end + 1)
@@ -42,11 +42,11 @@ class Wording:
         return None
 
     def _letters_before(self, character: int) -> int:
-        """How many letters the words have that begin before a character of the text."""
+        """Number of letters in the words that begin before a character."""
         return self._starts[bisect_left(self.spans, (character, 0))]
 
     def _span(self, first: int, last: int) -> tuple[int, int] | None:
-        """Where letters `first` to `last` stand in the text; None if words are cut in two."""
+        """Span of letters `first` to `last` in the text; None if they cut a word."""
         begin, finish = bisect_right(self._starts, first) - 1, bisect_right(self._starts, last) - 1
         if self._starts[begin] != first or self._starts[finish] != last:
             return None
@@ -54,11 +54,11 @@ class Wording:
 
 
 def fold(word: str) -> str:
-    """A word as it is compared: without regard to case or to how its characters are composed."""
+    """Normalise a word for comparison: case and composition of characters."""
     return word.casefold() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
 
 
 @lru_cache(maxsize=8)
 def wording(text: str) -> Wording:
-    """The wording of a document, kept for the answers about it that follow."""
+    """Index a text, cached for further answers about it."""
     return Wording(text)
