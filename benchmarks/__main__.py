@@ -183,14 +183,26 @@ def memory(bench: Bench) -> None:
 def start(bench: Bench) -> None:
     """How long it takes to say anything: --help, and a run that asks one question of each document."""
     few = bench.prepare(Workload("independent", 1, 64, WHOLE, 1))
-    plain = ("-c", "import typer, rich")
-    imports, help_ = alternated(
+
+    def python(code: str) -> Callable[[], Asked]:
+        return lambda: Asked(bench.python("-c", code), 0)
+
+    nothing, front_door, imports, help_ = alternated(
         bench.scale.starts,
-        lambda: Asked(bench.python(*plain), 0),
+        python("pass"),
+        python("import genaipa"),
+        python("import typer, rich"),
         lambda: Asked(bench.python("-m", "genaipa", "--help"), 0),
     )
     bare, run = alternated(bench.scale.rounds, lambda: bench.loop(few), lambda: bench.run(few))
     rows = [
+        ('python -c "pass"', f"{nothing.process.wall:.3f}", f"{nothing.process.cpu:.3f}", ""),
+        (
+            'python -c "import genaipa"',
+            f"{front_door.process.wall:.3f}",
+            f"{front_door.process.cpu:.3f}",
+            f"{front_door.process.wall / nothing.process.wall:.2f}",
+        ),
         ('python -c "import typer, rich"', f"{imports.process.wall:.3f}", f"{imports.process.cpu:.3f}", ""),
         (
             "genaipa --help",

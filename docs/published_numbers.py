@@ -128,7 +128,7 @@ def published_study(origin: str | None, workspace: Path) -> Gathered:
 def _genaipa(*arguments: str) -> None:
     """Run a command; what it has to say is only shown if it fails."""
     line = [sys.executable, "-m", "genaipa", *arguments]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, env=dict(os.environ))  # noqa: S603
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=dict(os.environ))
     if done.returncode:
         raise SystemExit(f"genaipa {' '.join(arguments)}: {done.stdout}{done.stderr}")
 

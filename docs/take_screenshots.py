@@ -36,7 +36,7 @@ NOTES = ("The limits are missing.", "Hard to tell what 'this section' is.", "")
 def genaipa(workspace: Path, *arguments: str) -> None:
     """Run a command; its complaints are seen. A web chat that waits for replies (3) is as it should be."""
     command = [sys.executable, "-m", "genaipa", *arguments, "--workspace", str(workspace)]
-    code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode  # noqa: S603
+    code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
     if code not in (0, 3):
         sys.exit(f"genaipa {' '.join(arguments)} ended with {code}")
 
@@ -70,7 +70,7 @@ def desk(workspace: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     flags = ("--no-browser", "--port", str(port), "--per-answer", "2", "--workspace", str(workspace))
     command = [sys.executable, "-m", "genaipa", "score", *flags]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             url = f"http://127.0.0.1:{port}"
             while process.poll() is None:

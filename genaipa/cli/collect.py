@@ -33,7 +33,7 @@ def collect(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Take back the replies of web chats driven by hand.
+    """Import the replies of web chats that are run by hand.
 
     Any number at a time, in any order. Exit code 0 once all are in, 3 while some are missing.
     """

@@ -51,7 +51,7 @@ def compare(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Compare two systems, or two runs: how far their scores are apart, and how sure that is.
+    """Compare two systems or runs: differences, confidence intervals, tests.
 
     Differences are A minus B, question by question, with confidence intervals, tests adjusted for their number, and
     effect sizes; for all questions, by source, and by category.

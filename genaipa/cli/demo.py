@@ -20,7 +20,7 @@ REPORT = "reports/demo"
 
 
 def demo() -> None:
-    """Run the shipped demo, which needs nothing.
+    """Run a whole study in a minute, without a key or a network.
 
     A fictional company's policy, all four initializations, the extractive baseline; the reference analyst's scores of
     the answers from the document, so that the desk has something in it; and the report of these.

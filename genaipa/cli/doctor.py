@@ -29,7 +29,7 @@ _LITTLE_ROOM = 500 * 1024**2
 
 
 def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
-    """Say what works on this machine, and how to mend the rest.
+    """Check this installation and suggest fixes.
 
     Nothing is changed, no key is shown, and only servers that a variable names are called.
     """

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Ask": ("run", "collect", "systems"),
-    "Read": ("runs", "show"),
+    "Ask": ("run", "collect", "runs", "show"),
     "Score": ("score", "scores"),
-    "Results": ("report", "compare", "leaderboard"),
-    "Share": ("pack", "unpack", "pull", "import"),
-    "Data": ("init", "policies", "questions", "prompts", "validate"),
-    "This machine": ("demo", "doctor"),
+    "Findings": ("report", "compare", "leaderboard"),
+    "Data": ("policies", "questions", "prompts", "systems", "pull", "import", "pack", "unpack"),
+    "Workspace": ("init", "demo", "validate", "doctor"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 

@@ -20,7 +20,7 @@ def import_(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Turn a published study into runs and scores, and list what is wrong with its data.
+    """Import a published study as runs and scores, with an audit of its data.
 
     Pull it first. What is imported already is left alone.
     """

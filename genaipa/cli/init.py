@@ -52,7 +52,7 @@ _IGNORED = "runs/\nreports/\npublished/\n.env\nscores.db*\n.streamlit/secrets.to
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or . for the one that you are in.")],
 ) -> None:
-    """Make a workspace for your own data and runs.
+    """Create a workspace for your own data and runs.
 
     It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
     What is in the folder already stays as it is.

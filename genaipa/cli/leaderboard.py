@@ -54,7 +54,7 @@ def leaderboard(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Rank the systems of the workspace by the overall quality of their answers.
+    """Rank all systems by the overall quality of their answers.
 
     Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
     did not answer the same. An experiment of which less than half is scored is left blank.

@@ -24,7 +24,7 @@ app = typer.Typer()
 
 @app.callback(invoke_without_command=True)
 def policies(context: typer.Context, json: JsonOption = False) -> None:
-    """List, show, add and measure privacy policies and laws.
+    """List, show, add and measure documents: privacy policies and laws.
 
     Without a command, they are listed.
     """

@@ -24,7 +24,7 @@ def prompts(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the prompts, or show them as they are sent.
+    """List the prompt templates, or show them filled in for a document.
 
     With NAME, that one alone; with --policy, filled in for that document.
     """

@@ -29,7 +29,7 @@ def pull(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Fetch published documents, questions and annotated answers, and what the study's systems said and scored.
+    """Download a published data set: documents, questions, annotated answers, recordings.
 
     Each file is checked against its published hash, and fetched only once.
     """

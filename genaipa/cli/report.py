@@ -51,7 +51,7 @@ def report(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write a report: one HTML page, and its figures and tables as files for a paper.
+    """Write a report: an HTML page, with figures and tables as files for a paper.
 
     An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
     """

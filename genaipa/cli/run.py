@@ -95,7 +95,7 @@ def run(
     workspace: WorkspaceOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Question a system about documents and keep every answer.
+    """Ask systems every question about documents, and keep every answer.
 
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only what is missing.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Manifest, Totals
     from genaipa.workspace import Workspace
 
-app = typer.Typer(help="List the runs of the workspace, one's own before imported ones; or remove some.")
+app = typer.Typer(help="List runs, or remove some.")
 
 
 @app.command("list")

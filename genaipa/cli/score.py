@@ -57,7 +57,7 @@ def score(
         bool, option("--insecure", help="Listen beyond this machine without a login all the same.")
     ] = False,
 ) -> None:
-    """Score answers in the browser, several analysts at once.
+    """Score answers in the browser; several analysts at once.
 
     Who may score and adjudicate stands in the workspace's desk.yaml. Ctrl-C closes the desk.
     """

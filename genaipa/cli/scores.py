@@ -33,7 +33,7 @@ app = typer.Typer()
 
 @app.callback(invoke_without_command=True)
 def scores(context: typer.Context, json: JsonOption = False) -> None:
-    """Show who has scored how much; take scores out, and in.
+    """List, export, import and verify scores.
 
     Without a command, the analysts and their scores are listed.
     """

@@ -41,7 +41,7 @@ def show(
     whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show a run, or an answer of it as it was asked.
+    """Show a run, or one of its answers with its scores.
 
     With ANSWER, what was asked and what came back, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.

@@ -29,7 +29,9 @@ def systems(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """List the systems that can be asked, with what each still needs. Nothing is asked and nothing costs money."""
+    """List systems (models), and what each still needs: a key, a package, a server.
+
+    Nothing is asked and nothing costs money."""
     from genaipa.cli.console import say
     from genaipa.errors import UsageError
     from genaipa.systems.catalog import load_catalog, own_entries, resolve

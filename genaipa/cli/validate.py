@@ -35,7 +35,7 @@ def validate(
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Check all data of a workspace, and list every problem.
+    """Check all data files of a workspace, and list every problem.
 
     Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1
     if there is an error; warnings leave it at 0.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _USAGE = {"tokens_in": "input", "tokens_cached": "cached", "tokens_out": "output"}
 _COLUMNS = (
     *("run", "key", "system", "model", "document", "initialization", "wording", "repetition", "question", "status"),
-    *("asked", "reply", "seconds", "cost", *_USAGE, "error"),
+    *("asked", "reply", "digest", "seconds", "cost", *_USAGE, "error"),
 )
 
 
