@@ -13,16 +13,16 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "run": {
-        "What is asked": (
+        "What to ask": (
             *("--system", "--policy", "--experiment", "--initialization", "--wording", "--repetitions", "--questions"),
-            *("--limit", "--resume", "--new", "--config"),
+            *("--limit", "--task", "--resume", "--new", "--config"),
         ),
-        "How it is asked": (
+        "How to ask": (
             *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),
             *("--temperature", "--max-tokens", "--sampling-seed"),
         ),
-        "How fast": ("--max-connections", "--max-retries", "--timeout"),
-        "Money": ("--estimate", "--max-cost", "--yes"),
+        "Speed": ("--max-connections", "--max-retries", "--timeout"),
+        "Cost": ("--estimate", "--max-cost", "--yes"),
         "Output": ("--name", "--dry-run", "--json", "--workspace", "--offline", "--help"),
     }
 }

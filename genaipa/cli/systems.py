@@ -31,7 +31,8 @@ def systems(
 ) -> None:
     """List systems (models), and what each still needs: a key, a package, a server.
 
-    Nothing is asked and nothing costs money."""
+    Nothing is asked and nothing costs money.
+    """
     from genaipa.cli.console import say
     from genaipa.errors import UsageError
     from genaipa.systems.catalog import load_catalog, own_entries, resolve
