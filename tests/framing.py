@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 
 from genaipa.reports import tidy as tidy_table
-from genaipa.scoring.rubric import RUBRIC_DIGEST
-from rubrics import METRICS, VALUES
+from rubrics import METRICS, PAPER, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")
 QUESTIONS = tuple(f"{category}_{number}" for category in CATEGORIES for number in ("f1", "f2", "f3", "u1"))
@@ -78,7 +77,7 @@ def score_rows(answers, *, analysts=("ada",), seed=0):
                         "role": "score",
                         "scorer": "human",
                         "independent": "yes",
-                        "rubric": RUBRIC_DIGEST,
+                        "rubric": PAPER.digest,
                         **dict(zip(METRICS, values.tolist(), strict=True)),
                     }
                 )
@@ -93,10 +92,12 @@ def columns(rows):
 
 def tidy_of(answers, scores=(), *, excluded=False):
     """The tidy table of these rows."""
-    blank = dict.fromkeys(tidy_table.COLUMNS)
+    blank = dict.fromkeys(tidy_table.columns(METRICS))
     orders = {"question": QUESTIONS, "category": CATEGORIES}
     given = columns([{"answer": "", **row} for row in scores]) or {"answer": []}
-    return tidy_table.tidy(columns([{**blank, **row} for row in answers]), given, excluded=excluded, orders=orders)
+    return tidy_table.tidy(
+        columns([{**blank, **row} for row in answers]), given, PAPER, excluded=excluded, orders=orders
+    )
 
 
 def study(*, analysts=("ada",), seed=0, **shape):

@@ -14,7 +14,7 @@ from size import size
 
 from genaipa.errors import UsageError
 from genaipa.reports import bootstrap as certainty
-from genaipa.reports.comparison import MEASURES, OVERALL, compare_sides
+from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.figures import forest
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import holm, paired, unpaired
@@ -22,6 +22,8 @@ from genaipa.scoring.rubric import RUBRIC_DIGEST
 from rubrics import METRICS
 
 DOCUMENTS = ("uber", "spotify")
+
+MEASURES = (OVERALL, *METRICS)
 
 
 def side(frame, system, documents=DOCUMENTS, questions=QUESTIONS):

@@ -132,12 +132,12 @@ def test_published_scores_and_scored_answers_stand_in_one_table():
 def test_columns_are_those_that_are_documented():
     """Every column has its documented type, in the documented order; questions keep the order of their set."""
     frame = study()
-    assert list(frame.columns) == list(tidy_table.COLUMNS)
+    assert list(frame.columns) == list(tidy_table.columns(METRICS))
     assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
-        name: kind for name, (kind, _) in tidy_table.COLUMNS.items()
+        name: kind for name, (kind, _) in tidy_table.columns(METRICS).items()
     }
     assert tuple(frame["question"].cat.categories) == QUESTIONS
-    assert list(tidy_table.empty().columns) == list(tidy_table.COLUMNS)
+    assert list(tidy_table.empty(PAPER).columns) == list(tidy_table.columns(METRICS))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -168,4 +168,4 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
 def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
     with pytest.raises(UsageError, match=r"neither \.csv nor \.parquet"):
-        tidy_table.write(tidy_table.empty(), tmp_path / "frame.xlsx")
+        tidy_table.write(tidy_table.empty(PAPER), tmp_path / "frame.xlsx")

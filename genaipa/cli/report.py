@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.report import Report
     from genaipa.scoring.m_all import Bounds
-
-_GREEN, _RED = 0.5, 0.0
+    from genaipa.workspace import Workspace
 
 
 def report(
@@ -34,8 +33,13 @@ def report(
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Count what an audit left out as well.")
     ] = False,
-    green: Annotated[float, option("--green", help="Averages of a metric from here up are Green.")] = _GREEN,
-    red: Annotated[float, option("--red", help="Averages of a metric below this are Red.")] = _RED,
+    green: Annotated[
+        float | None,
+        option("--green", help="Averages of a metric from here up are Green (by default, as the rubric says)."),
+    ] = None,
+    red: Annotated[
+        float | None, option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).")
+    ] = None,
     formats: Annotated[
         list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default all).")
     ] = None,
@@ -59,7 +63,7 @@ def report(
     from genaipa.reports import check_packages
     from genaipa.workspace import find_workspace
 
-    bounds, wanted = _bounds(green, red), _formats(several(formats))
+    bounds, wanted = _bounds(find_workspace(workspace), green, red), _formats(several(formats))
     if frame is not None and frame.suffix not in (".csv", ".parquet"):
         raise UsageError(f"'{frame.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
     check_packages()
@@ -109,11 +113,14 @@ def print_summary(made: Report, page: Path) -> None:
     show(f"The report: {page}")
 
 
-def _bounds(green: float, red: float) -> Bounds:
+def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
+    """The bounds of the rubric's bands, but for those that are given."""
     from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import load_rubric
 
+    bands = load_rubric(here).bands
     try:
-        return Bounds(green, red)
+        return Bounds(bands.green if green is None else green, bands.red if red is None else red)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
 

@@ -13,25 +13,28 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import pandas as pd
 
-from genaipa.scoring.rubric import METRICS
+from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _P = ParamSpec("_P")
 
-AVERAGED = (*METRICS, "m_all", "m_all_positive", "m_all_negative")
-"""The columns of which averages are taken."""
 
 _CELL = ["system", "experiment", "document", "question"]
 _ABOUT = ["kind", "category", "source", "silent"]
 _ANSWER = ["unit", "run", "key", "answer", "initialization", "wording", "repetition"]
 
 
+def averaged(rows: pd.DataFrame) -> list[str]:
+    """The columns of which averages are taken: the metrics, M_all, M_all+ and M_all-."""
+    return [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
+
+
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
 
-    Columns: those of a cell, what identifies the answer, `AVERAGED`, `scores`.
+    Columns: those of a cell, what identifies the answer, `averaged`, `scores`.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
@@ -62,7 +65,7 @@ def kept(
 def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, experiment, document and question with its averages over answers.
 
-    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `AVERAGED`,
+    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged`,
     `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
     each = answers(frame)
@@ -71,13 +74,14 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
-    """`AVERAGED` and the sums of `counts` for each group of rows, with what its first row says about it."""
+    """`averaged` and the sums of `counts` for each group of rows, with what its first row says about it."""
     # No row is lost for want of a key.
     places = rows.groupby(by, observed=True, sort=False, dropna=False).ngroup()
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
-    groups = rows[list(AVERAGED)].assign(**counts).groupby(places.to_numpy(), sort=False)
-    return first.join(groups[list(AVERAGED)].mean()).join(groups[list(counts)].sum())
+    columns = averaged(rows)
+    groups = rows[columns].assign(**counts).groupby(places.to_numpy(), sort=False)
+    return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
 
 
 def by_document(found: pd.DataFrame) -> pd.DataFrame:
@@ -88,21 +92,22 @@ def by_document(found: pd.DataFrame) -> pd.DataFrame:
 def per_question(found: pd.DataFrame) -> pd.DataFrame:
     """One row per system, experiment and question: the means over documents.
 
-    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `AVERAGED`, `documents` (how many have
+    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged`, `documents` (how many have
     an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same of
     the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
+    columns, metrics = averaged(found), metrics_of(found)
     single = found[found["document"] != ""].groupby(keys, observed=True)
-    means = single[list(AVERAGED)].mean()
-    overall = found[found["document"] == ""].groupby(keys, observed=True)[list(AVERAGED)].mean()
-    known = single[list(AVERAGED)].count()
+    means = single[columns].mean()
+    overall = found[found["document"] == ""].groupby(keys, observed=True)[columns].mean()
+    known = single[columns].count()
     of_all = means.where(known.eq(known["m_all"], axis=0))
-    merged = of_all.combine_first(overall).combine_first(means)[list(AVERAGED)]
+    merged = of_all.combine_first(overall).combine_first(means)[columns]
     merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
     # A value is a published mean where its documents don't have it, or not all of them.
-    own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[list(METRICS)]
-    own = own.fillna(0).where(merged[list(METRICS)].notna())
+    own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
+    own = own.fillna(0).where(merged[metrics].notna())
     merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
     return merged.reset_index()

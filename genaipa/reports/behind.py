@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genaipa.reports.tidy import names_of
 from genaipa.runs import journal
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
-from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,9 +140,11 @@ def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], Reco
 def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], str]:
     """What each of these answers scored on average, in words."""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown["key"])]
-    means = rows.groupby(["run", "key"], observed=True)[["m_all", *METRICS]].mean()
+    names = names_of(frame)
+    means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
-        place: f"M_all*10 {row['m_all'] * 10:.1f}: " + ", ".join(f"{metric} {row[metric]:+g}" for metric in METRICS)
+        place: f"M_all*10 {row['m_all'] * 10:.1f}: "
+        + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
         for place, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }
 

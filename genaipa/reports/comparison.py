@@ -24,8 +24,8 @@ from genaipa.reports.gather import gather_scored
 from genaipa.reports.sides import Side, differing, merged, restricted, side, sources_of
 from genaipa.reports.significance import OVERALL, SIGNIFICANT, holm, paired, unpaired
 from genaipa.reports.table import Table
+from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.runs.run import chosen
-from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from genaipa.runs.run import Run
     from genaipa.workspace import WorkspaceLike
 
-MEASURES = (OVERALL, *METRICS)
-"""What is compared: M_all from 10 to 100, and the metrics from -1 to 1."""
 FORMS = (".csv", ".html", ".json", ".tex")
 """Suffixes of the files of a comparison."""
 FEW = 10
@@ -141,8 +139,11 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         if not first.frame["counted"].any() or not second.frame["counted"].any():
             raise UsageError(f"{first.name} and {second.name} have no scored question in common.")
     averages = _averages(first.frame), _averages(second.frame)
-    matched = {measure: _match(*averages, measure) for measure in MEASURES}
-    data = _rows(matched, _groups(first.frame, second.frame))
+    names = {OVERALL: OVERALL} | names_of(first.frame)
+    # M_all from 10 to 100, and the metrics of both from -1 to 1.
+    measures = [name for name in names if name == OVERALL or name in metrics_of(second.frame)]
+    matched = {measure: _match(*averages, measure) for measure in measures}
+    data = _rows(matched, _groups(first.frame, second.frame)).replace({"measure": names})
     finding = [*_scope(matched, apart), *_found(data, first.name, second.name), *_small(data)]
     method = _method(first.name, second.name)
     table = _table(data, first.name, second.name, " ".join([*finding, method]))
@@ -181,7 +182,7 @@ def _averages(frame: pd.DataFrame) -> _Averages:
 def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """The measures as a frame, one row for each of the keys."""
     plain = found.assign(**{OVERALL: found["m_all"] * 10}).astype(dict.fromkeys(keys, "str"))
-    return plain.groupby(keys)[list(MEASURES)].mean().reset_index()
+    return plain.groupby(keys)[[OVERALL, *metrics_of(found)]].mean().reset_index()
 
 
 def _match(first: _Averages, second: _Averages, measure: str) -> _Match:

@@ -20,7 +20,7 @@ from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
-from genaipa.scoring.rubric import METRICS, RUBRIC_DIGEST, Rubric, load_rubric, shipped_rubric
+from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
 
 if TYPE_CHECKING:
@@ -68,14 +68,16 @@ def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None,
         raise UsageError(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
-    gathered = Gathered(tidy_table.empty(), list(sources), rubric=load_rubric(workspace))
+    rubric = load_rubric(workspace)
+    gathered = Gathered(tidy_table.empty(rubric), list(sources), rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     for source in sources:
         _Run(workspace, source, gathered).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.events = _about(store, wanted) if store is not None and wanted else []
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
-    gathered.frame = tidy_table.tidy(rows, _scores(in_effect(gathered.events)), excluded=excluded, orders=orders)
+    scores = _scores(in_effect(gathered.events), rubric)
+    gathered.frame = tidy_table.tidy(rows, scores, rubric, excluded=excluded, orders=orders)
     return gathered
 
 
@@ -95,8 +97,8 @@ def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = Fa
     derived = ("averaged", "m_all", "m_all_positive", "m_all_negative")
     answers = before.assign(**{name: before[name].where(published) for name in derived})
     answers = answers[published | ~answers.duplicated(["run", "key"])]
-    columns: dict[str, Any] = {name: answers[name] for name in tidy_table.COLUMNS}
-    frame = tidy_table.tidy(columns, _scores(in_effect(given)), excluded=excluded)
+    columns: dict[str, Any] = {name: answers[name] for name in before.columns}
+    frame = tidy_table.tidy(columns, _scores(in_effect(given), gathered.rubric), gathered.rubric, excluded=excluded)
     return replace(gathered, frame=frame, events=given)
 
 
@@ -114,12 +116,14 @@ def _about(store: Store, wanted: Collection[str]) -> list[Event]:
     return found
 
 
-def _scores(events: Sequence[Event]) -> dict[str, Any]:
+def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
     """The columns of the tidy table that scores fill."""
     # A few hundred different values at most: looked up once, then only pointed to.
     given = dict.fromkeys(event.values for event in events if event.values is not None)
     place = {values: number for number, values in enumerate(given)}
-    table = np.array([[values[metric] for metric in METRICS] for values in given]).reshape(-1, len(METRICS))
+    table = np.array([[values[metric] for metric in rubric.metrics] for values in given]).reshape(
+        -1, len(rubric.metrics)
+    )
     values = table[[place[event.values] for event in events if event.values is not None]]
     return {
         "answer": [event.answer for event in events],
@@ -127,8 +131,8 @@ def _scores(events: Sequence[Event]) -> dict[str, Any]:
         "role": [event.kind for event in events],
         "scorer": [event.scorer for event in events],
         "independent": [_yes(event.independent) for event in events],
-        "rubric": [event.rubric or RUBRIC_DIGEST for event in events],
-        **{metric: values[:, number] for number, metric in enumerate(METRICS)},
+        "rubric": [event.rubric or shipped_rubric().digest for event in events],
+        **{metric: values[:, number] for number, metric in enumerate(rubric.metrics)},
     }
 
 
@@ -138,6 +142,8 @@ class _Run:
     def __init__(self, workspace: Workspace, source: Source, gathered: Gathered) -> None:
         self._source, self._gathered = source, gathered
         self._inputs = Inputs(workspace, source.folder)
+        derived = ("counted", "m_all_positive", "m_all_negative")
+        self._columns = [name for name in tidy_table.columns(gathered.rubric.metrics) if name not in derived]
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
         self._claims: dict[str, bool] = {}
         findings = audit_of(source.folder)
@@ -159,7 +165,7 @@ class _Run:
             if line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems:
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):
-            for name in _GATHERED:
+            for name in self._columns:
                 rows[name].append(row.get(name))
         lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
         self._gathered.problems += [*self._inputs.problems, *([lack] if lack else [])]
@@ -263,8 +269,13 @@ class _Run:
 
     def _published(self) -> Iterable[dict[str, Any]]:
         """The scores that a published study gives for these systems."""
-        any_document = next(iter(self._source.manifest.documents), "")
-        for score in published_scores(self._source.folder):
+        any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
+        published = published_scores(self._source.folder)
+        if published and self._gathered.rubric.metrics.keys() != paper.metrics.keys():
+            said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
+            self._gathered.problems.append(said)
+            return
+        for score in published:
             if score.system in self._source.systems:
                 about = self._about(score.document or any_document, score.question)
                 yield {
@@ -276,15 +287,12 @@ class _Run:
                     "analyst": "published",
                     "role": "published",
                     "scorer": "human",
-                    "rubric": RUBRIC_DIGEST,
-                    **{metric: score[metric] for metric in METRICS},
+                    "rubric": paper.digest,
+                    **{metric: score[metric] for metric in paper.metrics},
                     "m_all": score.m_all,
                     "averaged": score.averaged,
                     "excluded": score.excluded,
                 }
-
-
-_GATHERED = tuple(name for name in tidy_table.COLUMNS if name not in ("counted", "m_all_positive", "m_all_negative"))
 
 
 def _yes(fact: bool) -> str:

@@ -81,6 +81,7 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         questions=gathered.questions,
         not_shown=[why for chapter in report.chapters if chapter not in full for why in chapter.absent],
         bands=report.bounds.in_words,
+        scale=gathered.rubric.in_words,
         intervals=INTERVALS,
         inputs=[_table(table, fold=False) for table in _inputs(gathered) if table],
         manifests=[(source.folder.name, _manifest(source)) for source in sources],

@@ -16,7 +16,7 @@ import pandas as pd
 
 from genaipa.files.formulas import escape_formula
 from genaipa.reports import latex
-from genaipa.scoring.rubric import METRICS
+from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,8 @@ _FITS = 28
 """Characters of a text up to which its cell in HTML is never broken into lines."""
 _BROAD = 9
 """Columns above which a table is set closer."""
-_LINKED = ("question", *METRICS, "m_all", "m_all10")
-"""Columns whose cells lead to the answers behind them."""
+_LINKED = ("question", "m_all", "m_all10")
+"""Columns whose cells lead to the answers behind them, beside those of metrics."""
 
 
 def headings(table: Table) -> list[str]:
@@ -113,7 +113,8 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
     )
     # The first column that holds no number says what the row is about.
     lead = next((place for place in range(len(table.data.columns)) if place not in right), None)
-    linked = {place for place, name in enumerate(table.data.columns) if name in _LINKED}
+    linked_to = {*_LINKED, *metrics_of(table.data)}
+    linked = {place for place, name in enumerate(table.data.columns) if name in linked_to}
     lines = (
         "".join(_html_cell(place, cell, right, lead, href if place in linked else "") for place, cell in enumerate(row))
         for row, href in itertools.zip_longest(rows(table), hrefs[: len(table.data)], fillvalue="")

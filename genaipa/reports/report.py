@@ -44,12 +44,12 @@ class Report:
     @classmethod
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
         """The report of a tidy table and what was gathered with it; `bounds` are those of the bands."""
-        bounds = bounds or Bounds()
+        bounds = bounds or gathered.rubric.bands
         return cls(gathered, bounds, chapters(gathered, bounds), tuple(selection))
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The tidy table: a row per answer and score (columns: `tidy.COLUMNS`)."""
+        """The tidy table: a row per answer and score (columns: `tidy.columns`)."""
         return self.gathered.frame
 
     @cached_property
@@ -142,7 +142,7 @@ def report(
 def scores(runs: Runs = (), *, workspace: WorkspaceLike = None, excluded: bool = False) -> pd.DataFrame:
     """Gather the scores of these runs' answers as a tidy data frame: a row per answer and score.
 
-    An answer that nobody scored has a row without values. The columns are those of `genaipa.reports.tidy.COLUMNS`;
+    An answer that nobody scored has a row without values. The columns are those of `genaipa.reports.tidy.columns`;
     rows that are `counted` go into averages. Arguments and errors as those of `report`.
 
     >>> scores = genaipa.scores("demo")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.scoring.rubric import METRICS
+from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,6 @@ _TENTHS = (
 FORMATS = {
     **dict.fromkeys(_TENTHS, ".1f"),
     **dict.fromkeys(("drop", "difference"), "+.1f"),
-    **dict.fromkeys(METRICS, "+.2f"),
     **dict.fromkeys(("m_all", "unique_words", "connective_words", "alpha"), ".2f"),
     **dict.fromkeys(("asserts_share", "claims_share", "same", "agreement"), ".0%"),
     "seconds": ".2f",
@@ -99,6 +98,11 @@ class Table:
         # What rounds to nothing has no sign: "0.0", never "-0.0" or "+0.0".
         written = format(value, self.formats[column])
         return written.lstrip("+-") if not written.strip("+-0.%") else written
+
+
+def metric_formats(frame: pd.DataFrame) -> dict[str, str]:
+    """How averages of the metrics of a tidy table are written."""
+    return dict.fromkeys(metrics_of(frame), "+.2f")
 
 
 def table(

@@ -13,6 +13,7 @@ adjudicated, its adjudication alone.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,15 +22,16 @@ import pandas as pd
 from genaipa.errors import UsageError
 from genaipa.files.formulas import escape_formula, unescape_formula
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.scoring.rubric import METRICS, shipped_rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from genaipa.scoring.rubric import Rubric
 
 Kind = Literal["category", "str", "int16", "int32", "float64", "bool"]
 
-COLUMNS: dict[str, tuple[Kind, str]] = {
+_COLUMNS: dict[str, tuple[Kind, str]] = {
     "unit": ("category", "what the row is: `answer` or `table` (see the head of this page)"),
     "run": ("category", "the run folder's name"),
     "key": ("str", "the answer's key in its run; empty for `table` rows"),
@@ -60,7 +62,6 @@ COLUMNS: dict[str, tuple[Kind, str]] = {
     "role": ("category", "score or adjudication; `published` in `table` rows; empty where nobody scored"),
     "scorer": ("category", "human or machine"),
     "independent": ("category", "yes or no: whether the analyst had not seen how others scored the answer"),
-    **{metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in METRICS},
     "m_all": ("float64", "M_all, the overall quality, from 1 to 10"),
     "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
     "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
@@ -69,7 +70,28 @@ COLUMNS: dict[str, tuple[Kind, str]] = {
     "excluded": ("category", "why an audit leaves the row out; empty if it does not"),
     "counted": ("bool", "whether averages take the row"),
 }
-"""Column → (type, what it holds): the documentation of the tidy table, and the order of its columns."""
+"""The columns that every tidy table has; those of the metrics are before `m_all`."""
+
+
+def columns(metrics: Iterable[str]) -> dict[str, tuple[Kind, str]]:
+    """Column → (type, what it holds): the documentation of the tidy table, and the order of its columns."""
+    known = list(_COLUMNS.items())
+    place = list(_COLUMNS).index("m_all")
+    own: list[tuple[str, tuple[Kind, str]]] = [
+        (metric, ("float64", f"{metric}, from -1 to 1 (paper, section 5)")) for metric in metrics
+    ]
+    return dict([*known[:place], *own, *known[place:]])
+
+
+def metrics_of(data: pd.DataFrame) -> list[str]:
+    """The metrics in a table: its columns before `m_all` that have no other meaning in the tidy table."""
+    return [str(name) for name in takewhile(lambda name: name != "m_all", data.columns) if name not in _COLUMNS]
+
+
+def names_of(frame: pd.DataFrame) -> dict[str, str]:
+    """Metric → how people call it, of a tidy table."""
+    return {metric: frame.attrs.get("names", {}).get(metric, metric) for metric in metrics_of(frame)}
+
 
 ORDERED: dict[str, tuple[str, ...]] = {
     "experiment": tuple(name for name, known in EXPERIMENTS.items() if known.label),
@@ -82,6 +104,7 @@ ORDERED: dict[str, tuple[str, ...]] = {
 def tidy(
     answers: Mapping[str, Sequence[Any]],
     scores: Mapping[str, Sequence[Any]],
+    rubric: Rubric,
     *,
     excluded: bool = False,
     orders: Mapping[str, Sequence[str]] | None = None,
@@ -89,25 +112,26 @@ def tidy(
     """The tidy table from two sets of columns.
 
     `answers` has one entry per answer, failure, question not asked and published score, `scores` one per score or
-    adjudication that stands, found by its `answer`. A published score brings its own values. `excluded` counts what an
-    audit found as well. `orders` is the order of a column's values where it is not that of the alphabet (the questions
-    of a set).
+    adjudication that stands, found by its `answer`, with values of the `rubric`. A published score brings its own
+    values. `excluded` counts what an audit found as well. `orders` is the order of a column's values where it is not
+    that of the alphabet (the questions of a set).
     """
     order = {**ORDERED, **(orders or {})}
-    rows = _typed(pd.DataFrame(dict(answers)).reindex(columns=list(COLUMNS)), order)
+    names = list(columns(rubric.metrics))
+    rows = _typed(pd.DataFrame(dict(answers)).reindex(columns=names), order)
     given = pd.DataFrame(dict(scores))
     scored = rows[rows["unit"] != "table"]
     if len(given):
         scored = _joined(scored, given, order)
-    frame = _stacked(scored, rows[rows["unit"] == "table"])[list(COLUMNS)]
-    _derive(frame, excluded=excluded)
-    return _typed(frame, order)
+    frame = _stacked(scored, rows[rows["unit"] == "table"])[names]
+    _derive(frame, rubric, excluded=excluded)
+    return _named(_typed(frame, order), rubric)
 
 
 def _joined(answers: pd.DataFrame, scores: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Each answer with each of its scores; one without any once."""
     digests = answers["answer"].cat.categories
-    for name, (kind, _) in COLUMNS.items():
+    for name, (kind, _) in _COLUMNS.items():
         if kind == "category" and name in scores:
             scores[name] = _category(scores[name], order.get(name, ()))
     scores["answer"] = scores["answer"].cat.set_categories(digests)
@@ -119,7 +143,7 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Both kinds of rows, their categories being those of both."""
     if published.empty:
         return scored
-    for name, (kind, _) in COLUMNS.items():
+    for name, (kind, _) in _COLUMNS.items():
         if kind == "category":
             both = scored[name].cat.categories.union(published[name].cat.categories, sort=False)
             scored[name] = scored[name].cat.set_categories(both)
@@ -127,9 +151,9 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([scored, published], ignore_index=True)
 
 
-def _derive(frame: pd.DataFrame, *, excluded: bool) -> None:
+def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     """Fill in what follows from the other columns."""
-    rubric, values = shipped_rubric(), frame[list(METRICS)].astype("float64")
+    values = frame[list(rubric.metrics)].astype("float64")
     known = values.notna().all(axis=1)
     frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
     frame.loc[known, "m_all_negative"] = rubric.points(values[known].clip(upper=0))
@@ -144,9 +168,9 @@ def _derive(frame: pd.DataFrame, *, excluded: bool) -> None:
 
 
 def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The columns in the types that `COLUMNS` says."""
+    """The columns in the types that `columns` says."""
     filled = {"str": "", "int16": 0, "int32": 0, "bool": False}
-    for name, (kind, _) in COLUMNS.items():
+    for name, (kind, _) in columns(metrics_of(frame)).items():
         if kind == "category":
             frame[name] = _category(frame[name], orders.get(name, ()))
         elif kind == "str" or frame[name].dtype != kind:  # pandas has absent texts in its own type, too
@@ -185,7 +209,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
     """The table with every text as `change` makes it, so that no spreadsheet takes one for a formula, or back."""
     changed = frame.copy(deep=False)
-    for name, (kind, _) in COLUMNS.items():
+    for name, (kind, _) in _COLUMNS.items():
         if kind == "category":
             values = [change(value, csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)
@@ -197,12 +221,22 @@ def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
 def read(path: Path) -> pd.DataFrame:
     """A tidy table that was written as Parquet or CSV."""
     if path.suffix == ".parquet":
-        return _typed(pd.read_parquet(path).reindex(columns=list(COLUMNS)), ORDERED)
-    numbers = {name: [""] for name, (kind, _) in COLUMNS.items() if kind == "float64"}
+        frame = pd.read_parquet(path)
+        return _typed(frame.reindex(columns=list(columns(metrics_of(frame)))), ORDERED)
+    known = columns(metrics_of(pd.read_csv(path, nrows=0)))
+    numbers = {name: [""] for name, (kind, _) in known.items() if kind == "float64"}
     frame = pd.read_csv(path, keep_default_na=False, na_values=numbers)
-    return _through(_typed(frame.reindex(columns=list(COLUMNS)), ORDERED), unescape_formula)
+    return _through(_typed(frame.reindex(columns=list(known)), ORDERED), unescape_formula)
 
 
-def empty() -> pd.DataFrame:
+def empty(rubric: Rubric) -> pd.DataFrame:
     """A tidy table without rows."""
-    return _typed(pd.DataFrame({name: np.array([], dtype=object) for name in COLUMNS}), ORDERED)
+    none = {name: np.array([], dtype=object) for name in columns(rubric.metrics)}
+    return _named(_typed(pd.DataFrame(none), ORDERED), rubric)
+
+
+def _named(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """The frame with the names of metrics that have another name than their column."""
+    names = {metric: name for metric, name in rubric.names.items() if name != metric}
+    frame.attrs = {"names": names} if names else {}
+    return frame

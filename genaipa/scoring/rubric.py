@@ -118,6 +118,17 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """The metrics beside which the desk shows this kind of evidence."""
         return [name for name, metric in self.metrics.items() if kind in metric.evidence]
 
+    @property
+    def in_words(self) -> str:
+        """What a reader of M_all has to know."""
+        most, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
+        metrics = (f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.names.items())
+        return (
+            f"Analysts gave each answer {', '.join(map(shown, self.values[:-1]))} or {shown(self.values[-1])} on each "
+            f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 1 to "
+            f"10: M_all = (sum + {most:g}) / {2 * most:g} x 9 + 1."
+        )
+
     # -- the values of an answer --
 
     @cached_property

@@ -19,9 +19,9 @@ from genaipa.reports.chapters import documents, metrics, overall
 from genaipa.reports.figures.figure import as_png
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.report import Report
+from genaipa.reports.tidy import metrics_of
 from genaipa.runs.folder import run_folders
 from genaipa.runs.selection import Source, select
-from genaipa.scoring.rubric import METRICS
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.scoring.answers import Pool
+    from genaipa.scoring.m_all import Bounds
     from genaipa.ui.desk import Desk
 
 Rows = Literal["question", "category"]
 FEW = 5
 """Answers below which a number tells how each of them was scored."""
 _ORDER = ["document", "question", "wording", "repetition", "run", "key"]
-_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", *METRICS, "m_all", "excluded", "counted"]
+_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", "m_all", "excluded", "counted"]
 DPI = 130
 """Dots per inch of a figure on the page."""
 _CELL = ["system", "experiment", "document", "question"]
@@ -217,6 +218,11 @@ class View:
         self._pictures: dict[str, bytes] = {}
         self._lines: dict[tuple[str, ...], list[Behind]] = {}
 
+    @property
+    def bounds(self) -> Bounds:
+        """Where the bands begin, as in a report that was not told otherwise."""
+        return self._taken.gathered.rubric.bands
+
     @cached_property
     def board(self) -> Table:
         """The systems, the best first."""
@@ -298,7 +304,7 @@ def view(taken: Taken, choice: Choice, hidden: bytes) -> View:
 def _behind(rows: pd.DataFrame) -> list[Behind]:
     """The rows, those of one answer together."""
     found: dict[tuple[Any, ...], Behind] = {}
-    for row in rows[_SHOWN].sort_values(_ORDER, kind="stable").to_dict("records"):
+    for row in rows[[*_SHOWN, *metrics_of(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
         found.setdefault(place, Behind([])).rows.append({str(name): value for name, value in row.items()})
     return sorted(found.values(), key=lambda behind: not behind.counted)

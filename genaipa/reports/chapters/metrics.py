@@ -15,18 +15,18 @@ from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table, table
-from genaipa.scoring.rubric import METRICS
+from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
 
 def by_question(frame: pd.DataFrame) -> Table:
-    """The five metrics and M_all of every question, as means over documents."""
+    """The metrics and M_all of every question, as means over documents."""
     return table(
         "metrics-by-question",
-        "The five metrics by question",
+        "The metrics by question",
         "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
         "0 stands where a study published only the mean over all of its documents: such a mean includes documents "
@@ -36,37 +36,48 @@ def by_question(frame: pd.DataFrame) -> Table:
         ),
         (
             *("system", "experiment", "question", "category", "source"),
-            *METRICS,
+            *metrics_of(frame),
             *("m_all", "documents", "m_all_documents"),
         ),
-        headings={"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+        headings=names_of(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+        formats=metric_formats(frame),
     )
 
 
 def by_category(frame: pd.DataFrame) -> Table:
-    """The five metrics and M_all of every category, as means over its questions."""
+    """The metrics and M_all of every category, as means over its questions."""
     found = averages.policy_questions(frame)
-    columns = ["system", "experiment", "category", *METRICS, "m_all", "low", "high", "questions", "m_all_questions"]
+    columns = [
+        "system",
+        "experiment",
+        "category",
+        *metrics_of(frame),
+        "m_all",
+        "low",
+        "high",
+        "questions",
+        "m_all_questions",
+    ]
     data = averages.summed_up(found, columns[:3], _of_category).reindex(columns=columns)
     return table(
         "metrics-by-category",
-        "The five metrics by category of question",
+        "The metrics by category of question",
         "Each metric (-1 to 1) and M_all (1 to 10, with its interval): means over the questions of a category of their "
         "means over documents. n is over how many questions, of the metrics (the fewest where they differ) and of "
         "M_all: a question can have the one without the other (paper, section 6). "
         f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}",
         data,
         columns,
-        headings={"questions": "n of the metrics", "m_all_questions": "n of M_all"},
-        formats=dict.fromkeys(("low", "high"), ".2f"),
+        headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
+        formats=metric_formats(frame) | dict.fromkeys(("low", "high"), ".2f"),
     )
 
 
 def _of_category(rows: pd.DataFrame) -> dict[str, object]:
     overall = averages.mean_of(rows, "m_all")
     return {
-        **{metric: rows[metric].mean() for metric in METRICS},
-        "questions": min((n for n in map(int, rows[list(METRICS)].count()) if n), default=0),
+        **{metric: rows[metric].mean() for metric in metrics_of(rows)},
+        "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
         "m_all": overall["mean"],
         "low": overall["low"],
         "high": overall["high"],
@@ -153,7 +164,7 @@ def _silent(frame: pd.DataFrame) -> dict[str, str]:
     return found
 
 
-_METRICS = "a score of the five metrics in this experiment"
+_METRICS = "a score of the metrics in this experiment"
 
 
 def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
@@ -162,9 +173,9 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     if data.empty:
         return None
     groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources)
+    grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources, table.headings)
     about = (
-        f"Averages of the five metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
+        f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ; 'mean' stands where the source "
         f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
     )
@@ -178,9 +189,9 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         return None
     order = style.ordered(data["category"])
     labels = style.labels(order, 18)
-    grid = Grid(data, ["category"], "questions", labels, dict.fromkeys(order, ""))
+    grid = Grid(data, ["category"], "questions", labels, dict.fromkeys(order, ""), headings=table.headings)
     about = (
-        "Averages of the five metrics by category of questions. n is the number of questions that have these metrics, "
+        "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
         f"the fewest where they differ.{scope.named_categories(order)}"
         f"{scope.without(data['system'], _METRICS)}{style.in_full(grid.labels)}"
     )
@@ -223,7 +234,9 @@ def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
     """The rows of one experiment that have a metric."""
     if not table:
         return table.data
-    return scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=list(METRICS), how="all"))
+    return scope.only(
+        table.data[table.data["experiment"] == experiment].dropna(subset=metrics_of(table.data), how="all")
+    )
 
 
 def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
@@ -260,6 +273,6 @@ def _compared(questions: Table) -> list[str]:
     found = []
     for experiment in experiments_of(questions):
         rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
-        if len(rows["system"].unique()) > 1 or rows[list(METRICS)].isna().any(axis=None):
+        if len(rows["system"].unique()) > 1 or rows[metrics_of(rows)].isna().any(axis=None):
             found.append(experiment)
     return found

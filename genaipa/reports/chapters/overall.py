@@ -149,7 +149,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     return Chapter(
         "overall",
         "Overall quality",
-        "M_all joins the five metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
+        "M_all joins the metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
         "large, as in the paper.",
         present(ranked, documents.five_numbers(frame), by_source(frame)),
         [],

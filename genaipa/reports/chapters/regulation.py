@@ -12,15 +12,15 @@ from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table, table
-from genaipa.scoring.rubric import METRICS
+from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
 
 def scores(frame: pd.DataFrame) -> Table:
-    """The five metrics and M_all of every question about every regulation."""
+    """The metrics and M_all of every question about every regulation."""
     found = aggregate.cells(frame)
     found = found[(found["kind"] == "regulation") | (found["experiment"] == "regulation")]
     return table(
@@ -29,13 +29,15 @@ def scores(frame: pd.DataFrame) -> Table:
         "Each metric (-1 to 1) and M_all (1 to 10) of a question about a regulation, averaged over its answers (a "
         "published score counts as one) and their scores (paper, section 6.4, figure 5).",
         found,
-        ("system", "document", "question", *METRICS, "m_all", "answers"),
+        ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
+        headings=names_of(frame),
+        formats=metric_formats(frame),
     )
 
 
 def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Regulations and their questions down, metrics across, a panel per system; None without a value."""
-    data = scope.only(table.data.dropna(subset=list(METRICS), how="all"))
+    data = scope.only(table.data.dropna(subset=metrics_of(table.data), how="all"))
     if data.empty:
         return None
     regulations = style.labels(style.ordered(data["document"]), 10)
@@ -43,10 +45,11 @@ def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     asked = set(zip(data["document"], data["question"], strict=True))
     keys = [(regulation, question) for regulation in regulations for question in questions]
     names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked}
-    grid = heatmap.Grid(data, ["document", "question"], "answers", names, {key: key[0] for key in names})
+    groups = {key: key[0] for key in names}
+    grid = heatmap.Grid(data, ["document", "question"], "answers", names, groups, headings=table.headings)
     about = (
-        "The five metrics of each question about a regulation. n is the number of answers."
-        f"{scope.without(data['system'], 'a score of the five metrics on a regulation')}"
+        "The metrics of each question about a regulation. n is the number of answers."
+        f"{scope.without(data['system'], 'a score of the metrics on a regulation')}"
         f"{style.in_full(regulations)}{style.in_full(questions)}"
     )
     return heatmap.figure("regulation", "regulation", about, table, grid, scope.bounds)

@@ -1,4 +1,4 @@
-"""Heat maps: questions or categories down, the five metrics across (paper, figures 2b, 3b, 4b and 6b), or systems.
+"""Heat maps: questions or categories down, the metrics across (paper, figures 2b, 3b, 4b and 6b), or systems.
 
 A cell's colour is that of its band, the stronger the farther into it; its value is written, and a corner marks Yellow
 and Red for those who see no colour.
@@ -17,8 +17,8 @@ from matplotlib.patches import Polygon, Rectangle
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
+from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.m_all import band
-from genaipa.scoring.rubric import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,6 +63,12 @@ class Grid:
     labels: Mapping[Any, str]
     groups: Mapping[Any, Any]
     sources: Mapping[Any, str] = field(default_factory=dict)
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """The columns of the metrics, and what is written above them."""
+        return {metric: self.headings.get(metric, metric) for metric in metrics_of(self.data)}
 
     @property
     def fits(self) -> int:
@@ -96,7 +102,7 @@ SIGNS = (
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     down, across = style.panels(len(systems), _ABREAST)
     aside = 0.25 + 0.075 * max(map(len, grid.labels.values()))
-    wide = min(max(across * (_CELL * len(METRICS) + _N) + aside, style.COLUMN), style.WIDTH)
+    wide = min(max(across * (_CELL * len(grid.metrics) + _N) + aside, style.COLUMN), style.WIDTH)
     drawn = style.canvas(wide, down * (len(grid.labels) * _ROW + _HEAD) + _FOOT)
     style.head(drawn, experiment)
     panels = drawn.subplots(down, across, sharey=True, squeeze=False)
@@ -105,11 +111,11 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: st
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
         _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds)
         axes.set_title(label)
-        style.part_groups(axes, list(grid.groups.values()), (0, len(METRICS)))
+        style.part_groups(axes, list(grid.groups.values()), (0, len(grid.metrics)))
     style.bottom(panels, len(systems))
     for axes in panels[:, 0]:
         style.name_rows(axes, grid.labels, grid.sources, at=0.5)
-    absent = grid.data[list(METRICS)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
+    absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
     _legend(drawn, absent=bool(absent))
     return drawn
 
@@ -171,18 +177,20 @@ def _draw_panel(
 ) -> None:
     """The cells of one system, the band's corner in each, and n behind each row."""
     # An average that is exactly on a bound can come out of floating point a hair beside it.
-    values = rows[list(METRICS)].astype("float64").round(9)
+    values = rows[list(grid.metrics)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _number(value))
     _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds))
     for row, count in enumerate(rows[grid.count]):
-        axes.text(len(METRICS) + 0.12, row + 0.5, style.count(count), fontsize=style.TINY, va="center")
-    axes.text(len(METRICS) + 0.12, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom")
+        axes.text(len(grid.metrics) + 0.12, row + 0.5, style.count(count), fontsize=style.TINY, va="center")
+    axes.text(len(grid.metrics) + 0.12, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom")
     for text in axes.texts:
         text.set_in_layout(False)
-    axes.set_xlim(0, len(METRICS) + _N / _CELL)
+    axes.set_xlim(0, len(grid.metrics) + _N / _CELL)
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
-    axes.set_xticks(np.arange(len(METRICS)) + 0.5, list(METRICS), rotation=45, ha="left", rotation_mode="anchor")
+    axes.set_xticks(
+        np.arange(len(grid.metrics)) + 0.5, list(grid.metrics.values()), rotation=45, ha="left", rotation_mode="anchor"
+    )
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
 

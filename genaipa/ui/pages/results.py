@@ -15,8 +15,9 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.reports.bootstrap import LEVEL
 from genaipa.reports.figures import style
+from genaipa.reports.tidy import names_of
 from genaipa.scoring.m_all import Band, Bounds, band
-from genaipa.scoring.rubric import METRICS, shown
+from genaipa.scoring.rubric import shown
 from genaipa.ui import charts as spread
 from genaipa.ui.components import component
 from genaipa.ui.pages.overview import scores_of
@@ -45,16 +46,13 @@ if TYPE_CHECKING:
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
-BOUNDS = Bounds()
-"""Where the bands begin, as in a report that was not told otherwise."""
 CELL = "results cell"
 """Where the session keeps which cell of the heat map was chosen."""
 ANSWER = "results answer"
 """Where the session keeps which of its answers was chosen."""
 _ANSWERS = "results answers"
 _GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
-_COLUMNS = (*METRICS, "m_all")
-_SHORT = {"completeness": "complete", "m_all": "M_all"}
+_SHORT = {"completeness": "complete"}
 
 
 Line = dict[Any, Any]
@@ -214,7 +212,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
         st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
     else:
         _behind(desk, user, found, here, line)
-    spread.boxes(found, experiment, BOUNDS)
+    spread.boxes(found, experiment, found.bounds)
 
 
 def _heatmap(found: View, experiment: str, rows: Rows) -> None:
@@ -241,35 +239,41 @@ def _heatmap(found: View, experiment: str, rows: Rows) -> None:
             "label": f"Heat map: {rows} by metric",
             "head": rows,
             "groups": systems,
-            "columns": [{"id": column, "name": _SHORT.get(column, column)} for column in _COLUMNS],
+            "columns": [{"id": column, "name": name} for column, name in _columns(found).items()],
             "rows": [
                 {
                     "name": name,
                     "about": about.get(name, ""),
-                    "groups": [_cells(lines.get((system, name)), rows) for system in systems],
+                    "groups": [_cells(lines.get((system, name)), rows, found) for system in systems],
                 }
                 for name in names
             ],
             "tints": style.BAND_TINTS,
             "chosen": {"group": place.system, "row": place.name, "column": place.column} if place and here else None,
-            "legend": f"Bands: {BOUNDS.in_words}; a filled corner marks Red, an open one Yellow. "
+            "legend": f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
             f"n is the number of {_basis(rows)}.",
         },
         on_chosen_change=choose,
     )
 
 
-def _cells(line: Line | None, rows: Rows) -> dict[str, Any]:
+def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
     """A system's cells in one row, and how many documents or questions they are a mean over."""
     if line is None:
-        return {"n": "", "cells": [None] * len(_COLUMNS)}
+        return {"n": "", "cells": [None] * len(_columns(found))}
     cells = []
-    for column in _COLUMNS:
+    for column in _columns(found):
         value = line[column]
         written = _written(column, value)
-        cells.append({"text": written, "band": _band(column, value)} if written else None)
+        cells.append({"text": written, "band": _band(column, value, found.bounds)} if written else None)
     # A study may have published nothing but the mean over its documents.
     return {"n": f"{line[_basis(rows)]:,}" if line[_basis(rows)] else "mean", "cells": cells}
+
+
+def _columns(found: View) -> dict[str, str]:
+    """The columns of the heat map, and what is written above them."""
+    names = names_of(found.frame) | {"m_all": "M_all"}
+    return {column: _SHORT.get(column, name) for column, name in names.items()}
 
 
 def _basis(rows: Rows) -> str:
@@ -289,7 +293,7 @@ def _line(found: View, place: Place) -> Line | None:
     data = _table_of(found, place.rows).data
     at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
     lines = data[at].to_dict("records")
-    return lines[0] if lines and place.column in _COLUMNS else None
+    return lines[0] if lines and place.column in _columns(found) else None
 
 
 def _written(column: str, value: float) -> str:
@@ -299,8 +303,8 @@ def _written(column: str, value: float) -> str:
     return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
-def _band(column: str, value: float) -> Band:
-    return band(value, BOUNDS.overall if column == "m_all" else BOUNDS)
+def _band(column: str, value: float, bounds: Bounds) -> Band:
+    return band(value, bounds.overall if column == "m_all" else bounds)
 
 
 # -- the answers behind a cell --
@@ -310,8 +314,9 @@ def _behind(desk: Desk, user: User, found: View, place: Place, line: Line) -> No
     """The answers whose scores a cell is a mean of, and one of them to read."""
     part("Behind the cell")
     value = line[place.column]
-    number = f"{_written(place.column, value)} ({_band(place.column, value)})" if value == value else "no value"  # noqa: PLR0124
-    named = f"{place.system}, {place.experiment}: {_SHORT.get(place.column, place.column)} {number}"
+    banded = f" ({_band(place.column, value, found.bounds)})"
+    number = f"{_written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    named = f"{place.system}, {place.experiment}: {_columns(found)[place.column]} {number}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
     answers = found.behind(place.system, place.experiment, place.rows, place.name)
@@ -333,7 +338,7 @@ def _behind(desk: Desk, user: User, found: View, place: Place, line: Line) -> No
         *([Column("question")] if place.rows == "category" else []),
         Column("wording"),
         Column("state"),
-        *(Column(_SHORT.get(column, column), right=True) for column in _two(place.column)),
+        *(Column(_columns(found)[column], right=True) for column in _two(place.column)),
         Column("scores"),
         Column(""),
     ]
