@@ -12,6 +12,7 @@ The same runs, scores and versions give the same bytes.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 import zipfile
 from dataclasses import dataclass
@@ -29,9 +30,9 @@ from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.selection import select
-from genaipa.scoring.rubric import RUBRIC_DIGEST
+from genaipa.scoring.rubric import load_rubric, rubric_file
 from genaipa.scoring.store import existing_store
-from genaipa.workspace import MARKER, find_workspace
+from genaipa.workspace import MARKER, find_workspace, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +98,7 @@ def pack(
         folder = Path(made)
         events = gather(workspace, sources, store).events
         absent = _lay_out(folder, sources, events, whole=whole)
+        _put_rubric(folder, rubric_file(workspace))
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
         found = gather(staged, select(staged, names), store, excluded=excluded)
@@ -107,7 +109,7 @@ def pack(
             names=tuple(names),
             runs=tuple(source.folder.name for source in sources),
             excluded=excluded,
-            rubric=RUBRIC_DIGEST,
+            rubric=load_rubric(workspace).digest,
             absent=tuple(absent),
             versions=versions(),
         )
@@ -127,6 +129,13 @@ def _lay_out(folder: Path, sources: Sequence[Source], events: Sequence[Event], *
                 absent[facts.digest] = Absent(name, facts.digest, facts.source, facts.license)
     put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in events))
     return sorted(absent.values(), key=lambda one: one.document)
+
+
+def _put_rubric(folder: Path, file: Path) -> None:
+    """Give the unpacked study the rubric that it was scored by, unless that ships."""
+    if not file.is_relative_to(shipped()):
+        put(folder / "rubrics" / file.name, file.read_bytes())
+        put(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
 
 
 def _write_zip(file: Path, folder: Path, content: Pack) -> None:

@@ -20,13 +20,14 @@ from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_scores
 from genaipa.scoring.people import People
+from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import Store
 from genaipa.workspace import MARKER, find_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_FOLDERS = ("runs", REPORT)
+_FOLDERS = ("runs", REPORT, "rubrics")
 _LARGEST = 4 * 2**30
 """Bytes that a pack may come to: more is no study."""
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
@@ -61,7 +62,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     except OSError as error:
         raise UsageError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
     here = find_workspace(folder)
-    with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}")) as store:
+    with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
         events = _bring_scores(folder, store)
         found = gather(here, select(here, pack.names), store, excluded=pack.excluded)
     page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))

@@ -26,7 +26,8 @@ def unpack(
 
     check_packages()
     from genaipa.archive.unpack import unpack as unpacked
-    from genaipa.scoring.rubric import RUBRIC_DIGEST
+    from genaipa.scoring.rubric import load_rubric
+    from genaipa.workspace import find_workspace
 
     place = folder or Path(file.stem)
     done = unpacked(file, place)
@@ -34,8 +35,9 @@ def unpack(
     show(f"{place}: {runs}, {number(done.events, 'event')} of scoring; every file as it was packed.")
     for absent in done.pack.absent:
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
-    if done.pack.rubric != RUBRIC_DIGEST:
-        say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({RUBRIC_DIGEST}).")
+    rubric = load_rubric(find_workspace(place)).digest
+    if done.pack.rubric != rubric:
+        say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({rubric}).")
     if done.different:
         raise GenaipaError(
             f"{len(done.different)} of {tables} came out differently than packed, such as {done.different[0]}; "

@@ -195,11 +195,7 @@ def shown(value: float) -> str:
 
 def load_rubric(workspace: Workspace) -> Rubric:
     """The rubric that a workspace scores by; a DataError if it can't be used."""
-    name = _chosen(workspace)
-    files = workspace.names("rubrics")
-    if name not in files:
-        raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{nearest(name, files)}", "rubric")
-    path = files[name][1]
+    path = rubric_file(workspace)
     rubric = read_yaml(path, Rubric)
     for problem in problems(path, rubric):
         raise problem
@@ -210,6 +206,14 @@ def load_rubric(workspace: Workspace) -> Rubric:
 def shipped_rubric() -> Rubric:
     """The paper's rubric, which ships."""
     return read_yaml(shipped() / "rubrics" / f"{SHIPPED}.yaml", Rubric)
+
+
+def rubric_file(workspace: Workspace) -> Path:
+    """The file of the rubric that a workspace scores by; a DataError if there is none."""
+    name, files = _chosen(workspace), workspace.names("rubrics")
+    if name not in files:
+        raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{nearest(name, files)}", "rubric")
+    return files[name][1]
 
 
 def _chosen(workspace: Workspace) -> str:

@@ -81,9 +81,10 @@ class Store:
     Every method raises a GenaipaError, and leaves everything as it was, if the database can't be reached or written.
     """
 
-    def __init__(self, engine: Engine, name: str, rubric: Rubric) -> None:
+    def __init__(self, engine: Engine, name: str, rubric: Rubric, *, damaged: bool = False) -> None:
         self.name, self.rubric = name, rubric
         self._decoder = event_decoder(rubric)
+        self._damaged = damaged
         self._engine = engine
         # The first statement of a transaction that writes: it waits for its turn, and readers don't wait for it.
         sqlite = engine.dialect.name == "sqlite"
@@ -102,15 +103,15 @@ class Store:
         events were changed is one too, unless a `damaged` one is wanted.
         """
         engine, name = connect(url, reading=reading)
-        store = cls(engine, name, rubric or shipped_rubric())
+        store = cls(engine, name, rubric or shipped_rubric(), damaged=damaged)
         try:
-            store._prepare(damaged=damaged)
+            store._prepare()
         except BaseException:
             store.close()
             raise
         return store
 
-    def _prepare(self, *, damaged: bool) -> None:
+    def _prepare(self) -> None:
         writable = is_writable(self._engine)
         with self._writing() if writable else self._reading() as connection:
             taken, known = schema.version(connection), len(schema.STEPS)
@@ -126,7 +127,7 @@ class Store:
                 schema.bring_forward(connection)
                 taken = known
             # An archive of before the chain has none.
-            if taken >= schema.CHAINED and not damaged and (wrong := next(_tail_breaks(connection), "")):
+            if taken >= schema.CHAINED and not self._damaged and (wrong := next(_tail_breaks(connection), "")):
                 raise DataError(
                     self.name,
                     f"the log of scores was changed by something else than genaipa: {wrong} All of it is told by: "
@@ -312,6 +313,8 @@ class Store:
         except msgspec.DecodeError:
             told = "the log of scores has an event that can't be read; which one it is says: genaipa scores verify"
             raise GenaipaError(told) from None
+        if self._damaged:
+            return event
         raise DataError(
             self.name,
             f"{complaint(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep those of "
