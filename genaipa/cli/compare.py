@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.options import ExcludedOption, JsonOption, WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.errors import DataError, UsageError
 
@@ -31,12 +31,10 @@ def compare(
             "--experiment",
             "-e",
             autocompletion=completion.experiments,
-            help="Compare these experiments only; by default, all but regulation.",
+            help="Only these; by default, all but regulation.",
         ),
     ] = None,
-    include_excluded: Annotated[
-        bool, option("--include-excluded", help="Count what the audit of imported data leaves out.")
-    ] = False,
+    include_excluded: ExcludedOption = False,
     anyway: Annotated[
         bool, option("--anyway", help="Compare what is the same where documents, questions or rubric differ.")
     ] = False,
@@ -56,62 +54,58 @@ def compare(
     Differences are A minus B, question by question, with confidence intervals, tests adjusted for their number, and
     effect sizes; for all questions, by source, and by category.
     """
-    from genaipa.cli import console as screen
+    from genaipa.cli.console import print_json, say
     from genaipa.reports import check_packages
     from genaipa.workspace import find_workspace
 
     check_packages()
     from genaipa.reports import comparison
 
-    form = _form(output) if output else ""
-    if output and form:
-        check_new(output, force=force)
+    form = _form(output, force=force) if output else ""
+    here, only = find_workspace(workspace), several(experiment)
     found = comparison.compare(
-        first,
-        second,
-        experiments=several(experiment),
-        excluded=include_excluded,
-        anyway=anyway,
-        workspace=find_workspace(workspace),
+        first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
     )
     for problem in found.problems:
-        screen.say(problem)
+        say(problem)
     if output:
         _write(found, output, form, force=force)
-        screen.say(f"Written to {output}.")
+        say(f"Written to {output}.")
     if json:
-        screen.print_json(found.as_json())
+        print_json(found.as_json())
     else:
         _show(found, everything=everything)
 
 
-def _form(output: Path) -> str:
-    """The suffix of the file that is to be written; empty for a folder."""
+def _form(output: Path, *, force: bool) -> str:
+    """The suffix of the file that is to be written; empty for a folder. A UsageError for a file that may not be."""
     if output.is_dir() or not output.suffix:
         return ""
     from genaipa.reports.comparison import FORMS
 
     if output.suffix not in FORMS:
         raise UsageError(f"{output}: the forms of a comparison are {', '.join(FORMS)}, or a folder with all of them.")
+    check_new(output, force=force)
     return output.suffix
 
 
 def _show(found: Comparison, *, everything: bool) -> None:
     """Print the finding, then the rows it rests on: those that could be tested, or all."""
-    from genaipa.cli import console as screen
+    from genaipa.cli.console import number, printable, show
+    from genaipa.cli.console import table as print_table
     from genaipa.reports import render
 
     table, tested = found.table, found.table.data["test"] != "none"
     if not everything and tested.any():
         table = replace(table, data=table.data[tested])
     for sentence in (f"{table.title}: differences are A \u2212 B.", *found.finding):
-        screen.show(screen.printable(sentence))
+        show(printable(sentence))
     headings, rows = render.headings(table), render.rows(table)
-    screen.table(headings, rows, right=render.numeric(table), flexible=len(headings) - 1)
+    print_table(headings, rows, right=render.numeric(table), flexible=len(headings) - 1)
     if len(table.data) < len(found.table.data):
-        left = screen.number(len(found.table.data) - len(table.data), "row")
-        screen.show(f"{left} on too few questions to test: --all shows them too.")
-    screen.show(screen.printable(found.method))
+        left = number(len(found.table.data) - len(table.data), "row")
+        show(f"{left} on too few questions to test: --all shows them too.")
+    show(printable(found.method))
 
 
 def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:

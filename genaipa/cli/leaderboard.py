@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.options import ExcludedOption, JsonOption, WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
     ExperimentOption,
@@ -48,9 +48,7 @@ def leaderboard(
         option("--output", "-o", metavar="FILE", help="Write it to a .csv, .html, .tex or .txt file instead."),
     ] = None,
     force: ForceOption = False,
-    include_excluded: Annotated[
-        bool, option("--include-excluded", help="Count what an audit left out as well.")
-    ] = False,
+    include_excluded: ExcludedOption = False,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -49,6 +49,7 @@ WorkspaceOption = Annotated[
         callback=_note_workspace,
     ),
 ]
+ExcludedOption = Annotated[bool, option("--include-excluded", help="Count what an audit left out as well.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
 OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: what isn't here is an error.")]
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import WorkspaceOption, option, several
+from genaipa.cli.options import ExcludedOption, WorkspaceOption, option, several
 from genaipa.cli.output import ForceOption, check_new
 from genaipa.errors import UsageError, command
 
@@ -26,9 +26,7 @@ def pack(
         Path | None,
         option("--output", "-o", metavar="FILE", help="The archive, a .zip file; by default NAME.zip here."),
     ] = None,
-    include_excluded: Annotated[
-        bool, option("--include-excluded", help="Count what an audit left out as well.")
-    ] = False,
+    include_excluded: ExcludedOption = False,
     force: ForceOption = False,
     with_texts: Annotated[
         bool,

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.options import ExcludedOption, JsonOption, WorkspaceOption, option, several
 from genaipa.errors import UsageError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.report import Report
     from genaipa.scoring.m_all import Bounds
     from genaipa.workspace import Workspace
+
+_GreenOption = Annotated[
+    float | None,
+    option("--green", help="Averages of a metric from here up are Green (by default, as the rubric says)."),
+]
+_RedOption = Annotated[
+    float | None, option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).")
+]
 
 
 def report(
@@ -30,16 +41,9 @@ def report(
         Path | None,
         option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),
     ] = None,
-    include_excluded: Annotated[
-        bool, option("--include-excluded", help="Count what an audit left out as well.")
-    ] = False,
-    green: Annotated[
-        float | None,
-        option("--green", help="Averages of a metric from here up are Green (by default, as the rubric says)."),
-    ] = None,
-    red: Annotated[
-        float | None, option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).")
-    ] = None,
+    include_excluded: ExcludedOption = False,
+    green: _GreenOption = None,
+    red: _RedOption = None,
     formats: Annotated[
         list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default all).")
     ] = None,
@@ -59,22 +63,18 @@ def report(
 
     An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
     """
-    from genaipa.cli.console import err, print_json, printable, say
+    from genaipa.cli.console import print_json, say
     from genaipa.reports import check_packages
     from genaipa.workspace import find_workspace
 
-    bounds, wanted = _bounds(find_workspace(workspace), green, red), _formats(several(formats))
-    if frame is not None and frame.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"'{frame.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+    here = find_workspace(workspace)
+    bounds, wanted = _bounds(here, green, red), _formats(several(formats))
+    _check_frame(frame)
     check_packages()
-    with err().status("reading the runs") as status:
-        from genaipa.reports import report as reports
-        from genaipa.reports.writing import default_folder, selection_of
+    from genaipa.reports import report as reports
+    from genaipa.reports.writing import default_folder, selection_of
 
-        def tell(now: str) -> None:
-            status.update(printable(now))
-
-        here = find_workspace(workspace)
+    with _telling("reading the runs") as tell:
         made = reports.report(several(run), workspace=here, excluded=include_excluded, bounds=bounds, tell=tell)
         folder = output or default_folder(here, made.selection)
         before = selection_of(folder)
@@ -91,8 +91,21 @@ def report(
         _open(page)
 
 
+@contextlib.contextmanager
+def _telling(first: str) -> Iterator[Callable[[str], None]]:
+    """Show on the terminal what is under way: `first`, then whatever the function is told."""
+    from genaipa.cli.console import err, printable
+
+    with err().status(first) as status:
+        yield lambda now: status.update(printable(now))
+
+
+def _check_frame(path: Path | None) -> None:
+    if path is not None and path.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+
+
 def _open(page: Path) -> None:
-    """Show a page in the browser."""
     import webbrowser
 
     from genaipa.cli.console import say
