@@ -8,16 +8,15 @@ expects a workspace with a run, as `finished_run` writes it, and prints how many
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 from itertools import islice
 from pathlib import Path
 
-from genaipa.runs.folder import find_run
-from genaipa.scoring.answers import Pool
+import genaipa
 from genaipa.scoring.events import Event, now
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.store import Store, database_url
-from genaipa.workspace import find_workspace
+from genaipa.scoring.store import open_store
 
 _AT_ONCE = 50_000
 
@@ -45,13 +44,12 @@ def main() -> None:
     parser.add_argument("run")
     parser.add_argument("--analysts", type=int, default=10)
     wanted = parser.parse_args()
-    here = find_workspace(wanted.workspace)
-    scores = _scores(Pool(here, [find_run(here, wanted.run)]).answers, wanted.analysts, seed=7)
-    store = Store.open(database_url(here))
-    given = 0
-    while batch := list(islice(scores, _AT_ONCE)):
-        given += store.append(batch)
-    store.close()
+    run = genaipa.load_run(wanted.run, wanted.workspace)
+    answers = dict.fromkeys(record.digest for record in run.answers())
+    scores, given = _scores(answers, wanted.analysts, seed=7), 0
+    with contextlib.closing(open_store(run.workspace)) as store:
+        while batch := list(islice(scores, _AT_ONCE)):
+            given += store.append(batch)
     print(given)
 
 

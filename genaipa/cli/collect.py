@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.console import number, printable, say, show
+from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ def collect(
     ] = False,
     replace: Annotated[bool, option("--replace", help="Let a changed reply take the place of the one kept.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Import the replies of web chats that are run by hand.
 
@@ -43,11 +43,10 @@ def collect(
     from genaipa.cli.run_summary import print_closing
     from genaipa.execution import run as study
     from genaipa.execution.request import resume
-    from genaipa.workspace import find_workspace
 
     if terminal and (files or replace):
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --replace.")
-    here = find_workspace(workspace)
+    here = current_workspace()
     prepared = resume(here, run, TerminalObserver())
     folder = prepared.open()
     with folder.writing():
@@ -70,7 +69,6 @@ def _from_terminal(manual: ManualRun) -> Collected:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
-    from genaipa.cli.console import printable, say
     from genaipa.execution.manual import Collected
 
     total = Collected()
@@ -102,7 +100,6 @@ def _lines() -> Iterator[str]:
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
-    from genaipa.cli.console import number, show
     from genaipa.tasks.procedure import SUMMARY
 
     known = f"; in already: {collected.known}" if collected.known else ""

@@ -61,7 +61,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 _GROUPS = {"runs": (runs.app, Listing), "scores": (scores.app, Group), "policies": (policies.app, Group)}
 
 
-_NOWHERE = (init.init, pull.pull, unpack.unpack)
+_NOWHERE = (init.init, unpack.unpack)
 """Commands that work outside of any workspace."""
 
 

@@ -31,80 +31,56 @@ def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> 
         except (GenaipaError, OSError):
             return []
 
-    complete.__doc__ = names.__doc__
     return complete
 
 
-@_completing
-def systems(here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The short names of the catalog, and the systems that need no key."""
+def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.systems.catalog import load_catalog
     from genaipa.systems.provider import builtin_systems
 
     return [*builtin_systems(), *load_catalog(here)]
 
 
-@_completing
-def documents(here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The documents that are here, and those that can be pulled."""
+def _documents(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.datasets.base import datasets
 
     return sorted({*here.names("policies"), *(name for known in datasets() for name in known.documents)})
 
 
-@_completing
-def experiments(_here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The presets."""
+def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.experiments import EXPERIMENTS
 
-    return list(EXPERIMENTS)
+    return EXPERIMENTS
 
 
-@_completing
-def initializations(_here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The ways in which a system is introduced to a document."""
+def _initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.records import INITIALIZATIONS
 
-    return list(INITIALIZATIONS)
+    return INITIALIZATIONS
 
 
-@_completing
-def wordings(_here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The wordings of a question."""
+def _wordings(_here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.questions.sets import WORDINGS
 
     return [*WORDINGS, "all"]
 
 
-@_completing
-def question_sets(here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The question sets."""
-    return list(here.names("questions"))
+def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
+    """The newest first."""
+    from genaipa.runs.folder import run_folders
+
+    return ["latest", *(folder.name for folder in reversed(run_folders(here)))]
 
 
-@_completing
-def prompts(here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The templates."""
-    return list(here.names("prompts"))
-
-
-@_completing
-def runs(here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The runs, the newest first."""
-    return _runs(here)
-
-
-@_completing
-def runs_and_systems(here: Workspace, _: dict[str, Any]) -> list[str]:
-    """The runs, and the systems that were asked in them."""
+def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
+    """The runs, after the systems that were asked in them."""
     from genaipa.runs.folder import run_folders
 
     asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
-    return [*sorted(asked), *_runs(here)]
+    return [*sorted(asked), *_runs(here, given)]
 
 
-@_completing
-def answers(here: Workspace, given: dict[str, Any]) -> list[str]:
+def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
     """The questions of the run that is named before."""
     from genaipa.runs.folder import find_run
 
@@ -112,7 +88,8 @@ def answers(here: Workspace, given: dict[str, Any]) -> list[str]:
     return sorted({question for order in orders.values() for question in order})
 
 
-def _runs(here: Workspace) -> list[str]:
-    from genaipa.runs.folder import run_folders
-
-    return ["latest", *(folder.name for folder in reversed(run_folders(here)))]
+systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
+initializations, wordings = map(_completing, (_initializations, _wordings))
+question_sets = _completing(lambda here, _given: here.names("questions"))
+prompts = _completing(lambda here, _given: here.names("prompts"))
+runs, runs_and_systems, answers = map(_completing, (_runs, _runs_and_systems, _answers))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.options import JsonOption, WorkspaceOption
+from genaipa.cli.console import print_json, show
+from genaipa.cli.options import JsonOption, current_workspace
 from genaipa.cli.pull import named_dataset
 from genaipa.datasets.base import DATASETS
 
@@ -18,16 +19,12 @@ if TYPE_CHECKING:
 def import_(
     dataset: Annotated[str | None, typer.Argument(help=f"Which study: {', '.join(DATASETS)}.")] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Import a published study as runs and scores, with an audit of its data.
 
     Pull it first. What is imported already is left alone.
     """
-    from genaipa.cli.console import print_json
-    from genaipa.workspace import find_workspace
-
-    done = named_dataset(dataset, "import").import_study(find_workspace(workspace))
+    done = named_dataset(dataset, "import").import_study(current_workspace())
     if json:
         print_json(_facts(done))
     else:
@@ -51,7 +48,6 @@ def _kinds(done: Imported) -> list[tuple[str, int]]:
 
 
 def _print(done: Imported) -> None:
-    from genaipa.cli.console import show
 
     width = max(map(len, done.runs), default=0)
     for system, runs in done.runs.items():

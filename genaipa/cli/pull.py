@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, option
+from genaipa.cli.console import err, print_json, say, show
+from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.datasets.base import DATASETS
+from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,19 +29,16 @@ def pull(
     ] = None,
     offline: OfflineOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Download a published data set: documents, questions, annotated answers, recordings.
 
     Each file is checked against its published hash, and fetched only once.
     """
-    from genaipa.cli.console import print_json, say, show
     from genaipa.policies.document import document_names
-    from genaipa.workspace import find_workspace
 
     known = named_dataset(dataset, "pull")
     result = pull_shown(known, origin=source, offline=offline)
-    documents = [name for name, (layer, _) in document_names(find_workspace(workspace)).items() if layer == "pulled"]
+    documents = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
     if json:
         print_json(
             {
@@ -67,7 +66,6 @@ def pull(
 def named_dataset(name: str | None, verb: str) -> Dataset:
     """The data set that a command names; a UsageError that lists them where none is named."""
     from genaipa.datasets.base import find, names
-    from genaipa.errors import UsageError
 
     if name is None:
         commands = [f"genaipa {verb} {known}" for known in names()]
@@ -84,8 +82,6 @@ def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = F
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many files of a pull are done."""
-    from genaipa.cli.console import err, say
-
     said, console = f"pulling {title}", err()
     if console.is_terminal:
         with console.status(said) as status:

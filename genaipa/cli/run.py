@@ -10,37 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from genaipa.cli.options import JsonOption, OfflineOption, WorkspaceOption, several
-from genaipa.cli.run_options import (
-    AcknowledgeOption,
-    ConfigOption,
-    ConversationOption,
-    DryRunOption,
-    EstimateOption,
-    ExperimentOption,
-    InitializationOption,
-    LimitOption,
-    MaxConnectionsOption,
-    MaxCostOption,
-    MaxRetriesOption,
-    MaxTokensOption,
-    NameOption,
-    NewOption,
-    PartTokensOption,
-    PolicyOption,
-    QuestionsOption,
-    RepetitionsOption,
-    ResumeOption,
-    SamplingSeedOption,
-    SeedOption,
-    SummaryWordsOption,
-    SystemOption,
-    TaskOption,
-    TemperatureOption,
-    TimeoutOption,
-    WordingOption,
-    YesOption,
-)
+from genaipa.cli import run_options as options
+from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import SpendingCapError, UsageError
 
 if TYPE_CHECKING:
@@ -63,37 +34,36 @@ BESIDE_RESUME = frozenset(
 
 def run(
     context: typer.Context,
-    system: SystemOption = None,
-    policy: PolicyOption = None,
-    task: TaskOption = "procedure",
-    experiment: ExperimentOption = None,
-    initialization: InitializationOption = None,
-    wording: WordingOption = None,
-    repetitions: RepetitionsOption = 1,
-    conversation: ConversationOption = "shared",
-    questions: QuestionsOption = None,
-    limit: LimitOption = None,
-    seed: SeedOption = 0,
-    part_tokens: PartTokensOption = None,
-    acknowledge: AcknowledgeOption = False,
-    summary_words: SummaryWordsOption = 400,
-    temperature: TemperatureOption = None,
-    max_tokens: MaxTokensOption = None,
-    sampling_seed: SamplingSeedOption = None,
-    max_connections: MaxConnectionsOption = 10,
-    max_retries: MaxRetriesOption = 5,
-    timeout: TimeoutOption = 120.0,
-    max_cost: MaxCostOption = None,
-    name: NameOption = None,
-    resume: ResumeOption = None,
-    new: NewOption = False,
-    dry_run: DryRunOption = False,
-    estimate: EstimateOption = False,
-    yes: YesOption = False,
+    system: options.System = None,
+    policy: options.Policy = None,
+    task: options.Task = "procedure",
+    experiment: options.Experiment = None,
+    initialization: options.Initialization = None,
+    wording: options.Wording = None,
+    repetitions: options.Repetitions = 1,
+    conversation: options.Conversation = "shared",
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 0,
+    part_tokens: options.PartTokens = None,
+    acknowledge: options.Acknowledge = False,
+    summary_words: options.SummaryWords = 400,
+    temperature: options.Temperature = None,
+    max_tokens: options.MaxTokens = None,
+    sampling_seed: options.SamplingSeed = None,
+    max_connections: options.MaxConnections = 10,
+    max_retries: options.MaxRetries = 5,
+    timeout: options.Timeout = 120.0,
+    max_cost: options.MaxCost = None,
+    name: options.Name = None,
+    resume: options.Resume = None,
+    new: options.New = False,
+    dry_run: options.DryRun = False,
+    estimate: options.Estimate = False,
+    yes: options.Yes = False,
     offline: OfflineOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    config: ConfigOption = None,
+    config: options.Config = None,
 ) -> None:
     """Ask systems every question about documents, and keep every answer.
 
@@ -103,9 +73,8 @@ def run(
     from genaipa.cli.progress import TerminalObserver
     from genaipa.execution import request
     from genaipa.execution.engine import RunLimits
-    from genaipa.workspace import find_workspace
 
-    here, observer = find_workspace(workspace), TerminalObserver(yes=yes)
+    here, observer = current_workspace(), TerminalObserver(yes=yes)
     if resume is not None:
         _refuse_other_plan(context)
         prepared = request.resume(here, resume, observer, offline=offline)

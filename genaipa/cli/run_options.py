@@ -39,7 +39,7 @@ def _config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-SystemOption = Annotated[
+System = Annotated[
     list[str] | None,
     option(
         "--system",
@@ -48,7 +48,7 @@ SystemOption = Annotated[
         help="Who is asked: a short name or provider/model; several by commas or repeats.",
     ),
 ]
-PolicyOption = Annotated[
+Policy = Annotated[
     list[str] | None,
     option(
         "--policy",
@@ -57,7 +57,7 @@ PolicyOption = Annotated[
         help="The documents: privacy policies or regulations.",
     ),
 ]
-TaskOption = Annotated[
+Task = Annotated[
     str,
     option(
         "--task",
@@ -65,7 +65,7 @@ TaskOption = Annotated[
         help="What is asked: procedure (the paper's), a task that a package brings, or your own module:Class.",
     ),
 ]
-ExperimentOption = Annotated[
+Experiment = Annotated[
     str | None,
     option(
         "--experiment",
@@ -74,7 +74,7 @@ ExperimentOption = Annotated[
         help="quality, robustness, recall, summary, summary-by-name, regulation or procedure (all four).",
     ),
 ]
-InitializationOption = Annotated[
+Initialization = Annotated[
     list[str] | None,
     option(
         "--initialization",
@@ -83,7 +83,7 @@ InitializationOption = Annotated[
         help="company-name, document, summary-by-name, summary-of-document.",
     ),
 ]
-WordingOption = Annotated[
+Wording = Annotated[
     list[str] | None,
     option(
         "--wording",
@@ -91,13 +91,11 @@ WordingOption = Annotated[
         help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
     ),
 ]
-RepetitionsOption = Annotated[
-    int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)
-]
-ConversationOption = Annotated[
+Repetitions = Annotated[int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)]
+Conversation = Annotated[
     str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
 ]
-QuestionsOption = Annotated[
+Questions = Annotated[
     list[str] | None,
     option(
         "--questions",
@@ -107,31 +105,29 @@ QuestionsOption = Annotated[
         help="Question sets instead of the ones for the document's kind.",
     ),
 ]
-LimitOption = Annotated[
+Limit = Annotated[
     str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
 ]
-SeedOption = Annotated[int, option("--seed", help="Decides the shuffles.", min=-_LARGEST, max=_LARGEST)]
-PartTokensOption = Annotated[
+Seed = Annotated[int, option("--seed", help="Decides the shuffles.", min=-_LARGEST, max=_LARGEST)]
+PartTokens = Annotated[
     int | None,
     option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
 ]
-AcknowledgeOption = Annotated[
+Acknowledge = Annotated[
     bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
 ]
-SummaryWordsOption = Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)]
-TemperatureOption = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
-MaxTokensOption = Annotated[
-    int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)
-]
-SamplingSeedOption = Annotated[
+SummaryWords = Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)]
+Temperature = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
+MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)]
+SamplingSeed = Annotated[
     int | None,
     option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST),
 ]
-MaxConnectionsOption = Annotated[
+MaxConnections = Annotated[
     int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
 ]
-MaxRetriesOption = Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)]
-TimeoutOption = Annotated[
+MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)]
+Timeout = Annotated[
     float,
     option(
         "--timeout",
@@ -141,7 +137,7 @@ TimeoutOption = Annotated[
         max=86_400,
     ),
 ]
-MaxCostOption = Annotated[
+MaxCost = Annotated[
     float | None,
     option(
         "--max-cost",
@@ -150,8 +146,8 @@ MaxCostOption = Annotated[
         parser=_cap,
     ),
 ]
-NameOption = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
-ResumeOption = Annotated[
+Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
+Resume = Annotated[
     str | None,
     option(
         "--resume",
@@ -160,11 +156,11 @@ ResumeOption = Annotated[
         help="Go on with this run (name, part of it, or latest).",
     ),
 ]
-NewOption = Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")]
-DryRunOption = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
-EstimateOption = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
-YesOption = Annotated[bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")]
-ConfigOption = Annotated[
+New = Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")]
+DryRun = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
+Estimate = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
+Yes = Annotated[bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")]
+Config = Annotated[
     Path | None,
     option(
         "--config",

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import JsonOption, WorkspaceOption, option, several
+from genaipa.cli.console import print_json, say, show, show_facts, table
+from genaipa.cli.options import JsonOption, current_workspace, option, several
+from genaipa.errors import GenaipaError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,19 +29,15 @@ def systems(
     ] = None,
     check: Annotated[bool, option("--check", help="Really start them, and say what their server answers.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """List systems (models), and what each still needs: a key, a package, a server.
 
     Nothing is asked and nothing costs money.
     """
-    from genaipa.cli.console import say
-    from genaipa.errors import UsageError
     from genaipa.systems.catalog import load_catalog, own_entries, resolve
     from genaipa.systems.provider import builtin_systems
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     chosen = several(names)
     if check and not chosen:
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
@@ -50,8 +48,6 @@ def systems(
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]
     if json:
-        from genaipa.cli.console import print_json
-
         print_json(rows)
         return
     _print_table(rows)
@@ -92,8 +88,6 @@ def _price(tariff: Tariff, *, output: bool = False) -> float:
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
     """The systems of a provider under what they still need."""
-    from genaipa.cli.console import show, table
-
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
@@ -143,7 +137,6 @@ def _price_sources(rows: list[dict[str, Any]]) -> str:
 
 
 def _print_details(rows: list[dict[str, Any]]) -> None:
-    from genaipa.cli.console import show
 
     for row in rows:
         if row["settings"] is not None:
@@ -154,7 +147,6 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
 
 
 def _print_forms() -> None:
-    from genaipa.cli.console import show, show_facts
     from genaipa.systems.provider import providers
 
     forms = [(provider.form, provider.about) for provider in providers()]
@@ -170,8 +162,6 @@ def _print_forms() -> None:
 def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
     """Start each system and close it again; 1 if one is not ready."""
     import asyncio
-
-    from genaipa.cli.console import print_json, say, show
 
     found = []
     for system in resolved:
@@ -189,7 +179,6 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 
 async def _start(resolved: Resolved) -> dict[str, Any]:
     """What `start` said."""
-    from genaipa.errors import GenaipaError
     from genaipa.execution.prepare import start
     from genaipa.systems.base import Readiness
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.options import JsonOption, WorkspaceOption, option
+from genaipa.cli.console import print_json, show, table
+from genaipa.cli.options import JsonOption, current_workspace, option
 
 if TYPE_CHECKING:
     from genaipa.validation.data_files import Finding, Validation
@@ -33,18 +34,15 @@ def validate(
         option("--data", help="Read every text of the runs and every score as well, and hold it against its digest."),
     ] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Check all data files of a workspace, and list every problem.
 
     Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1
     if there is an error; warnings leave it at 0.
     """
-    from genaipa.cli.console import print_json
     from genaipa.validation.data_files import validate as validated
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     done = validated(here, data=data)
     if json:
         counts = {kind: {"fine": fine, "checked": total} for kind, (fine, total) in done.counts.items()}
@@ -57,7 +55,6 @@ def validate(
 
 
 def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
-    from genaipa.cli.console import table
 
     if not findings:
         return
@@ -71,7 +68,6 @@ def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
 
 
 def _print_counts(done: Validation) -> None:
-    from genaipa.cli.console import show
 
     checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in done.counts.items() if total]
     fine, total = (sum(counts) for counts in zip(*done.counts.values(), strict=True))
