@@ -1,7 +1,7 @@
 """Every error that a user of genaipa can meet.
 
     GenaipaError                 exit code 1
-    ├── UsageError               2   the command line, the environment or a file says something that can't be done
+    ├── UsageError               2   the command line, the environment or a file asks for the impossible
     │   ├── UnknownNameError     2   a name that doesn't exist, with the nearest one that does
     │   └── DataError            2   a data file: names the file, the entry and the remedy
     ├── NoReplyError             1   a system gave no reply
@@ -50,14 +50,14 @@ class UsageError(GenaipaError):
 
 
 class UnknownNameError(UsageError):
-    """A name that doesn't exist; says which one is nearest and what does exist."""
+    """A name that doesn't exist; the message names the nearest one, or those that exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         super().__init__(f"no {kind} '{clipped(name)}'{nearest(name, known)}{' ' + hint if hint else ''}")
 
 
 class DataError(UsageError):
-    """A data file that can't be used: the file, the entry in it, what is wrong and what to do."""
+    """A data file that can't be used: file, entry, problem and remedy."""
 
     def __init__(self, path: Path | str, problem: str, entry: str = "") -> None:
         super().__init__(f"{path}{': ' + entry if entry else ''}: {problem}")
@@ -65,9 +65,9 @@ class DataError(UsageError):
 
 
 class NoReplyError(GenaipaError):
-    """A system gave no reply: `kind` in a word, the HTTP `status` if there was one, after how many `attempts`.
+    """A system gave no reply: `kind` in a word, the HTTP `status` if any, the number of `attempts`.
 
-    `usage` are the tokens that were paid for all the same.
+    `usage` are the tokens that were paid nevertheless.
     """
 
     def __init__(self, message: str, *, kind: str = "error", status: int | None = None) -> None:
@@ -79,7 +79,7 @@ class NoReplyError(GenaipaError):
 
     @property
     def signature(self) -> tuple[str, int | None, str]:
-        """What makes two failures the same failure."""
+        """Equal for failures that are the same."""
         return (self.kind, self.status, str(self))
 
 
@@ -138,31 +138,30 @@ class SpendingCapError(GenaipaError):
 
 
 def command(*words: object) -> str:
-    """A command as it is printed for someone to paste: each word quoted for the shell where it has to be."""
+    """Format a command to paste, its words quoted for the shell."""
     return shlex.join(map(str, words))
 
 
 SHOWN = 60
-"""Characters of somebody's word that a message quotes."""
+"""Characters of a name that a message quotes at most."""
 
 
 def clipped(text: str, most: int = SHOWN) -> str:
-    """The text, cut with `…` where it is longer than a message should be."""
+    """Cut a text with `…` if it is too long for a message."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """The one of the known names that was most likely meant; empty if none is near."""
+    """Most similar known name; empty if none is near."""
     names, name = sorted(set(known)), name[: 2 * SHOWN]
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return (close or [other for other in names if other.lower() == name.lower()] or [""])[0]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`: did you mean 'uber'?` or `; known: …`, to stand behind a name that doesn't exist."""
+    """`: did you mean 'uber'?` or `; known: …`, to follow an unknown name."""
     names = sorted(set(known))
-    close = closest(name, names)
-    if close:
+    if close := closest(name, names):
         return f": did you mean '{close}'?"
     if not names:
         return "."

@@ -1,9 +1,8 @@
-"""Which folders exist, nearest first.
+"""The layers of data folders: the user's workspace, pulled data, shipped data.
 
-A name (a prompt, a question set, a policy, annotations, a rubric) is looked up in the user's workspace, then in what
-was pulled, then in what ships; the first that has it wins, name by name. The workspace is `--workspace`, else
-`GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`; without one, runs are written to the folder
-that genaipa is called in.
+A name (a prompt, a question set, a policy, annotations, a rubric) is looked up layer by layer; the nearest wins. The
+workspace is `--workspace`, else `GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`; without one,
+runs are written to the working folder.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "annotations": (".yaml",),
     "rubrics": (".yaml",),
 }
-"""Kind of data → how the names of its files end; a policy's YAML file stands beside its text."""
+"""Kind of data → suffixes of its files; a policy's YAML file is beside its text."""
 MARKER = "genaipa.toml"
 RUNS = "runs"
 SYSTEMS = "systems.yaml"
@@ -59,25 +58,24 @@ class Workspace:
 
     @property
     def runs(self) -> Path:
-        """Where run folders are written; a UsageError where that can't be a folder."""
+        """Folder of run folders; a UsageError if it can't be one."""
         path = self.home / RUNS
-        problem = no_folder(path)
-        if problem:
+        if problem := no_folder(path):
             raise UsageError(f"{path} {problem}")
         return path
 
     @property
     def systems_file(self) -> Path | None:
-        """The user's own additions to the catalog of systems; None where there is no workspace, or no such file."""
+        """The user's additions to the catalog of systems; None without a workspace or the file."""
         path = self.home / SYSTEMS
         return path if self.layers[0][0] == "workspace" and path.is_file() else None
 
     def names(self, kind: Kind) -> dict[str, tuple[str, Path]]:
-        """Name → (layer, file) for every data file of a kind, each from the nearest layer that has it."""
+        """Map each name of a kind to (layer, file) in the nearest layer that has it."""
         return {name: places[0] for name, places in self.every(kind).items()}
 
     def every(self, kind: Kind) -> dict[str, list[tuple[str, Path]]]:
-        """Name → (layer, file) in each layer that has a data file of that kind and name, the nearest first."""
+        """Map each name of a kind to (layer, file) in every layer that has it, nearest first."""
         found: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
@@ -89,7 +87,7 @@ class Workspace:
         return dict(sorted(found.items()))
 
     def from_layer(self, number: int) -> Workspace:
-        """The same without the layers that are nearer than this one."""
+        """Leave out the layers that are nearer than this one."""
         return Workspace(home=self.home, layers=self.layers[number:])
 
 
@@ -98,7 +96,7 @@ WorkspaceLike = Workspace | Path | str | None
 
 
 def elsewhere(home: Path) -> tuple[str, ...]:
-    """What a printed command has to carry so that it works on this workspace: nothing, if the next one would anyway."""
+    """Options that a printed command needs to find this workspace; none if it would anyway."""
     try:
         found = find_workspace().home
     except UsageError:
@@ -107,23 +105,22 @@ def elsewhere(home: Path) -> tuple[str, ...]:
 
 
 def no_folder(path: Path) -> str:
-    """Why that place can't be used as a folder; empty where it is one, or where nothing is there yet."""
+    """Why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
     if path.is_symlink() and not path.exists():
         return f"is a link to {path.readlink()}, which isn't there; remove it, or make what it points to."
     return "is not a folder; move it away." if path.exists() and not path.is_dir() else ""
 
 
 def shipped() -> Path:
-    """The data that comes with genaipa: inside the wheel, or at the root of a checkout."""
+    """Folder of shipped data: inside the wheel, or the root of a checkout."""
     package = Path(__file__).resolve().parent
     inside = package / "_data"
     return inside if inside.is_dir() else package.parent
 
 
 def cache() -> Path:
-    """Where pulled data is kept for ever: `GENAIPA_CACHE`, else the user's cache folder."""
-    set_by_user = os.environ.get("GENAIPA_CACHE")
-    if set_by_user:
+    """Folder of pulled data, never cleared: `GENAIPA_CACHE`, else the user's cache folder."""
+    if set_by_user := os.environ.get("GENAIPA_CACHE"):
         return Path(set_by_user).expanduser()
     import platformdirs
 
@@ -131,7 +128,7 @@ def cache() -> Path:
 
 
 def pulled() -> Path:
-    """The data folders that `genaipa pull` fills."""
+    """Data folders that `genaipa pull` fills."""
     return cache() / "data"
 
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
-    """The section that a citation names; None if there is none.
+    """Find the section that a citation names; None without any.
 
     A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
-    subdivision that is no section of its own stands for the section it is in. Of several ("Chapter III, Section 2")
-    the innermost is meant.
+    subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
+    innermost is meant.
     """
     wanted = " ".join(label.split()).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     called = re.sub(
@@ -39,21 +39,21 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
 
 
 def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
-    """The section with a title or label, whatever its case."""
+    """Find a section by title or label, in any case."""
     wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
     same = (section for section in sections if wanted in (section.title.casefold(), section.label.casefold()))
     return next(same, None) if wanted else None
 
 
 def _cited(wanted: str) -> list[str]:
-    """The numbers that a citation names, with their words; one without a word only where the citation begins so."""
+    """Read the numbers of a citation, with their words; one without a word only at the beginning."""
     worded = [cite(*match.groups()) for match in re.finditer(rf"(?<!\w)({WORD})\s*({NUMBER})", wanted)]
     bare = re.match(rf"({NUMBER})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)", wanted)
     return worded or ([bare.group(1)] if bare else [])
 
 
 def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
-    """The sections with a number; the one above, where that has no sections of its own in which it could be."""
+    """Find sections by number; else the one above, if that has no subsections."""
     wanted = _parsed(cited)
     numbers = [_parsed(section.number) for section in sections]
     words = {wanted[0]}
@@ -72,7 +72,7 @@ _ALIKE = {"", "Article", "Clause"}
 
 
 def _parsed(number: str) -> tuple[str, tuple[str, ...]]:
-    """The word and the parts of a number, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
+    """Split a number into word and steps, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
     word, _, counted = number.rpartition(" ")
     first, *rest = counted.split(".")
     return word, (str(from_roman(first) or first), *rest) if first else ()

@@ -33,7 +33,7 @@ _MOST_SPANNED = 100
 
 
 @dataclass(frozen=True)
-class Held:
+class Structures:
     """Tables and lists of a page, and how many of them are not (wholly) in the text."""
 
     tables: int = 0
@@ -91,7 +91,7 @@ class Page:
                 above = []
         return True
 
-    def held(self, text: str) -> Held:
+    def held(self, text: str) -> Structures:
         """Which tables and lists of the whole page are in a text; menus (lists of links alone) don't count."""
         return _held(self._whole, text)
 
@@ -137,11 +137,11 @@ def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
             yield "list", [[next(_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
 
 
-def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Held:
+def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Structures:
     lines = {"table": _Lines(text, r"\|"), "list": _Lines(text, r"(?:[-*+]|\d+[.)])\s")}
     lost = [kind for kind, entries in structures if not all(lines[kind].have(entry) for entry in entries)]
     kinds = [kind for kind, _ in structures]
-    return Held(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
+    return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
 
 class _Lines:

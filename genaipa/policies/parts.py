@@ -1,4 +1,4 @@
-"""Split a document into the parts in which it is announced to a system (paper, section 3 and Appendix A)."""
+"""Split a document into the parts that a system is given (paper, section 3 and Appendix A)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _BORDERS = [
 
 
 def split_parts(document: Document, size: int, count: Callable[[str], int]) -> list[str]:
-    """The text in parts of at most `size` tokens as `count` counts them; joined, they are the document.
+    """Split the text into parts of at most `size` tokens, as `count` counts; joined, they are the document.
 
-    A document that fits in one part stays whole. Blanks that no part has room for go with the text around them.
+    A document that fits in one part stays whole. Blanks without room in a part stay with the text around them.
     """
     text = document.text
     if count(text) <= size:

@@ -1,8 +1,8 @@
 """Recognise the sections of a document from its headings and numbering.
 
-A document with Markdown headings has exactly those. Otherwise the outline is read from lines that look like headings
-and whose numbers rise, so that lists, tables of contents and sentences are left out. A document that is one long line
-has an outline only where its numbering (I., II., … with A., B., … beneath) is unambiguous.
+Markdown headings are the sections, if there are any. Otherwise they are lines that look like headings and whose numbers
+rise, so that lists, tables of contents and sentences are left out. A document of one long line has an outline only if
+its numbering (I., II., … with A., B., … beneath) is unambiguous.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from genaipa.policies.numbering import (
 
 @dataclass(frozen=True)
 class Section:
-    """A section: `start` to `end` are characters of the document, from its heading to the next one of any level.
+    """A section, `text[start:end]`: from its heading to the next one of any level.
 
-    `number` is how the document counts it ("4.2", "III.B", "Article 12", "1798.105"), empty if it doesn't; `level` is
-    1 for the outermost.
+    `number` is the document's own ("4.2", "III.B", "Article 12", "1798.105") or empty; `level` is 1 for the outermost.
     """
 
     number: str
@@ -43,14 +42,14 @@ class Section:
 
     @property
     def label(self) -> str:
-        """How one would cite it: "Section 4.2", "Article 12", or the title of an unnumbered section."""
+        """Citation: "Section 4.2", "Article 12", or the title of an unnumbered section."""
         if not self.number:
             return self.title
         return self.number if self.number[0].isalpha() and " " in self.number else f"Section {self.number}"
 
 
 def find_sections(text: str) -> tuple[Section, ...]:
-    """The sections of a text in order; empty where nothing looks like a heading."""
+    """Find the sections of a text in order; empty if nothing looks like a heading."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     headings = _marked(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
@@ -72,7 +71,7 @@ def _marked(text: str, starts: list[int]) -> list[Section]:
 
 
 def _with_letters(headings: list[Section]) -> list[Section]:
-    """`A.` beneath `IV.` is IV.A: a lettered section's number begins with that of the section it stands in."""
+    """Complete letters: `A.` beneath `IV.` is IV.A."""
     found: list[Section] = []
     above: dict[int, str] = {}
     for heading in headings:
@@ -99,7 +98,7 @@ _CODE = 100  # sections of a code of law are counted in leaps
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A line that may be a heading: `kind` is how it is counted, `value` its number as numbers."""
+    """A line that may be a heading: the `kind` of its number, and the number as comparable `value`."""
 
     kind: str
     value: tuple[int, ...]
@@ -109,8 +108,8 @@ class _Candidate:
 
 
 def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
-    """Headings by their looks, and by numbers that rise; a title marked as such stays the outermost section."""
-    # The place of a line among those that aren't blank.
+    """Find headings by looks and rising numbers; a marked title stays the outermost section."""
+    # Line → its rank among the lines that aren't blank.
     places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line)}
     candidates = [found for i in range(len(lines)) for found in _read(lines, i)]
     kept = _outline(_without_lists(_without_contents(candidates, places), places))
@@ -128,7 +127,7 @@ def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[S
 
 
 def _read(lines: list[str], i: int) -> list[_Candidate]:
-    """How line i can be read as a numbered heading: not at all, in one way, or as a Roman number or a letter."""
+    """Read a line as a numbered heading: no way, one way, or as a Roman number and as a letter."""
     text = lines[i]
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
@@ -163,12 +162,12 @@ def _read(lines: list[str], i: int) -> list[_Candidate]:
 
 
 def _begun(lines: list[str], i: int) -> bool:
-    """Whether line i begins something, rather than going on with a sentence."""
+    """Whether a line begins a sentence."""
     return i == 0 or not lines[i - 1] or lines[i - 1].endswith((".", ")", ";", ":", "?", "!"))
 
 
 def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False) -> str | None:
-    """What stands behind a number, if it can be a title; "" where the section's text follows at once (`run_in`)."""
+    """Read a title behind a number; "" if the section's text follows at once (`run_in`), None if it is no title."""
     rest = rest.strip()
     if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", rest):  # a table of contents
         return None
@@ -182,14 +181,14 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
 
 
 def _title_below(lines: list[str], i: int) -> str:
-    """The title of "Article 1" where it stands on the line below."""
+    """Read the title of "Article 1" from the line below."""
     text = lines[i + 1] if i + 1 < len(lines) else ""
     title = "" if split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
     return title if title == text else ""
 
 
 def _without_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
-    """Leave out lines of a table of contents: they follow one another, and come again as headings."""
+    """Leave out a table of contents: lines in a row that come again as headings."""
     last = {_seen(candidate): candidate.line for candidate in candidates}
     taken = {places[candidate.line] for candidate in candidates}
     return [
@@ -205,21 +204,20 @@ def _seen(candidate: _Candidate) -> tuple[str, str, str]:
 
 
 def _without_lists(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
-    """Leave out the items of lists (and what is left of tables of contents): lines that follow one another.
+    """Leave out items of lists and remains of tables of contents: lines in a row.
 
-    Two headings of one kind have text between them, save where a section is empty.
+    Two headings of one kind have text between them, unless a section is empty.
     """
     runs: list[list[_Candidate]] = []
     for candidate in candidates:
         last = runs[-1][-1] if runs else None
-        follows = (
+        if (
             last is not None
             and candidate.kind in _COUNTED
             and (candidate.kind, len(candidate.value)) == (last.kind, len(last.value))
             and candidate.value > last.value
             and places[candidate.line] == places[last.line] + 1
-        )
-        if follows:
+        ):
             runs[-1].append(candidate)
         else:
             runs.append([candidate])
@@ -232,7 +230,7 @@ def _is_list(run: list[_Candidate]) -> bool:
 
 
 def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
-    """The candidates whose numbers rise, within the section that they stand in; kinds nest as they come up."""
+    """Keep candidates whose numbers rise within their section; kinds nest as they come up."""
     kept: list[_Candidate] = []
     for kind in _kinds(candidates):
         borders = [candidate.line for candidate in kept]
@@ -245,7 +243,7 @@ def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _kinds(candidates: list[_Candidate]) -> list[str]:
-    """The kinds from the outermost to the innermost: as they come up, but a law's articles stand in its sections."""
+    """Order the kinds from outermost to innermost: as they come up, but articles of a law are inside its sections."""
     kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in _COUNTED or _begins(c.value)))
     count = Counter(candidate.kind for candidate in candidates)
     if "Article" in kinds and 0 < count["Section"] < count["Article"]:
@@ -260,7 +258,7 @@ def _begins(value: tuple[int, ...]) -> bool:
 
 
 def _rising(group: list[_Candidate]) -> list[_Candidate]:
-    """The longest chain of numbers that follow one another; the latest one, should there be several."""
+    """Find the longest chain of numbers that follow one another; of several the latest."""
     worded = group[0].kind not in _COUNTED
     chains: list[list[_Candidate]] = [[] for _ in group]
     for i in reversed(range(len(group))):
@@ -278,7 +276,7 @@ def _goes_on(earlier: _Candidate, later: _Candidate) -> bool:
 
 
 def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
-    """A title without a number: a short line between blank lines, with text below."""
+    """Read an unnumbered title: a short line between blank lines, with text below."""
     before = not i or not lines[i - 1]
     below = next((j for j in range(i + 1, len(lines)) if lines[j]), None)
     if not lines[i] or not before or below is None or below == i + 1:
@@ -294,7 +292,7 @@ def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
 
 
 def _leveled(kept: list[_Candidate], starts: list[int]) -> list[Section]:
-    """Sections with their levels: kinds nest in the order in which they come up, 4.2 in 4, titles in numbers."""
+    """Set levels: kinds nest as they come up, 4.2 in 4, titles in numbers."""
     depth = {kind: n for n, kind in enumerate(_kinds([c for c in kept if c.kind]), start=1)}
     floor = min((len(c.value) for c in kept if c.kind == "number"), default=1)
     found: list[Section] = []
@@ -315,7 +313,7 @@ _STARTS = "The|This|These|We|Our|You|Your|If|When|In|To|For|As|It|There|Most|Aft
 
 
 def _inline(text: str) -> list[Section]:
-    """The outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
+    """Find an outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
     marks = [
         (match.start(), match.end(), match.group(1)) for match in re.finditer(r"(?<!\S)([IVX]+)\. (?=[A-Z])", text)
     ]
@@ -339,7 +337,7 @@ def _inline(text: str) -> list[Section]:
 
 
 def _inline_title(text: str) -> str:
-    """The words of a title that the text follows without a border: up to the word that begins its first sentence."""
+    """Cut a title from the text behind it: up to the word that begins the first sentence."""
     words = text[:_MAX_TITLE].split()[:_MAX_INLINE]
     capital = 0
     for i, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""The statistics of a document that say how hard it is to read (paper, section 6, table 1)."""
+"""Readability statistics of a document (paper, section 6, table 1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-# The paper's reading time: a word is five characters, and a person reads 265 of them in a minute.
+# The paper's reading time: a word is five characters, and a person reads 265 words in a minute.
 CHARACTERS_PER_MINUTE = 5 * 265
 CONNECTIVE = "and"
 
@@ -30,9 +30,9 @@ class Statistics:
 
 
 def measure(text: str) -> Statistics:
-    """The statistics of a text; all zero where it has no word.
+    """Compute the statistics of a text; all zero if it has no word.
 
-    A word is what stands between blanks, in lower case and without the punctuation around it. The grade is
+    A word is split at blanks, in lower case and without the punctuation around it. The grade is
     0.39 * words / sentences + 11.8 * syllables / words - 15.59, with the syllables of `syllables`. Over the five
     policies of the paper these agree with the CMU pronouncing dictionary on 99 % of the words, while
     counting the places where a word may be hyphenated, as several libraries do, finds 0.1 fewer, which is a grade
@@ -57,20 +57,21 @@ def measure(text: str) -> Statistics:
     )
 
 
-# What ends in a full stop that doesn't end a sentence.
+# End in a full stop that doesn't end a sentence.
 _ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "Inc.", "Ltd.", "Corp.", "Art.", "Sec.", "No.", "U.S.", "U.K.", "B.V.")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])" + "".join(rf"(?<!\b{re.escape(short)})" for short in _ABBREVIATIONS) + r"[\"'”\u2019)\]]*\s+"
 )
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-# Beginnings of lines that start something new: headings, quotations, list items, rows of a table.
+# CommonMark (markdown.py) would drop list numbers and indentation, and change the counts of plain text. Line starts:
+# headings, quotations, list items, rows of a table.
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|>\s*|[-*+•]\s+|\|)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _RULE = re.compile(r"^[\s|:=*_-]+$", re.MULTILINE)
 
 
 def _blocks(text: str) -> list[str]:
-    """Headings, paragraphs, list items and rows, without their Markdown markers: no sentence goes beyond one."""
+    """Split into headings, paragraphs, list items and rows, without markers; no sentence crosses them."""
     plain = _RULE.sub("", _LINK.sub(r"\1", text.replace("\r\n", "\n")))
     plain = re.sub(r"^(\s*#{1,6}\s.*)$", r"\1\n", plain, flags=re.MULTILINE)
     plain = _EMPHASIS.sub("", _MARKER.sub("\n", plain)).replace("|", " ")
@@ -99,7 +100,7 @@ _SPLIT = [
 
 
 def syllables(word: str) -> int:
-    """How many syllables an English word has, from its spelling.
+    """Count the syllables of an English word from its spelling.
 
     Each group of vowels is one; a silent e is none, and some vowels that stand together are two. A part joined by a
     hyphen counts on its own, and a word without letters (a number) as one syllable.

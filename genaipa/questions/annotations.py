@@ -1,7 +1,7 @@
 """Annotated answers: the expert reference for a (document, question), or the statement that the document is silent.
 
-A file `annotations/NAME.yaml` belongs to one text of the document of that name, and to the questions of one set. Its
-answers hold for every question with the same text, in whichever set it is asked.
+A file `annotations/NAME.yaml` belongs to one text of the document NAME and to one question set. Its answers hold for
+every question with the same text, in any set.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The right answer to one question about one document.
 
-    `sections` are the sections it rests on, as the document labels them ("4.2", "Article 3") or as parts of a
-    published segmentation ("Part 3"); empty where the document is silent or the annotators named none.
+    `sections` are those it rests on, as the document labels them ("4.2", "Article 3") or as parts of a published
+    segmentation ("Part 3"); empty if the document is silent or the annotators named none.
     """
 
     silent: bool
@@ -39,16 +39,15 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
 
     @property
     def untouched(self) -> bool:
-        """Whether this is still an entry of the template, with nothing filled in."""
+        """Whether this is a blank entry of the template."""
         return not (self.silent or self.answer.strip() or self.sections or self.note.strip())
 
 
 class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """All annotated answers of one document, by the ids of the question set `questions`.
 
-    `digest` is the SHA-256 of the text that they are about; empty where the file does not say. `part_set` names the
-    segmentation that "Part n" refers to. `written_for` names the set that the answers were written for, where they
-    were carried over to the questions of another.
+    `digest` is the SHA-256 of the annotated text, or empty. `part_set` is the segmentation of "Part n", `written_for`
+    the original question set of answers that were carried over to another.
     """
 
     document: str
@@ -70,10 +69,9 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 @dataclass(frozen=True)
 class Held:
-    """A file of annotated answers, as it is found for a document.
+    """A file of annotated answers, as found for a document.
 
-    `of_this_text` says whether it is about the document's very text, `asked` is the question set that it was written
-    for; None where that can't be had.
+    `of_this_text`: it is about the document's very text. `asked` is its question set, None if that can't be loaded.
     """
 
     path: Path
@@ -83,13 +81,13 @@ class Held:
     asked: QuestionSet | None
 
     def usable(self, asked: QuestionSet, company: str) -> Annotations:
-        """The annotated answers to the questions of a set about this text, by the set's ids; there may be none."""
+        """Annotated answers to the questions of a set about this text, by the set's ids; perhaps none."""
         if self.asked is None or not self.of_this_text:
             return msgspec.structs.replace(self.annotations, answers={})
         return carry_over(self.annotations, self.asked, asked, company)
 
     def said(self, asked: QuestionSet, company: str) -> str:
-        """A sentence about annotated answers that these questions leave unused or take from another set; or none."""
+        """A notice about annotated answers that are unused or from another set; empty if there is nothing to tell."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
             return f"{name}: {why_unused(self.annotations, self.path, self.layer)}"
@@ -97,26 +95,20 @@ class Held:
             return (
                 f"{name}: its annotated answers are not used, because their question set '{written_for}' is not here."
             )
-        used = len(self.usable(asked, company).answers)
-        if asked.name != written_for and used == every:
-            return (
+        used, same = len(self.usable(asked, company).answers), asked.name == written_for
+        if used == every:
+            carried = (
                 f"{name}: its {every} annotated answers, written for the question set {written_for}, are for these too."
             )
-        if asked.name != written_for:
-            return (
-                f"{name}: {used} of its {every} annotated answers are for these questions; they were written for the "
-                f"question set {written_for}, --questions {written_for} uses all."
-            )
-        if used < every:
-            return (
-                f"{name}: {used} of its {every} annotated answers are for these questions; the question set "
-                f"{written_for} that the others were written for asks something else."
-            )
-        return ""
+            return "" if same else carried
+        rest = f"they were written for the question set {written_for}, --questions {written_for} uses all."
+        if same:
+            rest = f"the question set {written_for} that the others were written for asks something else."
+        return f"{name}: {used} of its {every} annotated answers are for these questions; {rest}"
 
 
 def why_unused(annotations: Annotations, path: Path, layer: str) -> str:
-    """Why annotated answers of a document's name are not used, where they are about another text."""
+    """Explain that annotated answers are unused because they are about another text of that name."""
     answers = f"its annotated answers ({path}) are of another text, and are not used;"
     if layer == "workspace":
         return f"{answers} if they hold for this one, too, put its sha256 there as 'digest'."
@@ -124,7 +116,7 @@ def why_unused(annotations: Annotations, path: Path, layer: str) -> str:
 
 
 def load_annotations(workspace: Workspace, document: str) -> Annotations:
-    """The nearest annotations of a document of that name; a UsageError (none) or DataError (bad file)."""
+    """Load the nearest annotations of a document name; a UsageError (none) or DataError (bad file)."""
     files = workspace.names("annotations")
     if document not in files:
         raise UnknownNameError("annotations for", document, files)
@@ -139,20 +131,18 @@ def _read(path: Path, document: str) -> Annotations:
 
 
 def read_annotations(path: Path) -> Annotations:
-    """A file of annotated answers, without the entries that are not filled in yet; a DataError for a bad file."""
+    """Read a file of annotated answers without blank entries; a DataError for a bad file."""
     return filled(read_yaml(path, Annotations))
 
 
 def filled(annotations: Annotations) -> Annotations:
-    """The annotations without the entries that are not filled in yet."""
+    """Leave out blank entries."""
     answers = {question: answer for question, answer in annotations.answers.items() if not answer.untouched}
-    if len(answers) == len(annotations.answers):
-        return annotations
     return msgspec.structs.replace(annotations, answers=answers)
 
 
 def template(document: Document, questions: QuestionSet, date: str) -> str:
-    """A file of annotated answers for a document, each question with an entry to be filled in."""
+    """Make a file of annotated answers to fill in, with an entry for each question."""
     blank = AnnotatedAnswer(silent=False, answer="")
     about = Annotations(
         document=document.name,
@@ -179,7 +169,7 @@ _TEMPLATE = """\
 
 
 def problems(path: Path, document: str, annotations: Annotations) -> Iterator[DataError]:
-    """Everything that is wrong in a file of annotated answers, as far as it can be seen from the file alone."""
+    """Yield every problem of a file of annotated answers that shows in the file alone."""
     if annotations.document != document:
         yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
     for question, answer in filled(annotations).answers.items():
@@ -190,10 +180,10 @@ def problems(path: Path, document: str, annotations: Annotations) -> Iterator[Da
 
 
 def find_annotations(workspace: Workspace, document: Document) -> Held | None:
-    """The nearest annotated answers that are about this very text, else the nearest of that name; None without any.
+    """Find the nearest annotated answers about this very text, else the nearest of its name; None without any.
 
-    A file with a digest is about the text of that digest. One without is about the document that its own folder of
-    data, or one below it, holds under the name. A DataError if a file that is nearer can't be used.
+    A file with a digest is about that text; one without, about the document of its own layer or one below. A DataError
+    if a nearer file can't be used.
     """
     nearest = None
     for layer, path in workspace.every("annotations").get(document.name, ()):
@@ -207,7 +197,7 @@ def find_annotations(workspace: Workspace, document: Document) -> Held | None:
 
 
 def is_about(annotations: Annotations, layer: str, document: Document, workspace: Workspace) -> bool:
-    """Whether annotations of that layer are about the document's very text."""
+    """Whether annotations in that layer are about the document's very text."""
     if annotations.digest:
         return annotations.digest == document.digest
     layers = [name for name, _ in workspace.layers]
@@ -215,7 +205,7 @@ def is_about(annotations: Annotations, layer: str, document: Document, workspace
 
 
 def question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSet | None:
-    """The question set of that name, as it is known to annotations of a layer; None if it can't be had."""
+    """Load a question set as annotations of a layer know it; None if it is unknown or invalid."""
     layers = [known for known, _ in workspace.layers]
     views = [workspace.from_layer(layers.index(layer)), workspace] if layer else [workspace]
     for view in views:
@@ -231,11 +221,10 @@ def question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSe
 def carry_over(
     annotations: Annotations, written_for: QuestionSet | None, asked: QuestionSet, company: str
 ) -> Annotations:
-    """The annotated answers to the questions of the set `asked`, by its ids.
+    """Map annotated answers to the questions of the set `asked`, by its ids.
 
-    An answer holds for a question whose original has the same text, but for the company, letter case, spacing and the
-    form of quotation marks; never for one that merely has the same id. The annotations themselves, where they hold for
-    all of it as they are.
+    An answer holds for a question with the same original text, up to the company, case, spacing and quotation marks;
+    never for one that merely has the same id. Annotations that fit as they are stay unchanged.
     """
     if written_for is None:
         return msgspec.structs.replace(annotations, answers={})
@@ -257,7 +246,7 @@ _COMPANY = "\0"
 
 
 def _folded(question: Question, asked: QuestionSet, company: str) -> str:
-    """What a question asks, in a form that is the same for all spellings of it and for all names of the company."""
+    """Normalise a question's text: spelling, and names of the company."""
     text = _plain(question.text).replace(_plain(asked.placeholder), _COMPANY)
     # Sets differ in whether "the company" is a placeholder, and may name the company itself.
     names = {

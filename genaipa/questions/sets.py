@@ -35,7 +35,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     paraphrases: tuple[str, ...] = ()
 
     def wording(self, wording: Wording) -> str:
-        """The text in one wording, its placeholder still in it."""
+        """Text in one wording, with its placeholder."""
         return self.text if wording == "original" else self.paraphrases[WORDINGS.index(wording) - 1]
 
 
@@ -52,7 +52,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions: tuple[Question, ...]
 
     def asked(self, question_id: str, wording: Wording, company: str) -> str:
-        """The question as it is put to a system: one wording, the company (or regulation) filled in."""
+        """Question as put to a system: one wording, with the company (or regulation) filled in."""
         return self[question_id].wording(wording).replace(self.placeholder, company)
 
     def __getitem__(self, question_id: str) -> Question:
@@ -91,7 +91,7 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
 
 
 def problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
-    """Everything that is wrong in a file of questions, as far as it can be seen from the file alone."""
+    """Yield every problem of a question file that shows in the file alone."""
     if questions.name != name:
         yield DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")
     if not questions.placeholder.strip():
