@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +31,19 @@ _DAMAGE = (
 )
 
 
+def openpyxl(extra: str) -> Any:
+    """The library for spreadsheets; a MissingPackageError that names the extra of genaipa where it is missing."""
+    try:
+        import openpyxl as library
+    except ImportError:
+        raise MissingPackageError(f"spreadsheets need the package 'openpyxl': pip install 'genaipa[{extra}]'") from None
+    return library
+
+
 @contextlib.contextmanager
-def workbook(path: Path, library: Any) -> Iterator[Any]:
-    """Open a workbook with `library` (openpyxl) to read its values; a DataError, also while reading, if it can't be."""
+def workbook(path: Path, extra: str) -> Iterator[Any]:
+    """Open a workbook to read its values (`openpyxl`); a DataError, also while reading, if it can't be."""
+    library = openpyxl(extra)
     try:
         _check(path)
         with warnings.catch_warnings():

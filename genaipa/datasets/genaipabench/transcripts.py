@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from genaipa.datasets.genaipabench.layout import (
     ANSWERS,
@@ -16,7 +16,7 @@ from genaipa.datasets.genaipabench.layout import (
 )
 from genaipa.datasets.genaipabench.sheets import Grid, Sheet, column_letter, read_sheet, simplified
 from genaipa.datasets.study import Answer
-from genaipa.errors import DataError, MissingPackageError
+from genaipa.errors import DataError
 from genaipa.files.spreadsheets import rows_of, workbook
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs.audit import Finding
@@ -29,20 +29,9 @@ if TYPE_CHECKING:
     from genaipa.questions.sets import QuestionSet, Wording
 
 
-def openpyxl() -> Any:
-    """The library that reads workbooks; a MissingPackageError that names the extra where it is missing."""
-    try:
-        import openpyxl as library
-    except ImportError:
-        raise MissingPackageError(
-            "the published answers are spreadsheets, which need the package 'openpyxl': pip install 'genaipa[reports]'"
-        ) from None
-    return library
-
-
 def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
     """Each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
-    with workbook(path, openpyxl()) as found:
+    with workbook(path, "reports") as found:
         for sheet in found.worksheets:
             grid = [tuple(row) for row in rows_of(sheet, path)]
             while grid and not any(cell is not None for cell in grid[-1]):

@@ -9,8 +9,9 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from genaipa.files.spreadsheets import openpyxl
 from genaipa.files.strict_yaml import digest
-from genaipa.scoring.exchange.tables import MOST_CHARACTERS, openpyxl, spreadsheet_text
+from genaipa.scoring.exchange.tables import MOST_CHARACTERS, spreadsheet_text
 from genaipa.scoring.rubric import Rubric
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def blind_order(answers: Iterable[Answer], analyst: str) -> list[str]:
 
 def write_sheet(file: BinaryIO, cases: Iterable[Case], rubric: Rubric, analyst: str = "") -> int:
     """Write a spreadsheet to fill, with these answers in this order and the analyst's name; how many they are."""
-    workbook = openpyxl().Workbook()
+    workbook = openpyxl("desk").Workbook()
     scores, explained = workbook.active, workbook.create_sheet("rubric")
     scores.title = "scores"
     columns = (*_READ, *rubric.metrics, "note", "analyst")
@@ -80,7 +81,7 @@ def _fitting(text: str) -> str:
 
 
 def _append(sheet: Any, values: Sequence[str | float | None], *, bold: bool = False) -> None:
-    styles = openpyxl().styles
+    styles = openpyxl("desk").styles
     sheet.append([spreadsheet_text(value) if isinstance(value, str) else value for value in values])
     for cell in sheet[sheet.max_row]:
         cell.alignment = styles.Alignment(wrap_text=True, vertical="top")
@@ -131,7 +132,7 @@ def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric) -> None:
     first, last = 1 + len(_READ), len(_READ) + len(rubric.metrics)
     allowed.add(f"{letter(first)}2:{letter(last)}{max(sheet.max_row, 2)}")
     sheet.add_data_validation(allowed)
-    unlocked = openpyxl().styles.Protection(locked=False)
+    unlocked = openpyxl("desk").styles.Protection(locked=False)
     for row in sheet.iter_rows(min_row=2, min_col=first):
         for cell in row:
             cell.protection = unlocked

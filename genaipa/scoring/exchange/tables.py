@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from genaipa.errors import DataError, MissingPackageError, UsageError
+from genaipa.errors import DataError, UsageError
 from genaipa.files.formulas import escape_formula, unescape_formula
-from genaipa.files.spreadsheets import MOST_ROWS, rows_of, workbook
+from genaipa.files.spreadsheets import MOST_ROWS, openpyxl, rows_of, workbook
 from genaipa.files.strict_yaml import read_text
 
 if TYPE_CHECKING:
@@ -34,15 +34,6 @@ class Table:
     rows: list[tuple[int, tuple[str, ...]]]
 
 
-def openpyxl() -> Any:
-    """The library for spreadsheets; a MissingPackageError that names the extra where it is missing."""
-    try:
-        import openpyxl as library
-    except ImportError:
-        raise MissingPackageError("spreadsheets need the package 'openpyxl': pip install 'genaipa[desk]'") from None
-    return library
-
-
 # -- writing --
 
 
@@ -59,7 +50,7 @@ def write_csv(file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[Cell
 
 def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """The rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
-    library = openpyxl()
+    library = openpyxl("desk")
     # All of them before the first is written: a workbook that is left half-written can't be closed.
     checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if len(checked) >= MOST_ROWS:
@@ -125,7 +116,7 @@ def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 
 
 def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    with workbook(path, openpyxl()) as found:
+    with workbook(path, "desk") as found:
         for sheet in found.worksheets:
             # What a file says of a sheet's size may be wrong where another program wrote it.
             sheet.reset_dimensions()
