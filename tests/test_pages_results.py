@@ -19,7 +19,7 @@ from genaipa.scoring.people import User
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.ui.desk import Desk
 from genaipa.ui.launch import FOR_RESULTS, why_no_results
-from genaipa.ui.results import Whose
+from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
@@ -178,7 +178,7 @@ def test_filters_change_the_numbers(two_systems):
     assert page.components()["results map"]["groups"] == ["extractive"]
     choose_in(page, "document", "emca")
     assert cells(page)["Q2"]["accuracy"] == "-0.25"
-    choose_in(page, "whose", Whose("human", "ada"))
+    choose_in(page, "whose", ScoreFilter("human", "ada"))
     assert cells(page)["Q2"]["accuracy"] == "-1.00"
     assert cells(page)["Q1"]["accuracy"] == "+1.00"
     choose_in(page, "experiment", "recall")
@@ -198,9 +198,9 @@ def test_adjudications_alone(scored):
     )
     page = Shown("results", scored, READER)
     assert cells(page)["Q1"]["accuracy"] == "+1.00"
-    choose_in(page, "whose", Whose("adjudication"))
+    choose_in(page, "whose", ScoreFilter("adjudication"))
     assert set(cells(page)) == {"Q1"}
-    choose_in(page, "whose", Whose("human", "grace"))
+    choose_in(page, "whose", ScoreFilter("human", "grace"))
     assert cells(page)["Q1"]["accuracy"] == "-1.00"
 
 

@@ -202,13 +202,12 @@ class _RunAnswers:
     def can_be_used(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
         if document not in self.documents:
+            self.documents[document] = True
             try:
                 self.inputs.document(document)
             except GenaipaError as error:
                 self.problems.append(f"{error} Answers about {document} in {self.folder.name} can't be scored.")
                 self.documents[document] = False
-            else:
-                self.documents[document] = True
         return self.documents[document]
 
     def record(self, occurrence: Occurrence, digest: str) -> Record:
@@ -337,13 +336,7 @@ class Pool:
             answer.occurrences.append(occurrence)
             return
         document = run.inputs.document(line.document)
-        self.answers[line.digest] = Answer(
-            digest=line.digest,
-            document_digest=document.digest,
-            kind=document.kind,
-            status=line.status,
-            occurrences=[occurrence],
-        )
+        self.answers[line.digest] = Answer(line.digest, document.digest, document.kind, line.status, [occurrence])
         self.arrived.append(line.digest)
 
     def _forget(self, run: str, key: str, digest: str) -> None:

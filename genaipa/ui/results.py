@@ -1,4 +1,4 @@
-"""What the Results page shows: the tidy table of the desk's runs, and what a user's filters leave of it.
+"""The Results page's data: the tidy table of the desk's runs, and what a user's filters leave of it.
 
 The runs are read once for everybody at the desk, and each choice of filters is worked out once, so that going from a
 cell of a heat map to its answers is a look into a table.
@@ -47,8 +47,8 @@ _CELL = ["system", "experiment", "document", "question"]
 
 
 @dataclass(frozen=True)
-class Whose:
-    """Whose scores count: as in the report, adjudications alone, published ones, or those of one analyst."""
+class ScoreFilter:
+    """The scores that count: as in the report, adjudications alone, published ones, or those of one analyst."""
 
     role: Literal["report", "adjudication", "published", "human", "machine"] = "report"
     name: str = ""
@@ -60,21 +60,21 @@ class Whose:
 
 @dataclass(frozen=True)
 class Choice:
-    """What the filters let through. `questions` are any, faq, user, or those of a category."""
+    """The choice of the filters. `questions` are any, faq, user, or those of a category."""
 
     system: str = ANY
     experiment: str = ANY
     document: str = ANY
     questions: str = ANY
-    whose: Whose = Whose()
+    scores: ScoreFilter = ScoreFilter()
     excluded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """The desk's runs with their scores as they stood at one moment; the audit's exclusions still count.
+class Snapshot:
+    """The desk's runs and their scores at one moment, with what the audit excludes.
 
-    `seen` is the number of events in it, `answers` the state of the pool.
+    `seen` is the number of events that went in, `answers` the state of the pool.
     """
 
     gathered: Gathered
@@ -86,7 +86,7 @@ class Taken:
         """The tidy table."""
         return self.gathered.frame
 
-    def is_behind(self, desk: Desk) -> bool:
+    def is_stale(self, desk: Desk) -> bool:
         """Whether answers or scores have come in since."""
         if self.answers != _state(desk.pool):
             return True
@@ -99,50 +99,50 @@ class Taken:
         return [str(name) for name in self.frame[column].cat.categories if name and name in there]
 
     @cached_property
-    def analysts(self) -> list[Whose]:
-        """Whose scores can be chosen."""
+    def analysts(self) -> list[ScoreFilter]:
+        """The filters that can be chosen."""
         given = self.frame[["role", "scorer", "analyst"]].drop_duplicates().astype(str)
         found = {
-            Whose("machine" if scorer == "machine" else "human", str(analyst))
+            ScoreFilter("machine" if scorer == "machine" else "human", str(analyst))
             for role, scorer, analyst in given.itertuples(index=False)
             if role == "score"
         }
-        special = [Whose(role) for role in ("adjudication", "published") if (given["role"] == role).any()]
-        return [Whose(), *special, *sorted(found, key=lambda whose: (whose.role, whose.name))]
+        special = [ScoreFilter(role) for role in ("adjudication", "published") if (given["role"] == role).any()]
+        return [ScoreFilter(), *special, *sorted(found, key=lambda chosen: (chosen.role, chosen.name))]
 
     @cached_property
     def _digests(self) -> list[str]:
         return list(self.frame["answer"].cat.categories)
 
     def hidden(self, ahead: AbstractSet[str]) -> bytes:
-        """Which answers are to be kept from somebody: a byte for each of the categories of the frame's answers."""
+        """The answers `ahead` of somebody, hidden from them: a byte for each category of the frame's answers."""
         return bytes(digest in ahead for digest in self._digests)
 
 
-class Shelf:
-    """What was taken last, the same for everybody. Any number of threads may share it."""
+class ResultsCache:
+    """The last snapshot, shared by all sessions and threads."""
 
     def __init__(self) -> None:
-        self._taken: Taken | None = None
+        self._snapshot: Snapshot | None = None
         self._unscored: Gathered | None = None
         self._answers = (-1, -1)
         self._lock = threading.Lock()
 
-    def taken(self, desk: Desk, *, anew: bool = False) -> Taken | None:
-        """What was taken last, or now: at first, and where it is wanted `anew`. None if no run can be used."""
-        held = self._taken
-        if held is not None and not (anew and held.is_behind(desk)):
+    def snapshot(self, desk: Desk, *, anew: bool = False) -> Snapshot | None:
+        """The last snapshot, or a new one if there is none or a stale one is wanted `anew`; None without a run."""
+        held = self._snapshot
+        if held is not None and not (anew and held.is_stale(desk)):
             return held
         with self._lock:
-            if self._taken is held:
-                self._taken = self._take(desk)
-            return self._taken
+            if self._snapshot is held:
+                self._snapshot = self._read(desk)
+            return self._snapshot
 
-    def take_in(self, desk: Desk) -> None:
-        """Take what came in since the last time."""
-        self.taken(desk, anew=True)
+    def refresh(self, desk: Desk) -> None:
+        """Take a new snapshot if something came in since the last one."""
+        self.snapshot(desk, anew=True)
 
-    def _take(self, desk: Desk) -> Taken | None:
+    def _read(self, desk: Desk) -> Snapshot | None:
         answers = _state(desk.pool)
         if self._unscored is None or answers != self._answers:
             sources = _sources(desk)
@@ -152,13 +152,13 @@ class Shelf:
             self._answers = answers
         desk.current.refresh()
         events = desk.current.events()
-        return Taken(rescored(self._unscored, events, excluded=True), len(events), answers)
+        return Snapshot(rescored(self._unscored, events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)
-def shelf_of(_pool: Pool) -> Shelf:
-    """The shelf of a desk, told by its pool."""
-    return Shelf()
+def cache_of(_pool: Pool) -> ResultsCache:
+    """The cache of the desk with this pool."""
+    return ResultsCache()
 
 
 def _state(pool: Pool) -> tuple[int, int]:
@@ -166,7 +166,7 @@ def _state(pool: Pool) -> tuple[int, int]:
 
 
 def _sources(desk: Desk) -> list[Source]:
-    """The runs that the desk is open on; one whose manifest is damaged is left out, and the pool says so."""
+    """The runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
     if desk.settings.runs:
         return select(desk.workspace, desk.settings.runs)
     sources = []
@@ -178,13 +178,13 @@ def _sources(desk: Desk) -> list[Source]:
 
 
 @dataclass(frozen=True)
-class Behind:
+class AnswerScores:
     """An answer with its scores, or one published score: the rows of the frame, of which there is at least one."""
 
     rows: list[dict[str, Any]]
 
     def __getitem__(self, column: str) -> Any:
-        """What is the same in all rows."""
+        """A value that is the same in all rows."""
         return self.rows[0][column]
 
     @property
@@ -199,13 +199,13 @@ class Behind:
 
 
 class View:
-    """What is left by a choice: the report's tables of it, and the answers behind them.
+    """What the filters leave: the report's tables of it, and the answers behind them.
 
     `hidden` answers are never listed, and those of them that have scores are in none of the tables (`left_out`).
     """
 
-    def __init__(self, taken: Taken, choice: Choice, hidden: bytes) -> None:
-        frame, kept = taken.frame, np.frombuffer(hidden, bool)
+    def __init__(self, snapshot: Snapshot, choice: Choice, hidden: bytes) -> None:
+        frame, kept = snapshot.frame, np.frombuffer(hidden, bool)
         places = frame["answer"].cat.codes.to_numpy()
         scored = np.zeros(len(kept), bool)
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
@@ -214,14 +214,14 @@ class View:
         self.frame = frame[let].copy()
         self._unlisted = kept[places][let]
         self.frame["counted"] = _counted(self.frame, choice)
-        self._taken = taken
+        self._snapshot = snapshot
         self._pictures: dict[str, bytes] = {}
-        self._lines: dict[tuple[str, ...], list[Behind]] = {}
+        self._lines: dict[tuple[str, ...], list[AnswerScores]] = {}
 
     @property
     def bounds(self) -> Bounds:
         """Where the bands begin, as in a report that was not told otherwise."""
-        return self._taken.gathered.rubric.bands
+        return self._snapshot.gathered.rubric.bands
 
     @cached_property
     def board(self) -> Table:
@@ -254,15 +254,15 @@ class View:
         return documents.five_numbers(self.frame)
 
     def about(self, rows: Rows) -> dict[str, str]:
-        """What the names of a heat map's rows stand for."""
-        return self._taken.gathered.questions if rows == "question" else self._taken.gathered.categories
+        """The names of a heat map's rows → their meaning."""
+        return self._snapshot.gathered.questions if rows == "question" else self._snapshot.gathered.categories
 
     @cached_property
     def report(self) -> Report:
         """Everything that a report of this has."""
         shown = {*self.frame["answer"].unique()}
-        events = [event for event in self._taken.gathered.events if event.answer in shown]
-        return Report.of(replace(self._taken.gathered, frame=self.frame, events=events))
+        events = [event for event in self._snapshot.gathered.events if event.answer in shown]
+        return Report.of(replace(self._snapshot.gathered, frame=self.frame, events=events))
 
     def picture(self, figure: Figure) -> bytes:
         """A figure of the report as a PNG file, drawn once."""
@@ -270,7 +270,7 @@ class View:
             self._pictures[figure.name] = as_png(figure, DPI)
         return self._pictures[figure.name]
 
-    def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[Behind]:
+    def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[AnswerScores]:
         """The answers of a line of a heat map, those that count first, then in the order of their documents."""
         line = (system, experiment, rows, name)
         if line not in self._lines:
@@ -280,7 +280,7 @@ class View:
         return self._lines[line]
 
     def told(self, experiment: str = ANY) -> list[str]:
-        """The answers whose scores one can tell from the numbers: those of which few stand behind one of them."""
+        """The answers whose scores the numbers give away: those that are among few behind one of them."""
         return (
             self._told.get(experiment, []) if experiment != ANY else [a for some in self._told.values() for a in some]
         )
@@ -296,17 +296,17 @@ class View:
 
 
 @lru_cache(maxsize=8)
-def view(taken: Taken, choice: Choice, hidden: bytes) -> View:
-    """What a user sees by a choice; the last few are kept, and shared by all to whom the same is shown."""
-    return View(taken, choice, hidden)
+def view(snapshot: Snapshot, choice: Choice, hidden: bytes) -> View:
+    """The view of a choice; the last few are kept, and shared by all who see the same."""
+    return View(snapshot, choice, hidden)
 
 
-def _behind(rows: pd.DataFrame) -> list[Behind]:
+def _behind(rows: pd.DataFrame) -> list[AnswerScores]:
     """The rows, those of one answer together."""
-    found: dict[tuple[Any, ...], Behind] = {}
+    found: dict[tuple[Any, ...], AnswerScores] = {}
     for row in rows[[*_SHOWN, *metrics_of(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
-        found.setdefault(place, Behind([])).rows.append({str(name): value for name, value in row.items()})
+        found.setdefault(place, AnswerScores([])).rows.append({str(name): value for name, value in row.items()})
     return sorted(found.values(), key=lambda behind: not behind.counted)
 
 
@@ -325,10 +325,10 @@ def _chosen(frame: pd.DataFrame, choice: Choice) -> Any:
 
 def _counted(frame: pd.DataFrame, choice: Choice) -> pd.Series[bool]:
     """Which rows the averages take. `frame` counts what the audit excluded."""
-    whose = choice.whose
-    if whose.role in ("human", "machine"):
-        counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == whose.name)
-        counted &= (frame["scorer"] == "machine") == (whose.role == "machine")
+    given = choice.scores
+    if given.role in ("human", "machine"):
+        counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == given.name)
+        counted &= (frame["scorer"] == "machine") == (given.role == "machine")
     else:
-        counted = frame["counted"] if whose.role == "report" else frame["counted"] & (frame["role"] == whose.role)
+        counted = frame["counted"] if given.role == "report" else frame["counted"] & (frame["role"] == given.role)
     return counted if choice.excluded else counted & (frame["excluded"] == "")

@@ -58,10 +58,15 @@ class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A column's head; `right` for numbers."""
+    """A column's head; `right` for numbers. A text alone is the head of a column of texts."""
 
     name: str
     right: bool = False
+
+
+def numbers(*names: str) -> list[str | Column]:
+    """The heads of columns of numbers."""
+    return [Column(name, right=True) for name in names]
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -116,7 +121,7 @@ def problems(key: str, sentences: Sequence[str]) -> None:
 def table(
     key: str,
     label: str,
-    columns: Sequence[Column],
+    columns: Sequence[str | Column],
     rows: Sequence[Row],
     *,
     chosen: str = "",
@@ -129,7 +134,7 @@ def table(
 def long_table(
     key: str,
     label: str,
-    columns: Sequence[Column],
+    columns: Sequence[str | Column],
     items: Sequence[T],
     row: Callable[[T], Row],
     *,
@@ -158,14 +163,15 @@ def long_table(
 def _mount(
     key: str,
     label: str,
-    columns: Sequence[Column],
+    columns: Sequence[str | Column],
     rows: Sequence[Row],
     chosen: str,
     choose: Callable[[str], None] | None,
     there: Slice | None,
     turn: Callable[[int], None] | None,
 ) -> None:
-    data = {"label": label, "columns": columns, "rows": rows, "chosen": chosen or None, "page": there}
+    heads = [Column(column) if isinstance(column, str) else column for column in columns]
+    data = {"label": label, "columns": heads, "rows": rows, "chosen": chosen or None, "page": there}
 
     def hand_on(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
         def handed() -> None:
@@ -193,7 +199,7 @@ def kept(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as people say them: "45 s", "6 min 20 s"; a dash where there are none."""
+    """Seconds in words: "45 s", "6 min 20 s"; a dash for None."""
     if seconds is None:
         return "-"
     minutes, rest = divmod(round(seconds), 60)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, MetricAgreement, Pair, measure
-from genaipa.ui.widgets import Cell, Column, Row, head, kept, long_table, notice, part, table
+from genaipa.ui.widgets import Cell, Column, Row, head, kept, long_table, notice, numbers, part, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,9 +62,9 @@ def _measured(pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[in
     return measure(scores, store.rubric, most=0), left_out
 
 
-def _heads(rubric: Rubric, more: str = "") -> list[Column]:
+def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
     """A column for each metric."""
-    return [Column(f"{_SHORT.get(metric, name)}{more}", right=True) for metric, name in rubric.names.items()]
+    return numbers(*(f"{_SHORT.get(metric, name)}{more}" for metric, name in rubric.names.items()))
 
 
 def _metrics(found: Agreement, rubric: Rubric) -> None:
@@ -72,12 +72,7 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
     table(
         "agreement metrics",
         "Agreement by metric",
-        [
-            Column("metric"),
-            Column(f"Krippendorff's alpha, {CONFIDENCE:.0%} interval"),
-            Column("equal values", right=True),
-            Column("mean difference", right=True),
-        ],
+        ["metric", f"Krippendorff's alpha, {CONFIDENCE:.0%} interval", *numbers("equal values", "mean difference")],
         [_metric(rubric.names[metric], on) for metric, on in found.metrics.items()],
     )
     st.caption(
@@ -101,12 +96,7 @@ def _alpha(alpha: Alpha) -> Cell:
 
 def _pairs(found: Agreement, rubric: Rubric) -> None:
     part("Pairs that differ most")
-    columns = [
-        Column("analysts"),
-        Column("answers", right=True),
-        Column("mean difference", right=True),
-        *_heads(rubric, " equal"),
-    ]
+    columns = ["analysts", *numbers("answers", "mean difference"), *_heads(rubric, " equal")]
     long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
 
 
@@ -117,13 +107,7 @@ def _pair(pair: Pair) -> Row:
 
 def _leanings(found: Agreement, rubric: Rubric) -> None:
     part("Leniency and drift")
-    columns = [
-        Column("analyst"),
-        Column("answers", right=True),
-        Column("over all", right=True),
-        *_heads(rubric),
-        Column("drift", right=True),
-    ]
+    columns = ["analyst", *numbers("answers", "over all"), *_heads(rubric), *numbers("drift")]
     long_table("agreement leanings", "Leniency by analyst", columns, found.leanings, _leaning)
     st.caption(
         "An analyst's value less the mean of the others' on the same answers: above 0 is more lenient. "
@@ -150,19 +134,13 @@ def _answers(desk: Desk, user: User) -> None:
         hidden = ", or none whose scores you may see: those that you can still be asked to score are left out"
         notice("agreement same", f"There is none{hidden if user.scores else ''}.")
         return
-    columns = [
-        Column("question"),
-        Column("document"),
-        Column("analysts"),
-        *_heads(desk.rubric),
-        Column("adjudicated"),
-    ]
+    columns = ["question", "document", "analysts", *_heads(desk.rubric), "adjudicated"]
 
-    def look(page: Sequence[Dispute]) -> None:
+    def expose(page: Sequence[Dispute]) -> None:
         desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
-    long_table("agreement answers", title, columns, disputes, lambda d: _dispute(desk, d), before=look)
+    long_table("agreement answers", title, columns, disputes, lambda d: _dispute(desk, d), before=expose)
     st.caption(
         "How far the highest and the lowest value of each metric are apart; "
         "answers that you can still be asked to score are left out."

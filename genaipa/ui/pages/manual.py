@@ -15,7 +15,7 @@ from genaipa.execution.request import resume
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.systems.catalog import resolve
-from genaipa.ui.widgets import FOLD, Column, Row, Text, Tone, head, kept, notice, part, problems, table, texts
+from genaipa.ui.widgets import FOLD, Row, Text, Tone, head, kept, notice, part, problems, table, texts
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -157,7 +157,7 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):
             rows = [Row((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]
-            table("by hand later", "Further messages", [Column("question"), Column("message")], rows)
+            table("by hand later", "Further messages", ["question", "message"], rows)
 
 
 def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply: str) -> tuple[str, Tone]:

@@ -19,7 +19,6 @@ from genaipa.ui.widgets import (
     ANY,
     FOLD,
     Cell,
-    Column,
     Row,
     Text,
     duration,
@@ -28,6 +27,7 @@ from genaipa.ui.widgets import (
     long_table,
     moment,
     notice,
+    numbers,
     part,
     problems,
     table,
@@ -92,7 +92,7 @@ def page(desk: Desk, user: User) -> None:
     _answers(desk, Visibility.of(desk, user), runs)
 
 
-# -- how far everything is --
+# -- progress --
 
 
 def _numbers(desk: Desk, user: User) -> None:
@@ -104,7 +104,7 @@ def _numbers(desk: Desk, user: User) -> None:
         lambda: desk.queue.disputes(user.name, scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.adjudication)
-    numbers = {
+    counts = {
         "Answers": progress.answers,
         "Scores wanted": progress.wanted,
         "Given": progress.given,
@@ -112,7 +112,7 @@ def _numbers(desk: Desk, user: User) -> None:
         "Disputed": len(disputes),
         "Adjudicated": settled,
     }
-    for column, (label, number) in zip(st.columns(len(numbers)), numbers.items(), strict=True):
+    for column, (label, number) in zip(st.columns(len(counts)), counts.items(), strict=True):
         column.metric(label, f"{number:,}")
     if progress.wanted:
         st.progress(min(progress.given / progress.wanted, 1.0))
@@ -123,16 +123,8 @@ def _runs(desk: Desk) -> dict[str, RunFolder]:
     folders = selection.folders(desk.workspace, desk.settings.runs)
     if folders:
         part("Runs")
-        columns = [
-            Column("run"),
-            Column("state"),
-            Column("systems"),
-            Column("documents"),
-            Column("answered", right=True),
-            Column("planned", right=True),
-            Column("failed", right=True),
-        ]
-        long_table("overview runs", "Runs", columns, folders[::-1], _run)
+        heads = ["run", "state", "systems", "documents", *numbers("answered", "planned", "failed")]
+        long_table("overview runs", "Runs", heads, folders[::-1], _run)
     return {folder.name: folder for folder in folders}
 
 
@@ -147,11 +139,10 @@ def _run(folder: RunFolder) -> Row:
     if state == "running" and not folder.is_held():
         state = "interrupted"
     totals = tally.totals()
-    kept_answers = totals.answered + totals.refused + totals.truncated
-    share = kept_answers / totals.planned if totals.planned else 1.0
+    share = totals.kept / totals.planned if totals.planned else 1.0
     failed = Cell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
     about = (folder.name, state, ", ".join(manifest.spec.systems), ", ".join(manifest.spec.documents))
-    return Row((*about, Cell(f"{kept_answers:,}", share=share), f"{totals.planned:,}", failed))
+    return Row((*about, Cell(f"{totals.kept:,}", share=share), f"{totals.planned:,}", failed))
 
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
@@ -171,19 +162,9 @@ def _analysts(desk: Desk) -> None:
     if not histories:
         return
     part("Analysts")
-    columns = [
-        Column("analyst"),
-        Column("scored", right=True),
-        Column("median time per answer", right=True),
-        Column("last seen (UTC)", right=True),
-    ]
-    long_table(
-        "overview analysts",
-        "Analysts",
-        columns,
-        list(histories.items()),
-        lambda entry: _analyst(desk, *entry),
-    )
+    heads = ["analyst", *numbers("scored", "median time per answer", "last seen (UTC)")]
+    analysts = list(histories.items())
+    long_table("overview analysts", "Analysts", heads, analysts, lambda entry: _analyst(desk, *entry))
 
 
 def _analyst(desk: Desk, name: str, history: History) -> Row:
@@ -204,27 +185,24 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
     if not found:
         notice("overview no match", "No answer is listed here. Choose another run, document or question.")
         return
-    columns = [
-        Column(n) for n in ("question", "wording", "document", "state", "scores", "system", "initialization", "run")
-    ]
     state = st.session_state
 
     def choose(digest: str) -> None:
         state[ANSWER] = digest
 
-    def look(page: Sequence[Answer]) -> None:
-        shown_whose = [answer.digest for answer in page if visible.system(answer.digest)]
-        desk.queue.expose(visible.user.name, shown_whose, system=True)
+    def expose(page: Sequence[Answer]) -> None:
+        shown_of = [answer.digest for answer in page if visible.system(answer.digest)]
+        desk.queue.expose(visible.user.name, shown_of, system=True)
 
     long_table(
         "overview answers",
         "Answers",
-        columns,
+        ["question", "wording", "document", "state", "scores", "system", "initialization", "run"],
         found,
         lambda answer: _answer(desk, visible, answer),
         chosen=state.get(ANSWER, ""),
         choose=choose,
-        before=look,
+        before=expose,
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
     if answer is None:
@@ -318,7 +296,7 @@ def _said(desk: Desk, visible: Visibility, answer: Answer, case: Case, runs: dic
     folder = runs[where.run]
     record = _record(folder, where)
     messages = conversation(folder, record, _seen(folder)[1])
-    table("overview facts", "About this answer", [Column(""), Column("")], _facts(where, record))
+    table("overview facts", "About this answer", ["", ""], _facts(where, record))
     before, told = _before(visible, answer, messages[:-2])
     desk.queue.expose(visible.user.name, [answer.digest, *told], system=True)
     if before:
@@ -374,13 +352,8 @@ def scores_of(desk: Desk, user: User, answer: Answer, *, key: str) -> None:
     if not given:
         st.caption("Nobody has scored it yet.")
         return
-    columns = [
-        Column("by"),
-        *(Column(name, right=True) for name in desk.rubric.names.values()),
-        Column("M_all", right=True),
-        Column("note"),
-    ]
-    table(key, "Scores of this answer", columns, [_score(desk, event) for event in given])
+    heads = ["by", *numbers(*desk.rubric.names.values(), "M_all"), "note"]
+    table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
 
 
 def _score(desk: Desk, event: Event) -> Row:

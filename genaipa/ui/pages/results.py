@@ -21,7 +21,7 @@ from genaipa.scoring.rubric import shown
 from genaipa.ui import charts as spread
 from genaipa.ui.components import component
 from genaipa.ui.pages.overview import scores_of
-from genaipa.ui.results import Behind, Choice, Rows, Shelf, Taken, View, Whose, shelf_of, view
+from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -32,6 +32,7 @@ from genaipa.ui.widgets import (
     head,
     long_table,
     notice,
+    numbers,
     part,
     problems,
     table,
@@ -60,7 +61,7 @@ Line = dict[Any, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class HeatmapCell:
     """A cell of the heat map."""
 
     system: str
@@ -76,14 +77,14 @@ def page(desk: Desk, user: User) -> None:
     desk.current.refresh()
     head("Results")
     problems("results problems", desk.problems(user))
-    shelf = shelf_of(desk.pool)
-    taken = _taken(desk, shelf)
-    if taken is None:
+    cache = cache_of(desk.pool)
+    snapshot = _snapshot(desk, cache)
+    if snapshot is None:
         notice("results none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
-    choice = _choice(taken)
+    choice = _choice(snapshot)
     ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
-    found = view(taken, choice, taken.hidden(ahead))
+    found = view(snapshot, choice, snapshot.hidden(ahead))
     _left_out(desk, user, found)
     if found.frame["counted"].any():
         _board(found)
@@ -93,38 +94,38 @@ def page(desk: Desk, user: User) -> None:
     _report(desk, user, found)
 
 
-def _taken(desk: Desk, shelf: Shelf) -> Taken | None:
+def _snapshot(desk: Desk, cache: ResultsCache) -> Snapshot | None:
     """The runs and scores as they were when somebody last came to this page, or asked for what came in since."""
     # The boxes' values are there as long as one stays on the page.
     arrived = "results system" not in st.session_state
     with st.spinner("Reading the runs …"):
-        taken = shelf.taken(desk, anew=arrived)
-    if taken is not None and not arrived and taken.is_behind(desk):
+        snapshot = cache.snapshot(desk, anew=arrived)
+    if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were worked out.", width="content")
-            st.button("Take them in", key="results anew", on_click=shelf.take_in, args=(desk,))
-    return taken
+            st.button("Take them in", key="results anew", on_click=cache.refresh, args=(desk,))
+    return snapshot
 
 
 # -- what is chosen --
 
 
-def _choice(taken: Taken) -> Choice:
+def _choice(snapshot: Snapshot) -> Choice:
     """The filters."""
     boxes = st.columns(5)
-    system = boxes[0].selectbox("System", [ANY, *taken.names("system")], key="results system")
-    experiment = boxes[1].selectbox("Experiment", [ANY, *taken.names("experiment")], key="results experiment")
-    document = boxes[2].selectbox("Document", [ANY, *taken.names("document")], key="results document")
-    groups = [*_GROUPS, *taken.names("category")]
-    named = {**taken.gathered.categories, **_GROUPS}
+    system = boxes[0].selectbox("System", [ANY, *snapshot.names("system")], key="results system")
+    experiment = boxes[1].selectbox("Experiment", [ANY, *snapshot.names("experiment")], key="results experiment")
+    document = boxes[2].selectbox("Document", [ANY, *snapshot.names("document")], key="results document")
+    groups = [*_GROUPS, *snapshot.names("category")]
+    named = {**snapshot.gathered.categories, **_GROUPS}
     questions = boxes[3].selectbox(
         "Questions", groups, format_func=lambda group: named.get(group, group), key="results questions"
     )
-    whose: Whose = boxes[4].selectbox("Scores", taken.analysts, format_func=str, key="results whose")
+    scores: ScoreFilter = boxes[4].selectbox("Scores", snapshot.analysts, format_func=str, key="results whose")
     excluded = False
-    if (taken.frame["excluded"] != "").any():
+    if (snapshot.frame["excluded"] != "").any():
         excluded = st.toggle("Count what the audit left out as well", key="results excluded")
-    return Choice(system, experiment, document, questions, whose, excluded)
+    return Choice(system, experiment, document, questions, scores, excluded)
 
 
 def _left_out(desk: Desk, user: User, found: View) -> None:
@@ -159,13 +160,8 @@ def _board(found: View) -> None:
         notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
-    columns = [
-        Column("system"),
-        Column(f"{board.headings['m_all10']} ({LEVEL:.0%} interval)"),
-        *(Column(name, right=True) for name in experiments),
-        Column("answers", right=True),
-        Column("scored by"),
-    ]
+    interval = f"{board.headings['m_all10']} ({LEVEL:.0%} interval)"
+    columns = ["system", interval, *numbers(*experiments, "answers"), "scored by"]
     rows = [
         Row(
             (
@@ -205,7 +201,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.expose(user.name, found.told(experiment), scores=True)
     _heatmap(found, experiment, rows)
-    place: Place | None = st.session_state.get(CELL)
+    place: HeatmapCell | None = st.session_state.get(CELL)
     here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
     line = _line(found, here) if here else None
     if here is None or line is None:
@@ -222,14 +218,14 @@ def _heatmap(found: View, experiment: str, rows: Rows) -> None:
     systems = [str(name) for name in data["system"].unique()]
     lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
     names = [name for name in _order(found, rows) if any((system, name) in lines for system in systems)]
-    place: Place | None = st.session_state.get(CELL)
+    place: HeatmapCell | None = st.session_state.get(CELL)
     here = place is not None and (place.experiment, place.rows) == (experiment, rows)
     about = found.about(rows)
 
     def choose() -> None:
         sent = st.session_state["results map"].get("chosen")
         if sent:
-            st.session_state[CELL] = Place(sent["group"], experiment, rows, sent["row"], sent["column"])
+            st.session_state[CELL] = HeatmapCell(sent["group"], experiment, rows, sent["row"], sent["column"])
             for key in (ANSWER, f"{_ANSWERS} page"):
                 st.session_state.pop(key, None)
 
@@ -288,7 +284,7 @@ def _order(found: View, rows: Rows) -> list[str]:
     return [str(name) for name in found.frame[rows].cat.categories]
 
 
-def _line(found: View, place: Place) -> Line | None:
+def _line(found: View, place: HeatmapCell) -> Line | None:
     """The line of the report's table in which a cell stands; None where the filters have left nothing of it."""
     data = _table_of(found, place.rows).data
     at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
@@ -310,7 +306,7 @@ def _band(column: str, value: float, bounds: Bounds) -> Band:
 # -- the answers behind a cell --
 
 
-def _behind(desk: Desk, user: User, found: View, place: Place, line: Line) -> None:
+def _behind(desk: Desk, user: User, found: View, place: HeatmapCell, line: Line) -> None:
     """The answers whose scores a cell is a mean of, and one of them to read."""
     part("Behind the cell")
     value = line[place.column]
@@ -326,22 +322,16 @@ def _behind(desk: Desk, user: User, found: View, place: Place, line: Line) -> No
         f"{_basis(place.rows)} of means over answers, each a mean over its scores."
     )
 
-    def look(on_page: Sequence[Behind]) -> None:
+    def expose(on_page: Sequence[AnswerScores]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
         desk.queue.expose(user.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
         st.session_state[ANSWER] = digest
 
-    columns = [
-        Column("document"),
-        *([Column("question")] if place.rows == "category" else []),
-        Column("wording"),
-        Column("state"),
-        *(Column(_columns(found)[column], right=True) for column in _two(place.column)),
-        Column("scores"),
-        Column(""),
-    ]
+    question = ["question"] if place.rows == "category" else []
+    values = numbers(*(_columns(found)[column] for column in _two(place.column)))
+    columns = ["document", *question, "wording", "state", *values, "scores", ""]
     long_table(
         _ANSWERS,
         "Answers behind the cell",
@@ -350,7 +340,7 @@ def _behind(desk: Desk, user: User, found: View, place: Place, line: Line) -> No
         lambda answer: _answer(desk, answer, place),
         chosen=st.session_state.get(ANSWER, ""),
         choose=choose,
-        before=look,
+        before=expose,
     )
     digest = st.session_state.get(ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
@@ -364,7 +354,7 @@ def _two(column: str) -> list[str]:
     return list(dict.fromkeys((column, "m_all")))
 
 
-def _answer(desk: Desk, answer: Behind, place: Place) -> Row:
+def _answer(desk: Desk, answer: AnswerScores, place: HeatmapCell) -> Row:
     """An answer, or a published score, with what it comes to and what each analyst gave."""
     published = answer["unit"] == "table"
     cells: list[str | Cell] = [answer["document"] or "mean over documents"]
