@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "missing", "broken", "off"]
 Row = tuple[str, State, str, str]
-"""What is looked at, its state, what was found, and what to do where that is not as it could be."""
+"""Subject, state, finding, and the remedy, empty where nothing is wrong."""
 
 _SECONDS = 2.0
 """How long a server may take to answer."""
@@ -69,6 +69,10 @@ def _print(topics: dict[str, list[Row]]) -> None:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
 
 
+def _either(what: str, ok: object, found: str, problem: str, remedy: str, state: State = "missing") -> Row:
+    return (what, "ok", found, "") if ok else (what, state, problem, remedy)
+
+
 def _genaipa() -> Iterator[Row]:
     """Python, genaipa itself and the data that it can't do without."""
     import platform
@@ -86,11 +90,8 @@ def _genaipa() -> Iterator[Row]:
         load_prompts(alone)
     except GenaipaError as error:
         problem = problem or str(error)
-    if problem:
-        remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
-        yield "shipped data", "broken", f"{problem} in {shipped()}", remedy
-    else:
-        yield "shipped data", "ok", str(shipped()), ""
+    remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
+    yield _either("shipped data", not problem, str(shipped()), f"{problem} in {shipped()}", remedy, "broken")
 
 
 def _extras() -> Iterator[Row]:
@@ -104,19 +105,15 @@ def _extras() -> Iterator[Row]:
         if found and found[2] != "all":
             extras.setdefault(found[2], []).append(found[1])
     for extra, packages in sorted(extras.items()):
-        versions = {}
+        here, missing = [], []
         for package in packages:
             try:
-                versions[package] = metadata.version(package)
+                here.append(f"{package} {metadata.version(package)}")
             except metadata.PackageNotFoundError:
-                continue
-        missing = [package for package in packages if package not in versions]
-        shown = ", ".join(f"{package} {version}" for package, version in versions.items())
-        if missing:
-            lacks = f"{', '.join(missing)} not installed" + (f" ({shown} is)" if shown else "")
-            yield extra, "missing", lacks, f"pip install 'genaipa[{extra}]'"
-        else:
-            yield extra, "ok", shown, ""
+                missing.append(package)
+        shown = ", ".join(here)
+        lacks = f"{', '.join(missing)} not installed" + (f" ({shown} is)" if shown else "")
+        yield _either(extra, not missing, shown, lacks, f"pip install 'genaipa[{extra}]'")
 
 
 def _variables(workspace: Workspace) -> dict[str, Provider]:
@@ -207,92 +204,70 @@ def _server(variable: str, address: str) -> Row:
     from genaipa.systems.redaction import redact
 
     shown = redact(address)
+    why = ""
     try:
         httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address))
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         why = redact(str(error)) or type(error).__name__
-        return variable, "missing", f"nothing answers at {shown} ({why})", "start the server, or mend the address"
-    return variable, "ok", f"{shown} answers", ""
+    problem = f"nothing answers at {shown} ({why})"
+    return _either(variable, not why, f"{shown} answers", problem, "start the server, or mend the address")
 
 
 def _data(workspace: Workspace) -> Iterator[Row]:
     """Where names are looked up, and what was pulled."""
+    from rich.filesize import decimal
+
     from genaipa.datasets.base import datasets
     from genaipa.systems.published import is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
     own = dict(workspace.layers).get("workspace")
-    if own is None:
-        yield "workspace", "off", f"none; runs go to {workspace.runs}", "for data of your own: genaipa init DIR"
-    else:
-        yield "workspace", "ok", str(own), ""
+    none = f"none; runs go to {workspace.runs}" if own is None else ""
+    yield _either("workspace", own, str(own), none, "for data of your own: genaipa init DIR", "off")
     for layer, folder in workspace.layers:
         alone = Workspace(home=folder, layers=((layer, folder),))
         counts = {kind: len(alone.names(kind)) for kind in SUFFIXES}
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
-        yield f"  {layer}", "ok" if held else "off", held or "nothing", ""
-    yield "cache", "ok", f"{cache()}, {_size(_bytes(cache()))}", ""
+        yield _either(f"  {layer}", held, held, "nothing", "", "off")
+    size = sum(path.stat().st_size for path in cache().rglob("*") if path.is_file())
+    yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
     for dataset in datasets():
         remedy = f"genaipa pull {dataset.name}"
-        if dataset.available():
-            yield dataset.title, "ok", "pulled", ""
-        else:
-            yield dataset.title, "missing", "the published documents are not here", remedy
+        yield _either(dataset.title, dataset.available(), "pulled", "the published documents are not here", remedy)
         recorded = [name for name in dataset.systems if is_recorded(name)]
-        if len(recorded) < len(dataset.systems):
-            some = f"; {', '.join(recorded)} alone" if recorded else ""
-            yield "  its systems", "missing", f"not all of their answers are here{some}", remedy
-        elif recorded:
-            yield "  its systems", "ok", ", ".join(recorded), ""
+        if dataset.systems:
+            lacks = "not all of their answers are here" + (f"; {', '.join(recorded)} alone" if recorded else "")
+            yield _either("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
 
 
 def _machine(workspace: Workspace) -> Iterator[Row]:
     """Token counts, the terminal, room for runs."""
+    import importlib
+
     from genaipa.systems.tokens import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
-    if counter is not None:
-        yield "token counts", "ok", f"{counter.label} is here", ""
-    else:
-        yield "token counts", "missing", "OpenAI's vocabulary is not here; tokens are estimated without it", _counting()
-    encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
-    width = shutil.get_terminal_size().columns
-    kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
-    if encoding in ("utf-8", "utf8"):
-        yield "output", "ok", f"{kind}, UTF-8", ""
-    else:
-        yield "output", "missing", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1"
-    yield _room(workspace.runs)
-
-
-def _counting() -> str:
-    """What to do for OpenAI's own token counts."""
-    import importlib
-
-    fetched = "run an OpenAI system once with a network: it is then fetched and kept"
+    remedy = "run an OpenAI system once with a network: it is then fetched and kept"
     try:
         importlib.import_module("tiktoken")
     except ImportError:
-        return f"pip install 'genaipa[openai]', and {fetched}"
-    return fetched
+        remedy = f"pip install 'genaipa[openai]', and {remedy}"
+    lacks = "OpenAI's vocabulary is not here; tokens are estimated without it"
+    yield _either("token counts", counter, f"{counter.label if counter else ''} is here", lacks, remedy)
+    encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
+    width = shutil.get_terminal_size().columns
+    kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
+    fits = encoding in ("utf-8", "utf8")
+    yield _either("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
+    yield _room(workspace.runs)
 
 
 def _room(runs: Path) -> Row:
+    from rich.filesize import decimal
+
     folder = next(parent for parent in (runs, *runs.parents) if parent.is_dir())
     if not os.access(folder, os.W_OK):
         return "runs", "missing", f"{folder} can't be written to", "name another folder with --workspace"
     free = shutil.disk_usage(folder).free
-    remedy = "make room before a large study" if free < _LITTLE_ROOM else ""
-    return "runs", "missing" if remedy else "ok", f"{runs}, {_size(free)} free", remedy
-
-
-def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def _size(count: int) -> str:
-    """Bytes in the unit that suits."""
-    for unit, size in (("GB", 1024**3), ("MB", 1024**2), ("kB", 1024)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
+    found = f"{runs}, {decimal(free)} free"
+    return _either("runs", free >= _LITTLE_ROOM, found, found, "make room before a large study")
