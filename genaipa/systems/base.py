@@ -1,8 +1,8 @@
-"""The seam between genaipa and every system under test. Whoever opens this file can write an adapter.
+"""Interface between genaipa and the systems under test: all that is needed to write an adapter.
 
 An adapter turns messages into one reply, or raises one of `errors.TransientError`, `PermanentError`,
-`NotReadyError`. It does not retry, wait, count money or write files: `execution/` does that for
-all of them. A key never appears in anything that it returns or raises.
+`NotReadyError`. Retries, waiting, cost and files are left to `execution/`. A key never appears in anything that it
+returns or raises.
 """
 
 from __future__ import annotations
@@ -24,23 +24,21 @@ Role = Literal["user", "assistant"]
 Finish = Literal["stop", "length", "refusal"]
 Purpose = Literal["introduction", "part", "acknowledgement", "summary-request", "question", "answer"]
 Words = Literal["own", "document", "recording", ""]
-"""Whose words replies are: the system's own, the document's, those that a study recorded; empty if nobody says."""
-
+"""Origin of the replies' words: the model, the document, a recording of a study; empty if unknown."""
 
 MOST_TOKENS = 10**12
-"""More than any call uses: who states more tokens states nonsense."""
+"""Upper bound of a call's token count; larger values are ignored as wrong."""
 
 
 @dataclass(frozen=True)
 class Message:
     """One turn of a conversation.
 
-    `purpose` is its place in the protocol, and `carries` the text of the document, part or summary inside it without
-    the words around: a baseline or a retrieval assistant can work from them, a chat model sees `content` alone.
-    `breakpoint` marks the end of a prefix that many requests share (the document's end): a provider that wants to be
-    told what to cache is told here. `key` names, for a question or a request for a summary, the record that the reply
-    will stand in (system, document, initialization, wording, repetition and question, with `|` between them): a system
-    that repeats a recording finds its place by it.
+    A chat model sees `content` alone; a baseline or a retrieval assistant can use `purpose`, the message's role in the
+    protocol, and `carries`, the document, part or summary quoted in it. `breakpoint` marks the end of a prefix shared
+    by many requests (the document's end), for providers with explicit caching. `key` is the record's key of a question
+    or a request for a summary (system|document|initialization|wording|repetition|question), by which a recording is
+    looked up.
     """
 
     role: Role
@@ -52,7 +50,7 @@ class Message:
 
     @cached_property
     def content_json(self) -> bytes:
-        """The content as a JSON string. Made once, so that a long document isn't encoded again for every question."""
+        """The content as a JSON string, encoded once for all questions about a long document."""
         return json.dumps(self.content, ensure_ascii=False).encode()
 
 
@@ -89,10 +87,10 @@ OPTIONS = tuple(name.removeprefix("sampling_") for name in Sampling.__struct_fie
 
 
 class Settings(Sampling, frozen=True, kw_only=True):
-    """What a reply is asked with."""
+    """Settings of one call."""
 
     timeout: float = 120.0
-    """Seconds until a call without an answer counts as stalled."""
+    """Seconds."""
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
     json_schema: dict[str, Any] | None = None
@@ -103,7 +101,7 @@ class Settings(Sampling, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, sampling: Sampling, **others: Any) -> Settings:
-        """These sampling options (those of a run's spec, say), with other settings beside them."""
+        """Settings with these sampling options, such as a run's spec."""
         return cls(**{name: getattr(sampling, name) for name in Sampling.__struct_fields__}, **others)
 
     @property
@@ -149,27 +147,27 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Reply:
-    """What a system said, and the facts about how."""
+    """A system's reply."""
 
     text: str
     finish: Finish = "stop"
     usage: Usage | None = None
     model: str | None = None
-    """The model as served, which may be more precise than the one that was asked for."""
+    """The model as served, often more precise than the one requested."""
     sent: dict[str, Any] = field(default_factory=dict)
-    """The settings as sent, which may be fewer than were asked for."""
+    """The settings as sent: the requested ones that the model accepts."""
     finish_detail: str = ""
-    """The provider's own word for why it stopped."""
+    """The provider's own finish reason."""
 
 
 class BuiltinSystem(abc.ABC):
-    """A system without a model: nothing is started, counted or held, and no JSON schema is kept to."""
+    """Base of the systems without a model: nothing to start, count or close, and no structured output."""
 
     def __init__(self, *, name: str) -> None:
         self.name = name
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """What `answer` says; a PermanentError where a JSON schema is asked for."""
+        """Return `answer`; raise a PermanentError where a JSON schema is asked for."""
         if settings.json_schema is not None:
             raise unsupported_schema(self.name)
         return await self.answer(messages, settings)
@@ -193,42 +191,39 @@ class BuiltinSystem(abc.ABC):
 class System(Protocol):
     """A system under test.
 
-    One whose replies are not its own words says so by an attribute `words`, "document" or "recording". A class of the
-    user's own that lacks it is taken for one that may quote the document; `words = "own"` says that it is none.
+    An attribute `words` tells the origin of its replies: "own", "document" or "recording". A user's class without it is
+    assumed to quote the document.
     """
 
     name: str
-    """As the user wrote it after the catalog was consulted: `openai/gpt-4o`, `vllm/…`, `extractive`."""
+    """Full name: `openai/gpt-4o`, `vllm/…`, `extractive`."""
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """One reply to the conversation so far; the last message is the user's.
-
-        A complete reply without text counts as a failure that is worth another try.
-        """
+        """Reply once to the conversation, whose last message is the user's; an empty complete reply is retried."""
         ...
 
     async def start(self) -> Readiness:
-        """Find the key, import the SDK, reach or start the server; a NotReadyError says what is missing."""
+        """Find the key, import the SDK, reach or start the server; a NotReadyError names what is missing."""
         ...
 
     async def count_tokens(self, text: str) -> int | None:
-        """The system's own count for a text, None where it can't be had. May cost a (free) call."""
+        """Count a text's tokens, at most by a free call; None where the system can't."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and stop what `start` started."""
+        """Close connections and stop what `start` started."""
         ...
 
 
 @dataclass(frozen=True)
 class Readiness:
-    """What is known about a system once it is ready."""
+    """Facts about a system that is ready."""
 
     context: int | None = None
-    """Tokens that fit in one request, messages and reply together, if the server tells."""
+    """Context size in tokens, messages and reply together, if the server tells."""
     models: tuple[str, ...] | None = None
-    """The models that the server lists; None where it lists none."""
+    """Models listed by the server; None without a list."""
     shutdown: str | None = None
-    """The day on which the provider ends this model, if the server tells."""
+    """Retirement date of the model (ISO), if the server tells."""
     notes: tuple[str, ...] = ()
-    """Sentences that the user should see before the run."""
+    """Sentences to show before the run."""

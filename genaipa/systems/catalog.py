@@ -39,7 +39,7 @@ ENTRY_POINTS = "genaipa.systems"
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the catalog says of a system (see the head of catalog.yaml)."""
+    """A catalog entry (see the head of catalog.yaml)."""
 
     system: str
     context: int | None = None
@@ -58,7 +58,7 @@ class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Resolved:
-    """A system by name, not yet made: `name` in full form, what the catalog adds, and how it was found."""
+    """A resolved name: as `asked`, in full, by provider and model, with its catalog entry."""
 
     asked: str
     name: str
@@ -68,7 +68,7 @@ class Resolved:
 
     @property
     def identity(self) -> str:
-        """What answers under this name: the full name, with the digest of the file that it comes from, if any."""
+        """Full name, with the SHA-256 of the file behind it, if any."""
         path = _source_file(self.provider, self.name)
         if path is None or not path.is_file():
             return self.name
@@ -76,7 +76,7 @@ class Resolved:
 
     @property
     def record(self) -> Provider | None:
-        """What is known of the provider; None for a class of the user's own or of a package."""
+        """The provider; None for a user's or a package's class."""
         return find_provider(self.provider)
 
     @property
@@ -86,7 +86,7 @@ class Resolved:
 
     @property
     def tariff(self) -> Tariff | None:
-        """How its calls are priced: as the catalog says, free on one's own machine, else at the provider's prices."""
+        """Prices: the catalog's, none on one's own machine, else the provider's; None if unknown."""
         if self.entry.price is not None:
             return own_tariff(self.entry.price)
         if self.record is None or self.record.free:
@@ -95,13 +95,13 @@ class Resolved:
 
     @property
     def context(self) -> int | None:
-        """Tokens that fit in one request, as far as the catalog or the price tables know."""
+        """Context in tokens, from the catalog or the price tables."""
         if self.entry.context is not None:
             return self.entry.context
         return known_context(self.provider, self.model) if self.record and self.record.hosted else None
 
     def make(self) -> System:
-        """The system; a UsageError if the user's own class can't be had."""
+        """Make the system; a UsageError if the user's own class fails."""
         if ":" in self.provider:
             return _own(self.provider)
         record = self.record
@@ -124,7 +124,7 @@ def load_catalog(workspace: Workspace) -> dict[str, Entry]:
 
 
 def _read(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
-    """The usable entries by short name, and the errors in the others by each name (short or full) that means them."""
+    """Usable entries by short name, and errors by every name, short or full, of an unusable entry."""
     own, errors = own_entries(workspace)
     if own is None:
         raise errors[0]
@@ -139,7 +139,7 @@ def _read(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]
 
 
 def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
-    """What systems.yaml adds to the catalog, and everything that is wrong with it; None if it can't be used at all."""
+    """Entries of systems.yaml and all errors in it; None in place of entries if it is unusable."""
     path = workspace.systems_file
     if path is None:
         return {}, []
@@ -155,7 +155,7 @@ def _problems(path: Path, file: _CatalogFile) -> Iterator[DataError]:
 
 
 def resolve(name: str, workspace: Workspace) -> Resolved:
-    """What a name on the command line stands for; a UsageError with the nearest name if for nothing."""
+    """Resolve a name from the command line; a UsageError with the nearest name if it is unknown."""
     catalog, broken = _read(workspace)
     if name in broken:
         raise broken[name]
@@ -178,7 +178,7 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
         if record.words == "recording" and full not in record.builtin() and not (path and path.is_file()):
             raise UnknownNameError(f"{record.name} system", name, record.builtin())
         return Resolved(name, full, record.name, full, entry)
-    # In `openai-api/NAME/MODEL` NAME is ours for the server, which knows the model by what stands behind it.
+    # In `openai-api/NAME/MODEL` NAME is ours for the server, which knows the model by the rest.
     model = full.removeprefix(record.family(full))
     if not model or model == full:
         raise UsageError(f"'{name}' names no model; the form is {record.form}.")
@@ -191,7 +191,7 @@ def _is_builtin(name: str) -> bool:
 
 
 def _source_file(provider: str, name: str) -> Path | None:
-    """The file that a user's own class, a script of replies or a recording is read from."""
+    """File of a user's class, a script of replies or a recording."""
     record = find_provider(provider)
     if record is not None:
         return record.source(name) if record.source else None

@@ -1,4 +1,4 @@
-"""Where a hosted system is reached, and how its failures are told: one wording and one table for every adapter.
+"""Endpoints of hosted systems, and one translation of failures for all adapters.
 
 | what happened | error | kind |
 |---|---|---|
@@ -12,7 +12,7 @@
 | a body that can't be read | TransientError | malformed-reply |
 | any other status | PermanentError | context-length, unsupported-schema, bad-request |
 
-An adapter only says which row applies. A message is one line of at most 300 characters and holds no key.
+A message is one line of at most 300 characters without a key.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 300
 _SEARCHED = 4000
-"""Characters of what a server says that are looked at: more is no message."""
+"""Characters of a server's message that are read."""
 _DEEPEST = 10
-"""Levels of a body in which its sentence is looked for."""
+"""Levels of a body that are searched for its message."""
 _NO_REASON = "no reason given"
 LOOK_UP_SECONDS = 10.0
-"""How long the questions asked before a run (which models are there?) may take."""
+"""Time limit of a lookup before a run."""
 LISTS_NOTHING = frozenset({403, 404, 405, 501})
-"""What servers answer that list no models, or not for this key."""
+"""HTTP statuses of servers without a list of models, or without one for this key."""
 
 _OVERLOAD = {429: "rate-limit", 503: "overload", 529: "overload"}
 _FATAL = {402: "quota", 404: "not-found"}  # no credit; the address or the model is wrong
@@ -60,7 +60,7 @@ _UNAUTHORISED = frozenset({401, 403})
 _TOO_LONG = re.compile(r"context.length|maximum context|prompt is too long|maximum number of tokens", re.IGNORECASE)
 # How servers name what carries a schema, where they refuse it.
 _SCHEMA = re.compile(r"schema|response.?format|output.?config|structured|guided|grammar", re.IGNORECASE)
-# Differ between two calls that fail for the same reason, so they would hide that the reason is the same.
+# Would make equal failures look different.
 _REQUEST_ID = re.compile(r"\breq(?:uest)?_\w{6,}")
 
 
@@ -74,15 +74,15 @@ class Endpoint:
     key_variable: str
     key: str | None = field(default=None, repr=False)
     ends: str = ""
-    """What an address of this protocol ends in, such as `/v1`."""
+    """Usual end of an address of this protocol, such as `/v1`."""
 
     @property
     def by_proxy(self) -> bool:
-        """Whether the environment's proxy may stand between; never before a server on this very machine."""
+        """Whether the environment's proxy applies: never to this machine."""
         return not is_loopback(self.address)
 
     def one_line(self, text: str) -> str:
-        """The text on one line, without keys and request ids, cut to what a terminal can show."""
+        """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
         text = mask(text, known_keys())[:_SEARCHED]
         line = " ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split())
@@ -91,10 +91,7 @@ class Endpoint:
     def refused(
         self, status: int, body: object, retry_after: float | None = None, *, structured: bool = False
     ) -> TransientError | PermanentError:
-        """The error for an answer with that HTTP status; `body` is the answer as JSON or text.
-
-        `structured` is whether a reply by a schema was asked for, to which the refusal may be due.
-        """
+        """Error for an HTTP status and body (JSON or text); `structured` if a reply by a schema was asked for."""
         said = error_text(body)
         if status in _UNAUTHORISED:
             return self.key_refused(status, body)
@@ -113,13 +110,13 @@ class Endpoint:
         return PermanentError(message, kind=kind, status=status)
 
     def _lacking_end(self) -> str:
-        """The question whether the address lacks its end, where it may."""
+        """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
         return f"does {self.address_variable} lack {self.ends} at its end?" if self.ends and "/v" not in path else ""
 
     @property
     def _reached(self) -> str:
-        """The address, and the proxy that stands before it."""
+        """The address, and the proxy used for it."""
         proxy = proxy_of(self.address)
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
@@ -127,57 +124,57 @@ class Endpoint:
         return PermanentError(self.one_line(said), kind=kind, status=status, fatal=True)
 
     def out_of_quota(self, status: int, body: object) -> PermanentError:
-        """The account has nothing left to spend: every request would fail."""
+        """Error of an account without credit."""
         said = f"{self.system}: the quota of the key in {self.key_variable} is used up: {error_text(body)}"
         return self._fatal(said, "quota", status)
 
     def key_refused(self, status: int, body: object) -> PermanentError:
-        """The key is refused, with whatever status the provider has for it."""
+        """Error of a refused key."""
         said = f"{self.system} refused the key in {self.key_variable} ({status}): {error_text(body)}"
         return self._fatal(said, "authentication", status)
 
     def timed_out(self, seconds: float) -> TransientError:
-        """No answer within the time allowed."""
+        """Error of a call without an answer in time."""
         return TransientError(f"{self.system} gave no answer within {seconds:g} s.", kind="timeout")
 
     def disconnected(self, cause: object) -> TransientError:
-        """The connection failed or broke off."""
+        """Error of a failed or broken connection."""
         said = f"{self.system}: the connection to {self._reached} failed ({cause})."
         return TransientError(self.one_line(said), kind="connection")
 
     def malformed(self, what: str) -> TransientError:
-        """An answer that breaks the protocol."""
+        """Error of an answer that breaks the protocol."""
         return TransientError(self.one_line(f"{self.system} sent {what}."), kind="malformed-reply")
 
     def unreachable(self, cause: object) -> NotReadyError:
-        """Nothing answers before the run."""
+        """Error of a server that does not answer before the run."""
         proxy = proxy_of(self.address)
         what, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
         said = f"nothing answers at {self._reached} ({cause}); is the {what} right? {variable} sets it."
         return NotReadyError(self.one_line(f"{self.system}: {said}"), kind="connection")
 
     def unauthorised(self, status: int, body: object) -> NotReadyError:
-        """The key is refused before the run."""
+        """Error of a key refused before the run."""
         said = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
         return NotReadyError(self.one_line(f"{self.system}: {said}"), kind="authentication", status=status)
 
     def unknown_model(self, model: str, models: Iterable[str]) -> NotReadyError:
-        """The server says that it has no such model."""
+        """Error of a model that the server denies having."""
         said = f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"
         return NotReadyError(self.one_line(said), kind="not-found", status=_NOT_FOUND)
 
     def unlisted_model(self, model: str, models: Iterable[str]) -> str:
-        """A note: the server doesn't list the model, and doesn't say that it has none either."""
+        """Note on a model that the server neither lists nor denies."""
         return self.one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
 
     def unlisted(self, why: object) -> str:
-        """A note: the server's models can't be listed."""
+        """Note on a server whose models can't be listed."""
         why = f"{why}; {self._lacking_end()}" if self._lacking_end() else why
         return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
 
 
 def need_sdk(system: str, provider: Provider) -> None:
-    """NotReadyError, naming the extra to install, if the SDK that an adapter needs is not there."""
+    """Raise a NotReadyError, naming the extra to install, if the SDK is missing."""
     try:
         importlib.import_module(provider.sdk)
     except ImportError:
@@ -187,9 +184,9 @@ def need_sdk(system: str, provider: Provider) -> None:
 
 
 def find_endpoint(provider: Provider, system: str, address: str | None = None) -> Endpoint:
-    """Where a system is reached, from the provider's variables; NotReadyError names the one that is missing.
+    """Read a system's endpoint from its provider's variables; a NotReadyError names a missing one.
 
-    `address` is that of a server which was started here.
+    `address` overrides the variable for a server started here.
     """
     here = provider.at(system)
     address = address or read_address(system, here.address) or here.default_address
@@ -213,12 +210,12 @@ def needs_key(provider: Provider, address: str) -> bool:
 
 
 def read_variable(name: str) -> str | None:
-    """An environment variable's value, None where it is unset or blank."""
+    """Value of an environment variable; None if unset or blank."""
     return os.environ.get(name, "").strip() or None
 
 
 def read_key(system: str, variable: str) -> str | None:
-    """The key in an environment variable, None where it is unset; NotReadyError if no request can carry it."""
+    """Key in an environment variable; None if unset; NotReadyError if no request can carry it."""
     key = read_variable(variable)
     wrong = next((place for place, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
     if wrong is not None:
@@ -231,7 +228,7 @@ def read_key(system: str, variable: str) -> str | None:
 
 
 def read_words(name: str) -> list[str]:
-    """An environment variable's value as a shell would split it; UsageError if a shell couldn't."""
+    """Value of an environment variable, split as by a shell; UsageError if a shell couldn't."""
     try:
         return shlex.split(read_variable(name) or "")
     except ValueError as error:
@@ -239,7 +236,7 @@ def read_words(name: str) -> list[str]:
 
 
 def read_address(system: str, variable: str) -> str | None:
-    """The address in an environment variable, None where it is unset; NotReadyError if it can't be one."""
+    """Address in an environment variable; None if unset; NotReadyError if it is no URL."""
     address = read_variable(variable)
     if address is None:
         return None
@@ -257,7 +254,7 @@ def read_address(system: str, variable: str) -> str | None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a URL leads to this very machine."""
+    """Whether a URL leads to this machine."""
     host = urllib.parse.urlsplit(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -268,7 +265,7 @@ def is_loopback(address: str) -> bool:
 
 
 def proxy_of(address: str) -> tuple[str, str] | None:
-    """The variable that names the proxy for a URL, and its value without a password; None if there is none."""
+    """Variable and address (without password) of the proxy for a URL; None without one."""
     from urllib.request import proxy_bypass
 
     parts = urllib.parse.urlsplit(address)
@@ -282,7 +279,7 @@ def proxy_of(address: str) -> tuple[str, str] | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait in seconds that an answer's headers ask for (milliseconds, seconds or a date); None if they don't."""
+    """Seconds to wait by an answer's headers (milliseconds, seconds or a date), if they say."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
@@ -298,18 +295,18 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def as_count(value: object) -> int:
-    """A number of tokens as a server states it; 0 for what can't be one."""
+    """Token count stated by a server; 0 for anything that can't be one."""
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def sent_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
-    """The sampling options to send: those that are chosen, that the model accepts and that the protocol has."""
+    """Sampling options to send: chosen, accepted by the model, and known to the protocol."""
     chosen = settings.chosen()
     return {name: chosen[name] for name in fields if name in chosen and name in accepts}
 
 
 def error_text(body: object) -> str:
-    """The sentence inside an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
+    """Message in an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
     for _ in range(_DEEPEST):
         if isinstance(body, dict):
             body = next((body[name] for name in ("error", "message", "detail", "msg") if body.get(name)), None)

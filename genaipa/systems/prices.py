@@ -1,4 +1,4 @@
-"""What calls cost, in US dollars: the user's catalog first, then the price tables of genai-prices."""
+"""Cost of calls in US dollars: the user's catalog first, then the tables of genai-prices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Dollars per million tokens, and since when they hold (ISO date)."""
+    """Dollars per million tokens, as of an ISO date."""
 
     input: float
     output: float
@@ -26,16 +26,16 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Tariff:
-    """How to price the calls of one model."""
+    """Prices of one model's calls."""
 
     label: str
-    """Where the prices come from, and their date."""
+    """Source and date of the prices."""
     price: Price | None = None
     provider: str = ""
     model: str = ""
 
     def cost(self, usage: Usage) -> float:
-        """Dollars for one call (or for a sum of calls that lie within the model's base tier)."""
+        """Dollars for one call, or for a sum of calls within the model's base tier."""
         # Some servers count what came from the cache beside the input, not in it.
         usage = replace(usage, input=max(usage.input, usage.cached + usage.cache_write))
         if self.price is not None:
@@ -60,12 +60,12 @@ FREE = Tariff(label="free", price=Price(input=0, output=0, as_of=""))
 
 
 def own_tariff(price: Price) -> Tariff:
-    """The tariff that a catalog entry sets."""
+    """Tariff set by a catalog entry."""
     return Tariff(label=f"catalog, {price.as_of}", price=price)
 
 
 def find_tariff(provider: str, model: str) -> Tariff | None:
-    """The tariff of a hosted model, None where its price is not known."""
+    """Tariff of a hosted model; None where its price is unknown."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
@@ -78,7 +78,7 @@ def find_tariff(provider: str, model: str) -> Tariff | None:
 
 
 def known_context(provider: str, model: str) -> int | None:
-    """The model's context in tokens as the price tables know it."""
+    """Context of a hosted model in tokens, from the price tables."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:

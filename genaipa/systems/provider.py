@@ -1,4 +1,4 @@
-"""What is known of a provider without asking it: one record on each adapter's class, found by a system's name."""
+"""Provider records, one on each adapter's class, looked up by a system's name without importing an SDK."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Provider:
 
     name: str
     form: str
-    """How its systems are named: `openai/MODEL`."""
+    """Form of its systems' names: `openai/MODEL`."""
     about: str
-    """A few words for `genaipa systems`."""
+    """Description in `genaipa systems`."""
     builtin: Callable[[], Iterable[str]] | None = None
     """Full names of its systems, where these come with genaipa or with data: no model to choose, no key, no server."""
     options: tuple[str, ...] = ()
@@ -63,41 +63,41 @@ class Provider:
     """Run by the vendor: genai-prices may know prices and contexts of its models."""
     free: bool = False
     words: Words = "own"
-    """Whose words its systems' replies are."""
+    """Origin of its systems' replies."""
     betrayed_by: str = ""
-    """Regular expression that finds its models in other systems' names, for blinding."""
+    """Regular expression for its models in any system's name, for blinding."""
     known_as: str = ""
-    """Names by which its models call themselves, with `, ` between them."""
+    """Names by which its models call themselves, separated by `, `."""
 
     counter: Callable[..., Counter | None] | None = None
     """Counts a model's tokens without a call: `counter(model, offline=…)`, None where it can't."""
     source: Callable[[str], Path | None] | None = None
-    """The file from which a system (by full name) takes its replies."""
+    """File of a system's replies, by its full name."""
     program: Callable[[], str | None] | None = None
-    """Finds the program with which a server can be started here, None if it isn't installed; may raise a UsageError."""
+    """Finds the program that starts a server here; None if not installed; may raise a UsageError."""
     lacks: Callable[[str], list[str]] | None = None
-    """What has to be done first, beyond SDK, key and server, by a system's full name."""
+    """Steps needed beyond SDK, key and server, by a system's full name."""
 
     def at(self, system: str) -> Provider:
-        """The provider with the variables for this system's server."""
+        """Fill in the variables of this system's server."""
         server = system.partition("/")[2].partition("/")[0].upper().replace("-", "_")
         keys = tuple(key.replace("{SERVER}", server) for key in self.keys)
         return replace(self, keys=keys, address=self.address.replace("{SERVER}", server))
 
     def family(self, system: str) -> str:
-        """Beginning of the names that share this system's key and address: `openai/`, `openai-api/lab/`."""
+        """Prefix of the names that share this system's key and address: `openai/`, `openai-api/lab/`."""
         return "/".join([*system.split("/")[: self.form.count("/")], ""])
 
 
 @cache
 def adapter(provider: str) -> Any:
-    """The adapter's class for a name in `ADAPTERS`."""
+    """Import the adapter class of a provider."""
     module, _, name = ADAPTERS[provider].partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def find_provider(system: str) -> Provider | None:
-    """The provider of a system, by the system's full name or the provider's; None if it is none of ours."""
+    """Provider of a system's full name, or by its own name; None for others' classes."""
     name = system.partition("/")[0]
     found: Provider | None = adapter(name).provider if name in ADAPTERS else None
     return found

@@ -1,6 +1,6 @@
-"""Keep keys out of every message and every file: what a provider says about a refused key often repeats it.
+"""Keep keys out of messages and files: a provider's error about a refused key often repeats it.
 
-Everything here takes time in proportion to the text, whoever wrote it: no pattern goes back over what it has passed.
+Every pattern runs in linear time, since providers and servers choose the text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ HIDDEN = "[key]"
 
 _WORD = re.compile(r"[\w.*-]+")
 _PREFIX = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|nvapi|pplx)[-_]")
-"""What providers begin their keys with."""
+"""Prefixes of providers' keys."""
 _GOOGLE = re.compile(r"\bAIza[\w*-]{8,}")
 _LONG = re.compile(r"\w{32,}")
 _ANNOUNCED = re.compile(r"(?<=\bBearer )\S+|(?<=[?&]key=)[^&\s'\"]+")
@@ -22,15 +22,15 @@ _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
 _MASKS = ("*", "...", "…", "xxx")
 _SHORTEST_SECRET = 8
 _SHORTEST_KEY = 16
-"""Characters from which on a known key is masked wherever it stands; `none` or `not-needed` may be any word."""
+"""Length from which a known key is masked anywhere; `none` or `not-needed` may be ordinary words."""
 _SHOWN_BY_MASKS = 3
-"""Fewest characters of a key that a masked form of it begins or ends with."""
+"""Characters of a key shown at either end of its masked form."""
 _AFTER_PREFIX = 8
-"""Fewest characters of a key behind its prefix."""
+"""Minimum length of a key after its prefix."""
 
 
 def redact(text: str, secret: str | None = None) -> str:
-    """The text without anything that is, or looks like, a key; `secret` is a key that is known, of any shape."""
+    """Remove everything that is or looks like a key; `secret` is a known key of any shape."""
     if secret and len(secret) < _SHORTEST_SECRET:
         # So short a key may be part of any word; as a word of its own it is the key.
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
@@ -42,9 +42,9 @@ def redact(text: str, secret: str | None = None) -> str:
 
 
 def known_keys() -> tuple[str, ...]:
-    """The keys in the environment that are long enough to be nothing else, the longest first.
+    """Keys in the environment, longest first: variables named `…_API_KEY` or by a provider's record.
 
-    They are those in variables called `…_API_KEY`, and whatever else the providers name.
+    Shorter values than a key's are left out, as they may be ordinary words.
     """
     named = {key for provider in providers() for key in provider.keys}
     values = {v.strip() for name, v in os.environ.items() if name.upper().endswith("_API_KEY") or name in named}
@@ -52,14 +52,14 @@ def known_keys() -> tuple[str, ...]:
 
 
 def mask(text: str, keys: tuple[str, ...]) -> str:
-    """The text with every one of these keys hidden, and otherwise as it is."""
+    """Hide these keys in a text."""
     for key in keys:
         text = text.replace(key, HIDDEN)
     return text
 
 
 def _unless_masked(word: str, secret: str) -> str:
-    """The word, or nothing of it where it is a masked form of the key, such as `abcd...wxyz`."""
+    """Hide a masked form of the key, such as `abcd...wxyz`."""
     if not any(mask in word.lower() for mask in _MASKS):
         return word
     shows = word.startswith(secret[:_SHOWN_BY_MASKS]) or word.rstrip(".").endswith(secret[-_SHOWN_BY_MASKS:])
@@ -67,7 +67,7 @@ def _unless_masked(word: str, secret: str) -> str:
 
 
 def _unless_key(word: str) -> str:
-    """The word without what has the shape of a key: letters, digits and `_ . * -` that stand together."""
+    """Hide a run of letters, digits and `_ . * -` with the shape of a key."""
     if "***" in word:  # masked
         return HIDDEN
     found = _PREFIX.search(word)
@@ -79,5 +79,5 @@ def _unless_key(word: str) -> str:
 
 
 def _unless_mixed(run: str) -> str:
-    """A long run without a hyphen, unless it mixes letters and digits, which no word does."""
+    """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
     return HIDDEN if any(c.isdigit() for c in run) and any(c.isascii() and c.isalpha() for c in run) else run

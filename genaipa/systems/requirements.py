@@ -1,7 +1,4 @@
-"""What a system still needs on this machine: an SDK, a key, a server. Looked up without importing or calling anything.
-
-The adapters find out for themselves when they start; this is for those who want to know before.
-"""
+"""Missing requirements of a system (SDK, key, server), looked up without importing or calling anything."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lacking(resolved: Resolved) -> list[str]:
-    """What to do before a system can be asked; empty where nothing is known to be missing."""
+    """Steps needed before a system can be asked."""
     if resolved.record is None:
         module = resolved.provider.partition(":")[0]
         return [] if importable(module) else [f"put the module '{module}' here or install it"]
@@ -45,7 +42,7 @@ def lacking(resolved: Resolved) -> list[str]:
 
 
 def _serverless(provider: Provider) -> list[str]:
-    """What to do where no server is named; nothing for a provider that needs none or whose server can start here."""
+    """Steps needed where no server is named; none where one can be started here."""
     if provider.program is None:
         return [f"set {provider.address}"] if provider.address else []
     try:
@@ -56,7 +53,7 @@ def _serverless(provider: Provider) -> list[str]:
 
 
 def importable(module: str) -> bool:
-    """Whether the module can be imported (from the working folder too), found out without doing so."""
+    """Whether a module can be imported, also from the working folder, without importing it."""
     try:
         if importlib.util.find_spec(module) is not None:
             return True

@@ -1,4 +1,4 @@
-"""Count tokens as a system counts them: exactly where that can be had, else by an estimate that says so."""
+"""Token counters: exact where possible, else an estimate labelled as one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CHARACTERS_PER_TOKEN = 4.0
-"""English prose in the tokenizers of the large providers lies between 4 and 5; the lower end leaves room."""
+"""Conservative: English prose has 4 to 5 in the large providers' tokenizers."""
 _VOCABULARY_TIMEOUT = 15.0
 _VOCABULARIES = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts tokens of a text. `label` says how, for the user and the manifest; a `guess` knows only the length."""
+    """Counts the tokens of a text. `label` names the method; a `guess` uses the length alone."""
 
     label: str
     count: Callable[[str], int]
@@ -30,20 +30,20 @@ class Counter:
 
 
 def estimated() -> Counter:
-    """A counter that goes by length alone."""
+    """Counter by length alone."""
     label = f"estimate: {CHARACTERS_PER_TOKEN:g} characters a token"
     return Counter(label, lambda text: math.ceil(len(text) / CHARACTERS_PER_TOKEN), guess=True)
 
 
 def measured(tokens: int, characters: int, by: str) -> Counter:
-    """A counter that goes by length at the rate that the system itself measured on this document."""
+    """Counter by length, at the rate that the system itself measured on this document."""
     rate = characters / max(1, tokens)
     label = f"{by}, {rate:.2f} characters a token on this document"
     return Counter(label, lambda text: math.ceil(len(text) / rate))
 
 
 def tiktoken_counter(model: str, *, offline: bool) -> Counter | None:
-    """OpenAI's own tokenizer; None where the SDK's extra isn't installed or its vocabulary can't be had."""
+    """Counter with OpenAI's tokenizer; None without its package or vocabulary."""
     try:
         import tiktoken
         from tiktoken.model import encoding_name_for_model
