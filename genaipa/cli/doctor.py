@@ -1,4 +1,4 @@
-"""`genaipa doctor`: what works on this machine, and what to do about the rest."""
+"""`genaipa doctor`: check this installation and suggest fixes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _either(what: str, ok: object, found: str, problem: str, remedy: str, state:
 
 
 def _genaipa() -> Iterator[Row]:
-    """Python, genaipa itself and the data that it can't do without."""
+    """Python, genaipa itself and its required data."""
     import platform
 
     import genaipa
@@ -117,7 +117,7 @@ def _extras() -> Iterator[Row]:
 
 
 def _variables(workspace: Workspace) -> dict[str, Provider]:
-    """Name → provider with the variables of its key and address, those of the catalog's servers included."""
+    """Providers with their variables, by name; also the servers in the catalog."""
     from genaipa.errors import GenaipaError
     from genaipa.systems.catalog import load_catalog
     from genaipa.systems.provider import find_provider, providers
@@ -135,7 +135,7 @@ def _variables(workspace: Workspace) -> dict[str, Provider]:
 
 
 def _keys(workspace: Workspace) -> Iterator[Row]:
-    """Which keys are set; never what they are."""
+    """Keys that are set, by their variables' names."""
     from genaipa.errors import NotReadyError
     from genaipa.systems.endpoint import needs_key, read_key, read_variable
 
@@ -159,7 +159,7 @@ def _keys(workspace: Workspace) -> Iterator[Row]:
 
 
 def _servers(workspace: Workspace) -> Iterator[Row]:
-    """Whether the servers that variables name answer anything at all. No key is sent."""
+    """Servers named by variables. No key is sent."""
     from genaipa.errors import UsageError
     from genaipa.systems.endpoint import read_variable
 
@@ -180,7 +180,7 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
 
 
 def _proxies() -> Iterator[Row]:
-    """Whether anything listens where the variables for proxies lead; nothing is asked of it."""
+    """Proxies named by variables: whether anything listens there."""
     import socket
     import urllib.parse
 
@@ -214,7 +214,7 @@ def _server(variable: str, address: str) -> Row:
 
 
 def _data(workspace: Workspace) -> Iterator[Row]:
-    """Where names are looked up, and what was pulled."""
+    """Folders of data, and pulled data sets."""
     from rich.filesize import decimal
 
     from genaipa.datasets.base import datasets

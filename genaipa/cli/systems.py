@@ -1,4 +1,4 @@
-"""`genaipa systems`: who can be asked, and what is missing before they can."""
+"""`genaipa systems`: available systems and their missing requirements."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def systems(
 
 
 def _facts(resolved: Resolved) -> dict[str, Any]:
-    """What is known about a system without asking anyone."""
+    """Facts about a system, without any call."""
     from genaipa.systems.requirements import lacking
 
     entry, tariff = resolved.entry, resolved.tariff
@@ -87,14 +87,14 @@ def _price(tariff: Tariff, *, output: bool = False) -> float:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    """The systems of a provider under what they still need."""
+    """Print the systems by provider and missing requirements."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
         groups.setdefault((_family(row["system"]) or row["system"], needs), []).append(row)
     listed: list[tuple[str, ...] | str] = []
     for (family, needs), members in groups.items():
-        # Where the members of a family need different things, those that the line is about are named.
+        # A family with different needs gets a line for each, with the names of its systems.
         alike = sum(other == family for other, _ in groups) == 1
         listed.append(f"{family if alike else ', '.join(row['system'] for row in members)}: {needs}")
         listed += [_cells(row) for row in members if _family(row["system"]) or row["name"] != row["system"]]
@@ -104,7 +104,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 
 def _family(system: str) -> str:
-    """Systems that need the same, as `openai/` or `openai-api/lab/`; empty for one that is alone."""
+    """Prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
     from genaipa.systems.provider import find_provider
 
     provider = find_provider(system)
@@ -127,7 +127,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _price_sources(rows: list[dict[str, Any]]) -> str:
-    """Where most prices come from, then where those of the others do."""
+    """Sources of the prices, the commonest first."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["price"]:
@@ -178,7 +178,7 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 
 
 async def _start(resolved: Resolved) -> dict[str, Any]:
-    """What `start` said."""
+    """Start and close a system."""
     from genaipa.execution.prepare import start
     from genaipa.systems.base import Readiness
 
@@ -208,7 +208,7 @@ def _answer(resolved: Resolved, readiness: Readiness) -> dict[str, Any]:
 
 
 def _answers(answer: dict[str, Any]) -> list[str]:
-    """What a server said, as sentences."""
+    """A server's facts as sentences."""
     if not answer["ready"]:
         return []
     said = list(answer["notes"])

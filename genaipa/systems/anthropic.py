@@ -21,7 +21,7 @@ _FINISH: dict[str, Finish] = {
     "refusal": "refusal",
 }
 _MAX_TOKENS = 4096
-"""What a reply may take where nobody says: the protocol has no default, and 4096 is allowed by every model."""
+"""Default reply length, required by the protocol; every model allows it."""
 _MOST_BREAKPOINTS = 4
 
 
@@ -57,14 +57,14 @@ class AnthropicSystem(ChatSystem):
     )
 
     def find_endpoint(self) -> Endpoint:
-        """Without the version in the address: the SDK adds it itself, but other tools want it in the same variable."""
+        """Drop the version from the address: the SDK adds it, but other tools want it in the variable."""
         found = super().find_endpoint()
         return replace(found, address=found.address.removesuffix("/v1"))
 
     def _marked(self, messages: Sequence[Message]) -> Iterable[int]:
-        """The shared prefixes' ends, and the last message if the next turn will read it.
+        """Mark the shared prefixes, and the last message if the next turn will read it.
 
-        At a question that no other request continues, a breakpoint would be written each time and never read.
+        A breakpoint at a question that no other request continues would be written and never read.
         """
         ends, goes_on = prefix_ends(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
@@ -73,7 +73,7 @@ class AnthropicSystem(ChatSystem):
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
     def _out_of_quota(self, error: Any) -> bool:
-        """An account without credit is told with the status of a bad request."""
+        """Anthropic reports an account without credit as a bad request."""
         return "credit balance" in error_text(error.body)
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -92,7 +92,7 @@ class AnthropicSystem(ChatSystem):
         )
 
     async def count_tokens(self, text: str) -> int | None:
-        """Anthropic's own count, from a call that costs nothing."""
+        """Count with Anthropic's free call."""
         if self._client is None:
             return None
         try:
@@ -105,10 +105,7 @@ class AnthropicSystem(ChatSystem):
 
 
 def _usage(stated: object) -> Usage | None:
-    """Anthropic counts cached tokens beside the input, we count them inside it.
-
-    None where that isn't in Anthropic's form, for the reply is paid for all the same.
-    """
+    """Read the usage, with cached tokens inside the input; None for another form, as the reply is paid for."""
     if not isinstance(stated, dict):
         return None
     cached = as_count(stated.get("cache_read_input_tokens"))

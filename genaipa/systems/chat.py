@@ -1,4 +1,4 @@
-"""Models behind a provider's endpoint, and what is equal in how the adapters ask them."""
+"""Base classes for models behind a provider's endpoint."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing:
-    """How one kind of server tells of its models: at which path, and in which fields of an entry.
+    """A protocol's list of models: its path, and the fields of an entry.
 
-    `unknown` says of the error 404 for a single model whether it is about the model; a server without that route
-    answers 404 too. Where a list is `complete`, a model that isn't in it is sure not to exist.
+    `unknown` tells whether an error 404 for a single model is about the model or about a missing route. In a
+    `complete` list an absent model does not exist.
     """
 
     path: str
@@ -48,13 +48,13 @@ class Listing:
 
 
 class HostedSystem(abc.ABC):
-    """One model at an endpoint. `accepts` are the sampling options that it takes; others are not sent."""
+    """One model at an endpoint; only the sampling options in `accepts` are sent."""
 
     provider: ClassVar[Provider]
     fields: ClassVar[dict[str, str]]
-    """Sampling option → the request's field for it; the protocol has no field for others."""
+    """Sampling option → field of the request; options without one are not sent."""
     defaults: ClassVar[dict[str, Any]] = {}
-    """What is sent of the options that the protocol demands, where nobody chooses."""
+    """Values of the options that the protocol requires."""
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         self.name = name
@@ -64,11 +64,11 @@ class HostedSystem(abc.ABC):
         self._endpoint: Endpoint
 
     def find_endpoint(self) -> Endpoint:
-        """Address and key; a NotReadyError names the variable that is missing."""
+        """Read address and key; a NotReadyError names a missing variable."""
         return find_endpoint(self.provider, self.name)
 
     async def start(self) -> Readiness:
-        """Import the SDK, find the key, ask the server which models it has."""
+        """Import the SDK, find the key, look up the model."""
         need_sdk(self.name, self.provider)
         self._endpoint = self.find_endpoint()
         self._connect()
@@ -79,10 +79,7 @@ class HostedSystem(abc.ABC):
             raise
 
     async def _look_up_model(self) -> Readiness:
-        """What the server tells of the model.
-
-        NotReadyError if it can't be reached, refuses the key or has no such model.
-        """
+        """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
         models = await self._list_models()
         if isinstance(models, int):
             return Readiness(notes=() if models in LISTS_NOTHING else (self._endpoint.unlisted(models),))
@@ -96,7 +93,7 @@ class HostedSystem(abc.ABC):
         return replace(self._read_entry(entry), models=tuple(sorted(models)) or None)
 
     def _options(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The request's fields for the settings, and the settings as sent, under their names in `OPTIONS`."""
+        """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
         sent = self.defaults | sent_settings(settings, self.accepts | self.defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
         if settings.json_schema is not None:
@@ -110,19 +107,19 @@ class HostedSystem(abc.ABC):
 
     @abc.abstractmethod
     async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
-        """Id → entry of each model; the HTTP status of a refusal, or None for a list that can't be read."""
+        """List the models, id → entry; the HTTP status of a refusal; None for an unreadable list."""
 
     @abc.abstractmethod
     async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
-        """The own entry of a model that isn't listed; NotReadyError only if it is sure that there is no such model."""
+        """Fetch the entry of an unlisted model; NotReadyError only if it certainly does not exist."""
 
     @abc.abstractmethod
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
-        """What a model's entry tells, of which anything may be missing or odd."""
+        """Read a model's entry, of which anything may be missing or odd."""
 
     @abc.abstractmethod
     def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """The request's fields for a reply by a JSON schema."""
+        """Translate a JSON schema to the request's fields."""
 
     @abc.abstractmethod
     async def close(self) -> None:
@@ -130,17 +127,14 @@ class HostedSystem(abc.ABC):
 
 
 class ChatSystem(HostedSystem):
-    """A model whose SDK is of the kind that OpenAI's and Anthropic's are.
-
-    Both are generated by one tool and have the same client and the same errors, under the same names.
-    """
+    """A model behind an SDK like OpenAI's and Anthropic's, which have the same client and errors by the same names."""
 
     client: ClassVar[str]
-    """The SDK's class of asynchronous clients."""
+    """Name of the SDK's asynchronous client."""
     path: ClassVar[str]
-    """Where a reply is asked for."""
+    """Path of the request."""
     mark: ClassVar[bytes]
-    """What makes a block of text the end of a prefix to be cached."""
+    """JSON field that marks a block of text as the end of a cached prefix."""
     listing: ClassVar[Listing]
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
@@ -168,7 +162,7 @@ class ChatSystem(HostedSystem):
         return self._sdk.DefaultAsyncHttpxClient(verify=self._tls, **direct)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """One reply.
+        """Reply once.
 
         The body is joined from what each message keeps encoded, and handed to the SDK as bytes: given as objects, the
         SDK would walk, copy and encode the whole document again for every question.
@@ -197,17 +191,16 @@ class ChatSystem(HostedSystem):
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
     def _lane(self) -> Any:
-        """The client once more, for one call at a time: with a connection of its own.
+        """Copy the client with a connection of its own, for one call at a time.
 
-        A pool for all calls looks at every connection that it holds, and asks the system about the idle ones, twice
-        for each question.
+        A shared pool checks every connection that it holds twice for each question.
         """
         lane = self._client.with_options(http_client=self._connections())
         self._lanes.append(lane)
         return lane
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
-        """The request as JSON, and the settings as sent."""
+        """Encode the request; also the settings as sent."""
         fields, sent = self._options(settings)
         fields |= {"model": self.model} | self._more_fields(messages, settings)
         marked = self._marked(messages)
@@ -220,7 +213,7 @@ class ChatSystem(HostedSystem):
         return {}
 
     def _failure(self, error: Any, settings: Settings) -> NoReplyError:
-        """An error of the SDK's, translated."""
+        """Translate an error of the SDK."""
         if isinstance(error, self._sdk.APIStatusError):
             if self._out_of_quota(error):
                 return self._endpoint.out_of_quota(error.status_code, error.body)
@@ -234,15 +227,15 @@ class ChatSystem(HostedSystem):
 
     @abc.abstractmethod
     def _marked(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Positions of the messages at whose ends the cache is told to end."""
+        """Positions of the messages marked as ends of cached prefixes."""
 
     @abc.abstractmethod
     def _out_of_quota(self, error: Any) -> bool:
-        """Whether an error says that the account has nothing left to spend."""
+        """Whether an error is about an account without credit."""
 
     @abc.abstractmethod
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        """The reply in an answer, of which anything may be missing or odd."""
+        """Read an answer, of which anything may be missing or odd."""
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -292,7 +285,7 @@ class ChatSystem(HostedSystem):
 
 
 def _turn(message: Message, mark: bytes) -> bytes:
-    """One message as JSON; a `mark` makes its end a cache breakpoint."""
+    """Encode one message; a `mark` makes its end a cache breakpoint."""
     content = message.content_json
     if mark:
         content = b'[{"type":"text","text":%s,%s}]' % (content, mark)
@@ -300,15 +293,15 @@ def _turn(message: Message, mark: bytes) -> bytes:
 
 
 def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
-    """Positions at which prefixes end that requests share, and whether the turns after the last one are shared too.
+    """Positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
 
-    They are in a conversation that goes on after the document; not where every question starts from it anew.
+    It does not where every question starts from the document anew.
     """
     ends = [index for index, message in enumerate(messages) if message.breakpoint]
     return ends, bool(ends) and sum(message.role == "user" for message in messages[ends[-1] + 1 :]) > 1
 
 
 def part(value: object, name: str) -> dict[str, Any]:
-    """The object in a field of an object; empty for anything else."""
+    """Object in a field of an object; empty for anything else."""
     inner = value.get(name) if isinstance(value, dict) else None
     return inner if isinstance(inner, dict) else {}

@@ -1,6 +1,6 @@
-"""A baseline that needs no key, no network and no model: it answers by quoting the document.
+"""Extractive baseline: answers by quoting the document, without a key, a network or a model.
 
-A question is answered with the sentences that match its words best (BM25), each with the section that it stands in;
+A question is answered with the sentences that match its words best (BM25), each with its section;
 where even the best matches little of the question, the reply is that the document does not say. A summary is made of
 central sentences from all over the document. It has only what it was shown, so of a company that it knows by name
 alone it knows nothing. It is the floor to compare other systems with: whoever reads should beat whoever looks up words.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message, Settings, Words
 
 MODEL = "extractive/1"
-"""Counts up whenever the same messages would get another reply than before."""
+"""Version, raised whenever the same messages get another reply."""
 
 READY = "Ready."
 SILENT = "The document does not say."
@@ -36,11 +36,11 @@ UNKNOWN = "I know nothing of this document, since I have only what I am given, a
 NO_SUMMARY = "I cannot summarise what I was not given."
 
 QUOTES = 3
-"""Sentences in an answer at most."""
+"""Maximum of sentences in an answer."""
 NEAR_BEST = 0.6
-"""Share of the best sentence's score that a further sentence needs to be quoted beside it."""
+"""Share of the best sentence's score required of further quoted sentences."""
 PASSAGE_WEIGHT = 0.6
-"""What the sentences around count, against the sentence itself."""
+"""Weight of the surrounding sentences, relative to the sentence itself."""
 NEIGHBOURS = 4
 """Sentences on either side that belong to a sentence's passage, as far as its section reaches."""
 SHARE_NEEDED = 0.22
@@ -84,7 +84,7 @@ _SAME = {
 
 
 class ExtractiveSystem(BuiltinSystem):
-    """The baseline as a system under test. It keeps nothing between calls but the indexes of recent documents."""
+    """`extractive`. Only the indexes of recent documents are kept between calls."""
 
     provider: ClassVar[Provider] = Provider(
         name="extractive",
@@ -155,7 +155,7 @@ def _in_brackets(label: str, brackets: str) -> str:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence or list item as it stands in the document, and the section it stands in, if one is known."""
+    """A sentence or list item of the document, with its section if known."""
 
     text: str
     label: str
@@ -163,7 +163,7 @@ class Sentence:
     section: int
     """Position of the section in the document, -1 before the first."""
     lead: str
-    """Of a list item, what stands before the list: "We keep:"."""
+    """Lead-in of a list item: "We keep:"."""
 
 
 def split_sentences(document: str) -> list[Sentence]:
@@ -241,7 +241,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=16)
 def _index(document: str) -> Index:
-    """The index of a document; kept, since many questions are asked about few documents."""
+    """Index of a document, cached."""
     return Index(document)
 
 
@@ -265,7 +265,7 @@ class Index:
         return _bm25([self._passage(position) for position in range(len(self.sentences))])
 
     def _passage(self, position: int) -> list[str]:
-        """The words by which a sentence is found, and those of its neighbours in the same section."""
+        """Words of a sentence and of its neighbours in the same section."""
         section = self.sentences[position].section
         around = range(max(0, position - NEIGHBOURS), min(len(self.sentences), position + NEIGHBOURS + 1))
         neighbours = [near for near in around if near != position and self.sentences[near].section == section]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ROLES = {"user": "user", "assistant": "model"}
 _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"})
 _FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS, "refusal")}
-# What the SDK raises from inside itself when an answer hasn't the shape that it expects.
+# Raised inside the SDK by an answer of unexpected shape.
 _STUMBLES = (ValueError, TypeError, AttributeError)
 
 
@@ -126,7 +126,7 @@ class GoogleSystem(HostedSystem):
     def _config(
         self, messages: Sequence[Message], settings: Settings
     ) -> tuple[types.GenerateContentConfig, dict[str, Any]]:
-        """The request as the SDK wants it, and the settings as sent."""
+        """Make the SDK's configuration; also the settings as sent."""
         from google.genai import types
 
         options, sent = self._options(settings)
@@ -144,7 +144,7 @@ class GoogleSystem(HostedSystem):
 
     @contextlib.contextmanager
     def _translated(self, settings: Settings) -> Iterator[None]:
-        """Google's errors and those of its transport, which the SDK passes on as they are, translated."""
+        """Translate Google's errors, and its transport's, which the SDK passes on."""
         import httpx2
         from google.genai import errors
 
@@ -185,7 +185,7 @@ class GoogleSystem(HostedSystem):
         )
 
     async def count_tokens(self, text: str) -> int | None:
-        """Google's own count, from a call that costs nothing."""
+        """Count with Google's free call."""
         import httpx2
         from google.genai import errors
 
@@ -208,7 +208,7 @@ class GoogleSystem(HostedSystem):
 
 
 def _word(value: Any) -> str:
-    """An enumeration's word, also one that the SDK doesn't know yet."""
+    """Value of an enumeration, also one unknown to the SDK."""
     return str(getattr(value, "value", value) or "")
 
 
@@ -221,13 +221,13 @@ def _details(error: errors.APIError) -> list[dict[str, Any]]:
 
 
 def _key_invalid(error: errors.APIError) -> bool:
-    """A wrong key is told with the status of a bad request."""
+    """Whether the key is wrong, which Google reports as a bad request."""
     reasons = {detail.get("reason") for detail in _details(error)}
     return "API_KEY_INVALID" in reasons or "API key not valid" in error_text(error.details)
 
 
 def _retry_after(error: errors.APIError) -> float | None:
-    """The wait in seconds from the headers, or from `RetryInfo` ("17.5s") in the details."""
+    """Seconds to wait, from the headers or from `RetryInfo` ("17.5s") in the details."""
     headers: Any = getattr(error.response, "headers", None) or {}
     seconds = retry_after(headers)
     if seconds is not None:
@@ -240,7 +240,7 @@ def _retry_after(error: errors.APIError) -> float | None:
 
 
 def _usage(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
-    """Google counts thinking beside the reply, we count it inside."""
+    """Read the usage, with thinking inside the output."""
     if usage is None:
         return None
     reasoning = as_count(usage.thoughts_token_count)

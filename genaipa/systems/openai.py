@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _MOST_BREAKPOINTS = 3
-"""Explicit ones that a request may write beside the implicit one."""
+"""Limit of explicit breakpoints in a request, beside the implicit one."""
 
 
 class OpenAISystem(ChatSystem):
-    """`openai/MODEL`. With `explicit_cache` the end of the shared prefix is marked, as the newest models want it."""
+    """`openai/MODEL`. With `explicit_cache` the shared prefix is marked, as the newest models require."""
 
     provider: ClassVar[Provider] = Provider(
         name="openai",
@@ -106,12 +106,12 @@ class OpenAISystem(ChatSystem):
         )
 
     async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - the protocol's
-        """None: the count comes from tiktoken, which needs no call."""
+        """None: `provider.counter` counts without a call."""
         return None
 
 
 def _usage(stated: object) -> Usage | None:
-    """The tokens as stated; None where that isn't in OpenAI's form, for the reply is paid for all the same."""
+    """Read the usage; None for another form, since the reply is paid for all the same."""
     if not isinstance(stated, dict):
         return None
     prompt = part(stated, "prompt_tokens_details")

@@ -1,4 +1,4 @@
-"""A system that says what a file tells it to: for trying genaipa without a key, and for tests.
+"""Scripted replies from a file, for trying genaipa without a key and for tests.
 
 `scripted` alone repeats the first words that it is asked. `scripted/PATH.yaml` (from the working folder, or absolute)
 follows a file:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 MODEL = "scripted"
 ECHOED = 8
-"""Words of the question that the reply repeats when nothing else was scripted."""
+"""Words of the question repeated by the default reply."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Tokens = Annotated[int, msgspec.Meta(ge=0)]
@@ -50,7 +50,7 @@ Times = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The tokens that a reply claims to have used; `input` includes `cached`."""
+    """Token usage reported for a reply; `input` includes `cached`."""
 
     input: Tokens = 0
     cached: Tokens = 0
@@ -58,7 +58,7 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to do with a message that matches: a `reply` or a way to `fail`."""
+    """A `reply` to messages that match, or a way to `fail`."""
 
     match: str
     reply: str | None = None
@@ -70,14 +70,14 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in the file."""
+    """File contents."""
 
     rules: tuple[Rule, ...] = ()
     default: str | None = None
 
 
 class ScriptedSystem(BuiltinSystem):
-    """The script as a system under test. A DataError if the file can't be used."""
+    """`scripted[/FILE]`. A DataError if the file is unusable."""
 
     provider: ClassVar[Provider] = Provider(
         name="scripted",
@@ -96,7 +96,7 @@ class ScriptedSystem(BuiltinSystem):
         self._used = [0] * len(self._patterns)
 
     async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """What the first rule says that matches the last message and isn't used up."""
+        """Follow the first unexhausted rule that matches the last message."""
         asked = messages[-1].content
         number = self._next_rule(asked)
         if number is None:
@@ -112,7 +112,7 @@ class ScriptedSystem(BuiltinSystem):
         return Reply(rule.reply, rule.finish, usage, MODEL)
 
     def _next_rule(self, asked: str) -> int | None:
-        """The rule's number, counted as used; None for the default."""
+        """Find the rule and count its use; None for the default."""
         for number, (rule, pattern) in enumerate(zip(self._script.rules, self._patterns, strict=True)):
             if (rule.times is None or self._used[number] < rule.times) and pattern.search(asked):
                 self._used[number] += 1

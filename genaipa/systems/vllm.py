@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message, Readiness, Reply, Settings
 
 _START_SECONDS = 600.0
-"""How long a server may take to load its model, unless GENAIPA_VLLM_START_TIMEOUT says otherwise."""
+"""Default of GENAIPA_VLLM_START_TIMEOUT, the time limit for loading the model."""
 _STOP_SECONDS = 15.0
-"""How long a server may take to end when it is asked to, before it is killed."""
+"""Grace period between SIGTERM and SIGKILL."""
 _POLL_SECONDS = 0.25
 _LOG_LINES = 20
 
 
 class VllmServer:
-    """A server process of our own, with a free port on loopback and its log in a file."""
+    """A server process on a free loopback port, with its log in a file."""
 
     def __init__(self, command: list[str], flags: list[str], model: str) -> None:
         with socket.socket() as probe:
@@ -74,17 +74,17 @@ class VllmServer:
 
     @property
     def address(self) -> str:
-        """Where it will answer."""
+        """Base URL."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def ended(self, wait: float = 0.0) -> bool:
-        """Whether the process is gone, or goes within `wait` seconds."""
+        """Whether the process ends within `wait` seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(wait)
         return self._process.returncode is not None
 
     def log_tail(self) -> str:
-        """The end of the log, for a message."""
+        """Path and end of the log, for a message."""
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
             lines = log.read().decode(errors="replace").splitlines()[-_LOG_LINES:]
@@ -92,7 +92,7 @@ class VllmServer:
         return f"the whole log is {self.log}" + (f", its end:{last}" if last else " (empty)")
 
     async def wait_until_healthy(self, seconds: float) -> None:
-        """Return once /health answers; NotReadyError with the log's end if the process ends or the time is over."""
+        """Wait until /health answers; NotReadyError with the log's end if the process ends or time runs out."""
         import httpx2
 
         deadline = asyncio.get_running_loop().time() + seconds
@@ -111,7 +111,7 @@ class VllmServer:
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def stop(self, *, keep_log: bool) -> None:
-        """End the process and its workers: asked first, then killed."""
+        """Stop the process and its workers: SIGTERM, then SIGKILL."""
         self._signal(signal.SIGTERM)
         await asyncio.to_thread(self.ended, _STOP_SECONDS)
         # Also where it ended by itself: a worker may be left that holds the accelerator's memory.
@@ -129,8 +129,8 @@ class VllmServer:
 class VllmSystem(CompatibleSystem):
     """`vllm/MODEL`: the server at VLLM_BASE_URL (its key, if it wants one, in VLLM_API_KEY), or one started here.
 
-    GENAIPA_VLLM_COMMAND stands for `vllm` (a container, another environment); GENAIPA_VLLM_ARGS are added to
-    `vllm serve`; GENAIPA_VLLM_START_TIMEOUT is how many seconds it may take to load the model.
+    GENAIPA_VLLM_COMMAND replaces `vllm` (a container, another environment), GENAIPA_VLLM_ARGS are added to
+    `vllm serve`, GENAIPA_VLLM_START_TIMEOUT limits the seconds for loading the model.
     """
 
     provider: ClassVar[Provider] = Provider(
@@ -182,7 +182,7 @@ class VllmSystem(CompatibleSystem):
         return readiness
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """One chat completion; PermanentError with the log's end once a server that was started here is dead."""
+        """Reply once; PermanentError with the log's end once a server started here is dead."""
         try:
             return await super().reply(messages, settings)
         except TransientError as error:
@@ -194,7 +194,7 @@ class VllmSystem(CompatibleSystem):
             raise PermanentError(said, kind="server-ended", fatal=True) from None
 
     async def count_tokens(self, text: str) -> int | None:
-        """The server's own count, without the tokens that frame a conversation."""
+        """Count with the server's tokenizer, without a conversation's framing tokens."""
         if self._client is None:
             return None
         root = self._endpoint.address.removesuffix("/v1")
@@ -210,7 +210,7 @@ class VllmSystem(CompatibleSystem):
         return as_count(counted.get("count")) or None if isinstance(counted, dict) else None
 
     async def close(self) -> None:
-        """Let go of the connections and stop the server if it was started here; its log stays if it failed."""
+        """Close the connections and stop a server started here; its log is kept if it failed."""
         await super().close()
         if self._server is not None:
             server, self._server = self._server, None
@@ -218,9 +218,9 @@ class VllmSystem(CompatibleSystem):
 
 
 def _vllm() -> tuple[str | None, list[str], list[str]]:
-    """The program that starts a server here (None if it isn't installed), its words before `serve`, the flags after.
+    """Program that starts a server here (None if not installed), words before `serve`, flags after it.
 
-    A UsageError for a variable that can't be read.
+    A UsageError for a malformed variable.
     """
     words = read_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
     return shutil.which(words[0]), words, read_words("GENAIPA_VLLM_ARGS")
