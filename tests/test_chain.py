@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,10 +15,10 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.scoring import chain, schema
 from genaipa.scoring.databases import connect
 from genaipa.scoring.store import Store
+from rubrics import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Finished
 
@@ -162,3 +164,25 @@ def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path
     (tmp_path / "scores.db").rename(tmp_path / "damaged.db")
     assert genaipa("scores", "import", "out/log.jsonl", "--unknown-answers").code == 0
     assert genaipa("scores", "verify").code == 0
+
+
+def test_a_store_of_before_rubrics_were_files_goes_on(tmp_path: Path) -> None:
+    """A store written when the five metrics were fixed reads as it was, takes new scores, and is written alike today.
+
+    five_metrics.sql is the dump of such a store, made by the code of that time.
+    """
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    with closing(sqlite3.connect(old)) as made:
+        made.executescript((Path(__file__).parent / "five_metrics.sql").read_text(encoding="utf-8"))
+        head = made.execute("SELECT head FROM score_chain").fetchone()[0]
+    with opened(f"sqlite:///{old}") as store, opened(f"sqlite:///{new}") as again:
+        events = [event for _, event in store.events()]
+        assert [keys_of(event.values) for event in events if event.values] == ["11223", "33123", "11123", "11111"]
+        assert store.drafts("ana")[0].typed == "11..."
+        again.append(events)
+        assert [(link.event, link.digest) for link in again.links()] == [
+            (link.event, link.digest) for link in store.links()
+        ]
+        store.append([score("ana", "c" * 64)])
+        assert chain.verify(store, head).breaks == []
+        assert chain.verify(store).events == 7

@@ -18,8 +18,7 @@ from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.figures import forest
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import holm, paired, unpaired
-from genaipa.scoring.rubric import RUBRIC_DIGEST
-from rubrics import METRICS
+from rubrics import METRICS, PAPER
 
 DOCUMENTS = ("uber", "spotify")
 
@@ -66,7 +65,7 @@ def published(system, experiment, question, document="", **values):
         "analyst": "published",
         "role": "published",
         "scorer": "human",
-        "rubric": RUBRIC_DIGEST,
+        "rubric": PAPER.digest,
         "answer": "",
         "excluded": "",
         **values,

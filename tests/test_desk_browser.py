@@ -15,8 +15,7 @@ from desk import sign_in
 from running import answers, write
 
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.rubric import RUBRIC
-from rubrics import METRICS, keys_of
+from rubrics import METRICS, PAPER, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -274,8 +273,8 @@ def test_calibration() -> None:
         anna.page.reload()
         assert anna.wait("screen?.compared.length").compared == compared.compared
         table = "\n".join(compared.compared)
-        assert RUBRIC["clarity"][1.0] in table
-        assert RUBRIC["clarity"][-1.0] in table
+        assert PAPER.words("clarity", 1.0) in table
+        assert PAPER.words("clarity", -1.0) in table
         assert "what the reference thought" in table
         assert anna.page.locator(".comparison tr.differs th").all_text_contents() == ["clarity"]
         anna.keys("1")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from framing import answer_rows, score_rows, tidy_of
 
 from genaipa.reports.chapters import metrics
-from genaipa.scoring.rubric import RUBRIC_DIGEST
-from rubrics import METRICS
+from rubrics import METRICS, PAPER
 
 TABLE = {
     "unit": "table",
     "analyst": "published",
     "role": "published",
     "scorer": "human",
-    "rubric": RUBRIC_DIGEST,
+    "rubric": PAPER.digest,
     "status": "",
     "averaged": 1,
     "answer": "",

@@ -6,17 +6,41 @@ import itertools
 from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from genaipa.errors import DataError
+from genaipa.reports import tidy
+from genaipa.scoring.exchange import rows as exchange
+from genaipa.scoring.exchange.sheet import SHOWN
 from genaipa.scoring.m_all import Bounds, band
-from genaipa.scoring.rubric import METRICS, RUBRIC, RUBRIC_DIGEST, Values, load_rubric, problems, shipped_rubric
+from genaipa.scoring.rubric import Values, load_rubric, problems, shipped_rubric
 from genaipa.validation.data_files import validate
 from genaipa.workspace import Workspace, shipped
 
 PAPER = shipped_rubric()
+METRICS = tuple(PAPER.metrics)
+WORDS = {
+    "relevance": {1.0: "relevant", 0.5: "partially relevant", -1.0: "not relevant"},
+    "accuracy": {1.0: "entirely correct", 0.5: "partially correct", -1.0: "incorrect"},
+    "clarity": {
+        1.0: "clear and easy to understand",
+        0.5: "somewhat clear, could be improved",
+        -1.0: "confusing or hard to comprehend",
+    },
+    "completeness": {
+        1.0: "comprehensive",
+        0.5: "lacking some minor information",
+        -1.0: "incomplete, or missing important details",
+    },
+    "reference": {
+        1.0: "a correctly cited relevant section",
+        0.5: "a section mentioned without citing it explicitly",
+        -1.0: "an incorrect reference",
+    },
+}
 EVERY_SCORE = [PAPER.typed("".join(keys)) for keys in itertools.product("123", repeat=5)]
 a_score = st.sampled_from(EVERY_SCORE)
 
@@ -84,10 +108,9 @@ def test_bounds_that_cross_are_refused(green: float, red: float) -> None:
 
 def test_the_shipped_rubric_is_the_papers() -> None:
     """Its metrics, values and words, and the digest that the scores of all studies so far have, stay what they were."""
-    assert {
-        name: dict(zip(PAPER.values, metric.words, strict=True)) for name, metric in PAPER.metrics.items()
-    } == RUBRIC
-    assert PAPER.digest == RUBRIC_DIGEST == "7b32a71193c6"
+    words = {name: dict(zip(PAPER.values, metric.words, strict=True)) for name, metric in PAPER.metrics.items()}
+    assert words == WORDS
+    assert PAPER.digest == "7b32a71193c6"
     assert PAPER.bands == Bounds()
     assert not list(problems(Path(), PAPER))
 
@@ -138,3 +161,11 @@ def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry
     assert problem in str(caught.value)
     found = [finding for finding in validate(workspace).findings if finding.path == str(caught.value.path)]
     assert (entry, "error") in [(finding.entry, finding.severity) for finding in found]
+
+
+def test_no_metric_has_the_name_of_another_column() -> None:
+    """A metric's column can't be taken for another one, in the tidy table, in an export or in a sheet."""
+    others = {*tidy.columns(()), *exchange.columns(PAPER), *SHOWN} - set(PAPER.metrics)
+    for name in sorted(others):
+        metrics = PAPER.metrics | {name: PAPER.metrics["clarity"]}
+        assert list(problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name

@@ -17,7 +17,6 @@ from genaipa.scoring.exchange.importing import Imported, import_scores
 from genaipa.scoring.exchange.sheet import blind_order, write_sheet
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS
 from genaipa.scoring.people import People
-from genaipa.scoring.rubric import RUBRIC, SILENT_RULE
 from genaipa.scoring.store import Store
 from rubrics import METRICS, PAPER
 
@@ -84,8 +83,8 @@ def test_a_sheet_holds_the_rubric_and_the_document() -> None:
     workbook = sheet_of(case(1), case(2))
     assert workbook.sheetnames == ["scores", "rubric", "text acme"]
     rows = list(workbook["rubric"].iter_rows(values_only=True))
-    assert rows[1:6] == [(metric, *RUBRIC[metric].values()) for metric in METRICS]
-    assert SILENT_RULE in [row[0] for row in rows]
+    assert rows[1:6] == [(metric, *PAPER.metrics[metric].words) for metric in METRICS]
+    assert PAPER.silent_rule in [row[0] for row in rows]
     lines = [row[0] for row in workbook["text acme"].iter_rows(values_only=True)]
     assert lines[0] == "# Policy"
     assert max(len(line or "") for line in lines) <= 2000

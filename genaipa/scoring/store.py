@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 _LOCK = int.from_bytes(b"genaipa")
-"""What PostgreSQL knows the writers' turn by: any number, the same for all."""
+"""Advisory-lock key that serialises writers in PostgreSQL."""
 _PAGE = 10_000
 """Events read at once: a reader keeps no transaction open while it works on them."""
 _BATCH = 500
@@ -39,17 +39,20 @@ _BATCH = 500
 _BEFORE_ALL = -(1 << 63)
 """Less than the number of any event, one that somebody numbered below the first included."""
 
+_EVENTS = "SELECT seq, event FROM score_events WHERE seq > :after ORDER BY seq LIMIT :page"
 _LINKS = "SELECT seq, id, answer, event, digest FROM score_events WHERE seq > :after ORDER BY seq LIMIT :page"
 # One statement for the last events and the state: others may be writing meanwhile.
 _LATEST = """SELECT latest.*, head FROM score_chain LEFT JOIN (
     SELECT seq, id, answer, event, digest FROM score_events ORDER BY seq DESC LIMIT :most
 ) AS latest ON TRUE ORDER BY seq"""
 
+_DRAFT = "SELECT draft FROM score_drafts WHERE analyst = :analyst AND answer = :answer AND kind = :kind"
+
 _decode_draft = msgspec.json.Decoder(Draft).decode
 
 
 def database_url(workspace: Workspace) -> str:
-    """What `GENAIPA_DATABASE_URL` says, else the file scores.db of the workspace."""
+    """The value of `GENAIPA_DATABASE_URL`, else the file scores.db of the workspace."""
     return os.environ.get(VARIABLE, "").strip() or f"sqlite:///{workspace.home / 'scores.db'}"
 
 
@@ -187,12 +190,14 @@ class Store:
 
     def links(self) -> Iterator[chain.Link]:
         """Every event as its row holds it, in order, of a log that is `chained`."""
-        after = _BEFORE_ALL
+        return map(chain.Link._make, self._pages(_LINKS, _BEFORE_ALL))
+
+    def _pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
+        """The rows of a statement, read page by page; its first column is the event's number."""
         while True:
             with self._reading() as connection:
-                rows = _run(connection, _LINKS, {"after": after, "page": _PAGE}).all()
-            for row in rows:
-                yield chain.Link(*row)
+                rows = _run(connection, statement, {"after": after, "page": _PAGE}).all()
+            yield from rows
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]
@@ -209,18 +214,7 @@ class Store:
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         """(number, event) of everything after a number, in order. Numbers grow from 1 and may have gaps."""
-        while True:
-            with self._reading() as connection:
-                rows = _run(
-                    connection,
-                    "SELECT seq, event FROM score_events WHERE seq > :after ORDER BY seq LIMIT :page",
-                    {"after": after, "page": _PAGE},
-                ).all()
-            for number, text in rows:
-                yield number, self._decode(text)
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1][0]
+        return ((number, self._decode(text)) for number, text in self._pages(_EVENTS, after))
 
     def events_of(self, answer: str) -> list[Event]:
         """Everything that happened to one answer, in order."""
@@ -241,8 +235,10 @@ class Store:
 
     def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
         """What this analyst left unfinished of this answer."""
+        only = {"analyst": analyst, "answer": answer, "kind": kind}
         with self._reading() as connection:
-            return _draft(connection, analyst, answer, kind)
+            text = _run(connection, _DRAFT, only).scalar()
+        return None if text is None else _decode_draft(text)
 
     def drafts(self, analyst: str) -> list[Draft]:
         """Everything that an analyst left unfinished, the newest first."""
@@ -381,15 +377,6 @@ def _tail_breaks(connection: Connection) -> Iterator[str]:
 
 def _text(record: Event | Draft) -> str:
     return msgspec.json.encode(record).decode()
-
-
-def _draft(connection: Connection, analyst: str, answer: str, kind: str) -> Draft | None:
-    text = _run(
-        connection,
-        "SELECT draft FROM score_drafts WHERE analyst = :analyst AND answer = :answer AND kind = :kind",
-        {"analyst": analyst, "answer": answer, "kind": kind},
-    ).scalar()
-    return None if text is None else _decode_draft(text)
 
 
 def _live(connection: Connection) -> dict[str, list[str]]:

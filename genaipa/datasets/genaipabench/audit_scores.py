@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from genaipa.datasets.genaipabench.layout import origin_of
 from genaipa.datasets.genaipabench.results import PARAPHRASES
 from genaipa.runs.audit import Finding
-from genaipa.scoring.rubric import METRICS, VALUES, shipped_rubric
+from genaipa.scoring.rubric import shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ class _Tables:
 
 def implied_m_all(means: PublishedScore) -> float:
     """M_all of five averaged metrics: it is linear in them, so that it is the mean of M_all."""
-    overall: float = shipped_rubric().m_all({metric: means[metric] or 0.0 for metric in METRICS})
+    overall: float = shipped_rubric().m_all({metric: means[metric] or 0.0 for metric in shipped_rubric().metrics})
     return overall
 
 
@@ -174,9 +174,9 @@ def _unreachable(tables: _Tables) -> Iterator[Finding]:
 @cache
 def _single() -> tuple[float, ...]:
     """Every value of M_all that five metrics can come to."""
-    m_all = shipped_rubric().m_all
-    scores = (dict(zip(METRICS, five, strict=True)) for five in product(VALUES, repeat=len(METRICS)))
-    return tuple(sorted({round(m_all(score), 6) for score in scores}))
+    paper = shipped_rubric()
+    scores = map(paper.typed, map("".join, product(paper.keys, repeat=len(paper.metrics))))
+    return tuple(sorted({round(paper.m_all(score), 6) for score in scores}))
 
 
 @cache

@@ -26,7 +26,7 @@ from genaipa.files.formulas import parse_number
 from genaipa.runs.audit import Finding
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.scoring.published import PublishedScore
-from genaipa.scoring.rubric import METRICS, VALUES, shipped_rubric
+from genaipa.scoring.rubric import shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _read_file(tree: Tree, path: str) -> Iterator[PublishedScore | Finding]:
 def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[PublishedScore | Finding]:
     """The rows of a table by question: the columns are policies with M_all, or metrics averaged over the policies."""
     header = {column: str(name).strip() for column, name in enumerate(table.grid[0]) if str(name or "").strip()}
-    metrics = {column: name.lower() for column, name in header.items() if name.lower() in METRICS}
+    metrics = {column: name.lower() for column, name in header.items() if name.lower() in shipped_rubric().metrics}
     documents = {column: document_named(name) for column, name in header.items() if column not in metrics}
     for column, document in documents.items():
         if column and document is None:
@@ -125,7 +125,7 @@ def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[Publish
         if metrics:
             values = {name: _number(row, column) for column, name in metrics.items()}
             cell = f"{column_letter(min(metrics) + 1)}{line}"
-            if len(values) < len(METRICS) or None in values.values():
+            if len(values) < len(shipped_rubric().metrics) or None in values.values():
                 reason = "The row doesn't hold a number for each of the five metrics."
                 yield table.finding("missing-score", cell, reason, question=question)
             else:
@@ -143,19 +143,19 @@ def averaged(experiment: StudyExperiment, question: str) -> int:
 def _regulation_rows(table: _Table) -> Iterator[PublishedScore | Finding]:
     """The five values of each question about a regulation; M_all follows from them."""
     names = {str(name or "").strip().lower(): column for column, name in enumerate(table.grid[0])}
-    about, places = names.get("regulation"), [names[metric] for metric in METRICS if metric in names]
-    if about is None or len(places) < len(METRICS):
+    about, places = names.get("regulation"), [names[metric] for metric in shipped_rubric().metrics if metric in names]
+    if about is None or len(places) < len(shipped_rubric().metrics):
         yield table.finding("unplaced", "A1", "The table lacks the column 'Regulation' or that of a metric.")
         return
     for line, row in table.rows():
         question = REGULATION_IDS.get(str(row[0] or "").strip())
         document = document_named(str(row[about] or ""), REGULATIONS) if about < len(row) else None
-        values = [value for place in places if (value := _number(row, place)) in VALUES]
-        if question is None or document is None or len(values) < len(METRICS):
+        values = [value for place in places if (value := _number(row, place)) in shipped_rubric().values]
+        if question is None or document is None or len(values) < len(shipped_rubric().metrics):
             reason = "The row lacks the id of a question, a regulation, or five values that a metric can have."
             yield table.finding("unplaced", f"A{line}", reason)
             continue
-        given = dict(zip(METRICS, values, strict=True))
+        given = dict(zip(shipped_rubric().metrics, values, strict=True))
         cell = f"{column_letter(places[0] + 1)}{line}"
         yield table.score(cell, document, question, m_all=shipped_rubric().m_all(given), averaged=1, **given)
 
