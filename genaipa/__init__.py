@@ -14,10 +14,10 @@ Every function takes a `workspace` (its folder); without one, it is found as the
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers know it; importing typing would take ten times as long as all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from genaipa.errors import GenaipaError
     from genaipa.execution.notebook import run, run_async
     from genaipa.execution.observer import Observer
@@ -72,8 +72,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'genaipa' has no attribute '{name}'")
+    from importlib import import_module
+
     try:
-        found = getattr(importlib.import_module(f"genaipa.{_HOMES[name]}"), name)
+        found = getattr(import_module(f"genaipa.{_HOMES[name]}"), name)
     except ModuleNotFoundError as error:
         from genaipa.errors import MissingPackageError
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import doctest
+import importlib
 import os
 import signal
 import subprocess
@@ -49,6 +51,15 @@ def test_the_public_names_are_these() -> None:
         assert getattr(front, name).__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'rnu'"):
         _ = front.rnu
+
+
+def test_type_checkers_see_what_is_imported() -> None:
+    """What the module imports for type checkers and IDEs is name by name what it imports when it is used."""
+    tree = ast.parse(Path(front.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports if node.col_offset == 4 for alias in node.names}
+    for name in NAMES:
+        assert getattr(front, name) is getattr(importlib.import_module(seen[name]), name), name
 
 
 def test_importing_it_imports_nothing_else() -> None:
