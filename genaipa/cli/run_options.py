@@ -51,10 +51,7 @@ System = Annotated[
 Policy = Annotated[
     list[str] | None,
     option(
-        "--policy",
-        "-p",
-        autocompletion=completion.documents,
-        help="The documents: privacy policies or regulations.",
+        "--policy", "-p", autocompletion=completion.documents, help="The documents: privacy policies or regulations."
     ),
 ]
 Task = Annotated[
@@ -120,22 +117,14 @@ SummaryWords = Annotated[int, option("--summary-words", help="Longest summary to
 Temperature = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
 MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)]
 SamplingSeed = Annotated[
-    int | None,
-    option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST),
+    int | None, option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST)
 ]
 MaxConnections = Annotated[
     int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
 ]
 MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)]
 Timeout = Annotated[
-    float,
-    option(
-        "--timeout",
-        metavar="SECONDS",
-        help="Seconds until a call counts as stalled.",
-        min=0.1,
-        max=86_400,
-    ),
+    float, option("--timeout", metavar="SECONDS", help="Seconds until a call counts as stalled.", min=0.1, max=86_400)
 ]
 MaxCost = Annotated[
     float | None,

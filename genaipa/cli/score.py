@@ -37,13 +37,11 @@ def score(
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: Annotated[
-        float,
-        option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0),
+        float, option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0)
     ] = 1.2,
     seed: Annotated[int, option("--seed", help="Decides that sample, and every analyst's order.")] = 0,
     calibration: Annotated[
-        int,
-        option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0),
+        int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
     ] = 10,
     show_systems: Annotated[
         bool, option("--show-systems", help="Don't hide whose answer it is; the scores say that they were not blind.")

@@ -63,8 +63,7 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
 @app.command()
 def export(
     output: Annotated[
-        Path | None,
-        option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed."),
+        Path | None, option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed.")
     ] = None,
     standing: Annotated[
         bool, option("--standing", help="Into .jsonl, only what stands (a table has nothing else).")
@@ -195,10 +194,7 @@ def sheet(
 
 @app.command()
 def verify(
-    head: Annotated[
-        str,
-        option("--head", metavar="DIGEST", help="The last digest as it was noted at some time."),
-    ] = "",
+    head: Annotated[str, option("--head", metavar="DIGEST", help="The last digest as it was noted at some time.")] = "",
     json: JsonOption = False,
 ) -> None:
     """Check that the log of scores is as it was written.

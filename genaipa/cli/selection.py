@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import RunSpec
 
 SystemOption = Annotated[
-    list[str] | None,
-    option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems."),
+    list[str] | None, option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems.")
 ]
 PolicyOption = Annotated[
     list[str] | None,
