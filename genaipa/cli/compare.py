@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import ExcludedOption, JsonOption, WorkspaceOption, option, several
+from genaipa.cli.console import number, print_json, printable, say, show
+from genaipa.cli.console import table as print_table
+from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.errors import DataError, UsageError
 
@@ -47,22 +49,19 @@ def compare(
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Compare two systems or runs: differences, confidence intervals, tests.
 
     Differences are A minus B, question by question, with confidence intervals, tests adjusted for their number, and
     effect sizes; for all questions, by source, and by category.
     """
-    from genaipa.cli.console import print_json, say
     from genaipa.reports import check_packages
-    from genaipa.workspace import find_workspace
 
     check_packages()
     from genaipa.reports import comparison
 
     form = _form(output, force=force) if output else ""
-    here, only = find_workspace(workspace), several(experiment)
+    here, only = current_workspace(), several(experiment)
     found = comparison.compare(
         first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
     )
@@ -91,8 +90,6 @@ def _form(output: Path, *, force: bool) -> str:
 
 def _show(found: Comparison, *, everything: bool) -> None:
     """Print the finding, then the rows it rests on: those that could be tested, or all."""
-    from genaipa.cli.console import number, printable, show
-    from genaipa.cli.console import table as print_table
     from genaipa.reports import render
 
     table, tested = found.table, found.table.data["test"] != "none"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import ExcludedOption, JsonOption, WorkspaceOption, option, several
+from genaipa.cli.console import print_json, printable, show
+from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
     ExperimentOption,
@@ -50,7 +51,6 @@ def leaderboard(
     force: ForceOption = False,
     include_excluded: ExcludedOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Rank all systems by the overall quality of their answers.
 
@@ -61,12 +61,10 @@ def leaderboard(
         raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
     if output is not None:
         check_new(output, force=force)
-    from genaipa.cli.console import print_json, printable, show
     from genaipa.cli.tables import show_table
-    from genaipa.workspace import find_workspace
 
     selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
-    found = _gathered(find_workspace(workspace), several(run), selection, excluded=include_excluded)
+    found = _gathered(current_workspace(), several(run), selection, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters.overall import board, too_few
     from genaipa.reports.notable import notable

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import ExcludedOption, WorkspaceOption, option, several
+from genaipa.cli.console import number, say, show
+from genaipa.cli.options import ExcludedOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
 from genaipa.errors import UsageError, command
 
@@ -32,22 +33,19 @@ def pack(
         bool,
         option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
     ] = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Pack runs, their scores and their report into one archive.
 
     Texts whose license does not let them be passed on are left out, with their digest and source in their place; the
     tables can be made again without them. What models said, and the names and notes of the analysts, go along.
     """
-    from genaipa.cli.console import number, say, show
     from genaipa.reports import check_packages
-    from genaipa.workspace import find_workspace
 
     check_packages()
     from genaipa.archive.pack import pack as write_pack
     from genaipa.runs.selection import select
 
-    here, names = find_workspace(workspace), several(run)
+    here, names = current_workspace(), several(run)
     file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")
     if file.suffix != ".zip":
         raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import ExcludedOption, JsonOption, WorkspaceOption, option, several
+from genaipa.cli.console import err, print_json, printable, say, show
+from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -57,17 +58,14 @@ def report(
     ] = None,
     open_page: Annotated[bool, option("--open", help="Show the page in the browser when it is written.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Write a report: an HTML page, with figures and tables as files for a paper.
 
     An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
     """
-    from genaipa.cli.console import print_json, say
     from genaipa.reports import check_packages
-    from genaipa.workspace import find_workspace
 
-    here = find_workspace(workspace)
+    here = current_workspace()
     bounds, wanted = _bounds(here, green, red), _formats(several(formats))
     _check_frame(frame)
     check_packages()
@@ -94,8 +92,6 @@ def report(
 @contextlib.contextmanager
 def _telling(first: str) -> Iterator[Callable[[str], None]]:
     """Show on the terminal what is under way: `first`, then whatever the function is told."""
-    from genaipa.cli.console import err, printable
-
     with err().status(first) as status:
         yield lambda now: status.update(printable(now))
 
@@ -108,15 +104,12 @@ def _check_frame(path: Path | None) -> None:
 def _open(page: Path) -> None:
     import webbrowser
 
-    from genaipa.cli.console import say
-
     if not webbrowser.open(page.resolve().as_uri()):
         say(f"No browser could be opened; the page is {page}")
 
 
 def print_summary(made: Report, page: Path) -> None:
     """Print the table that says the most, what a reader must not miss, and where the page is."""
-    from genaipa.cli.console import printable, show
     from genaipa.cli.tables import show_table
 
     if made.key:
