@@ -103,7 +103,13 @@ def test_a_data_set_that_cannot_be_loaded_is_told_when_it_is_named(
     assert [dataset.name for dataset in datasets()] == ["genaipabench"]
     with pytest.raises(UsageError, match=r"^the data set broken can't be loaded \(ModuleNotFoundError"):
         find("broken")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "half_a_set.py").write_text("class Set:\n    name = 'broken'\n    title = 'Half'\n")
+    install(tmp_path / "half", "half = half_a_set:Set", monkeypatch)
+    assert [dataset.name for dataset in datasets()] == ["genaipabench"]
+    with pytest.raises(UsageError, match=r"^the data set half has no 'terms'"):
+        find("half")
     refused = genaipa("pull")
     assert (refused.code, refused.out) == (2, "")
-    assert "genaipa pull genaipabench or genaipa pull broken" in refused.err
+    assert "genaipa pull genaipabench or " in refused.err
     assert "did you mean 'genaipabench'?" in genaipa("import", "genaipabnch").err

@@ -83,6 +83,9 @@ class Dataset(Protocol):
         ...
 
 
+_METHODS = ("available", "pull", "import_study")
+
+
 def names() -> list[str]:
     """The data sets that can be pulled, shipped ones first."""
     return list(_targets())
@@ -98,6 +101,10 @@ def find(name: str) -> Dataset:
         made: Dataset = getattr(importlib.import_module(module), attribute)()
     except Exception as error:
         raise UsageError(f"the data set {name} can't be loaded ({type(error).__name__}: {error}).") from error
+    missing = [one for one in (*Dataset.__annotations__, *_METHODS) if not hasattr(made, one)]
+    if missing or made.name != name:
+        problem = f"has no '{missing[0]}'" if missing else f"calls itself '{made.name}'"
+        raise UsageError(f"the data set {name} {problem}; see genaipa/datasets/base.py for the protocol.")
     return made
 
 

@@ -193,8 +193,7 @@ class StudyRun:
         return list(begun.values()), introductions
 
     def _introduction(self, document: Document) -> bytes:
-        numbers = range(1, len(document.about.part_sets.get(self.part_set, ())) + 1)
-        parts = [document.part(self.part_set, number) or (0, 0) for number in numbers] or [(0, len(document.text))]
+        parts = document.parts(self.part_set) or [(0, len(document.text))]
         texts = [document.text[start:end] for start, end in parts]
         return stored_introduction(
             [Message("user", f"Part {n}:\n{text}", "part", carries=text) for n, text in enumerate(texts, start=1)]

@@ -75,10 +75,13 @@ class Document:
 
     def part(self, part_set: str, number: int) -> tuple[int, int] | None:
         """Start and end (characters) of the n-th part, from 1, of a published segmentation; None if there is none."""
+        parts = self.parts(part_set)
+        return parts[number - 1] if 1 <= number <= len(parts) else None
+
+    def parts(self, part_set: str) -> list[tuple[int, int]]:
+        """Start and end (characters) of each part of a published segmentation; empty if there is none."""
         starts = self.about.part_sets.get(part_set, ())
-        if not 1 <= number <= len(starts):
-            return None
-        return starts[number - 1], starts[number] if number < len(starts) else len(self.text)
+        return list(zip(starts, (*starts[1:], len(self.text)), strict=True)) if starts else []
 
 
 LONGEST = 2_000_000

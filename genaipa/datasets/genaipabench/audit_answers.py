@@ -110,9 +110,7 @@ def _words(text: str) -> set[str]:
 
 def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
     """Annotated answers that cite the wrong part, and copies of another answer."""
-    starts = document.about.part_sets.get(annotations.part_set, ())
-    spans = [document.part(annotations.part_set, number) or (0, 0) for number in range(1, len(starts) + 1)]
-    held = [_phrases(document.text[slice(*span)]) for span in spans]
+    held = [_phrases(document.text[start:end]) for start, end in document.parts(annotations.part_set)]
     path = f"Annotated Answers/Privacy Policy Answers/annotated_answers_{document.company}.csv"
     cells = _cells(tree, path)
     for question, answer in annotations.answers.items():
