@@ -29,7 +29,7 @@ from genaipa.policies.encoding import declared, decoded, library
 from genaipa.policies.markdown import find_headings
 from genaipa.policies.page import Page
 from genaipa.policies.pdf import HEADING, paragraphs, pdf_title
-from genaipa.policies.word import NotWordError, as_page, is_word
+from genaipa.policies.word import as_page, is_word
 from genaipa.workspace import SUFFIXES
 
 if TYPE_CHECKING:
@@ -309,10 +309,7 @@ def _html(page: str, source: str) -> tuple[str, str, str, str]:
 def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
     """Convert a Word document: Markdown, title, method, and which tables and lists are in the text."""
     mammoth = library("mammoth", "Word")
-    try:
-        html, numbered = as_page(raw, mammoth)
-    except NotWordError as error:
-        raise DataError(source, f"{error}.") from None
+    html, numbered = as_page(raw, source, mammoth)
     page = Page(library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():

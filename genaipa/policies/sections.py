@@ -221,12 +221,8 @@ def _without_lists(candidates: list[_Candidate], places: dict[int, int]) -> list
             runs[-1].append(candidate)
         else:
             runs.append([candidate])
-    return [found for run in runs if len(run) == 1 or not _is_list(run) for found in run]
-
-
-def _is_list(run: list[_Candidate]) -> bool:
-    close = all(later.line == earlier.line + 1 for earlier, later in pairwise(run))
-    return close or len(run) > 2  # noqa: PLR2004 - two sections, the first of them empty, may follow one another
+    # Two lines with a blank one between them may be two sections, the first of them empty.
+    return [c for run in runs if len(run) == 1 or (len(run) == 2 and run[1].line > run[0].line + 1) for c in run]  # noqa: PLR2004
 
 
 def _outline(candidates: list[_Candidate]) -> list[_Candidate]:

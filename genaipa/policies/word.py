@@ -7,16 +7,14 @@ import re
 import zipfile
 from typing import Any
 
+from genaipa.errors import DataError
+
 MOST_BYTES = 20_000_000
 """Unpacked text and markup of a file at most; pictures are not read."""
 
 TEXT = "word/document.xml"
 # Word's title of a whole document is a paragraph style, which is no heading to the library.
 _STYLES = "p[style-name='Title'] => h1:fresh"
-
-
-class NotWordError(Exception):
-    """The file can't be read as a Word document; the message is a predicate, to follow its name."""
 
 
 def is_word(raw: bytes) -> bool:
@@ -28,19 +26,19 @@ def is_word(raw: bytes) -> bool:
         return False
 
 
-def as_page(raw: bytes, mammoth: Any) -> tuple[str, int]:
+def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
     """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates.
 
-    A NotWordError for anything that can't be read.
+    A DataError for anything that can't be read.
     """
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
-        raise NotWordError("is an old Word document or one with a password; save it as .docx without a password")
+        raise DataError(source, "is an old Word document or one with a password; save it as .docx without a password.")
     if not is_word(raw):
-        raise NotWordError("is not a Word document that can be read")
+        raise DataError(source, "is not a Word document that can be read.")
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         read = (member.file_size for member in archive.infolist() if member.filename.endswith((".xml", ".rels")))
         if sum(read) > MOST_BYTES:
-            raise NotWordError(f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file")
+            raise DataError(source, f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file.")
     numbered: list[Any] = []
 
     def note(paragraph: Any) -> Any:
@@ -59,5 +57,5 @@ def as_page(raw: bytes, mammoth: Any) -> tuple[str, int]:
         )
     except Exception as error:
         # A broken file can make the library and its parser raise anything.
-        raise NotWordError(f"is not a Word document that can be read ({type(error).__name__})") from error
+        raise DataError(source, f"is not a Word document that can be read ({type(error).__name__}).") from error
     return f"<html><body>{found.value}</body></html>", len(numbered)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -67,14 +66,12 @@ class Headings:
         if places:
             found = capital or places[0]
             return Place(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
-        similarity, near = _near(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+        similarity, near = nearest(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
             beginning = " ".join(title.split()[:_BEGINNING])
-            similarity, near = (
-                100.0,
-                next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None),
-            )
+            similarity = 100.0
+            near = next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None)
         if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
             return Place(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
         return None
@@ -93,15 +90,9 @@ class Headings:
         """Whether the text has neither the title nor nearly its words: it must be invented."""
         if not re.search(r"[^\W_]", title):
             return False
-        return self._words.find(title) is None and self.find(title) is None and _near(title, self._text)[0] < NEAR
+        return self._words.find(title) is None and self.find(title) is None and nearest(title, self._text)[0] < NEAR
 
 
 def _begins(section: Section, span: Span) -> bool:
     """Whether a section begins with the passage, behind its number."""
     return 0 <= span[0] - section.start <= len(section.number) + 3
-
-
-@lru_cache(maxsize=4096)
-def _near(title: str, text: str) -> tuple[float, Span | None]:
-    found = nearest(title, text)
-    return found or (0.0, None)

@@ -6,6 +6,7 @@ import heapq
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -82,8 +83,8 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
             found.append(Quotation(start, end, text, match, 100.0, target))
             continue
         sought += 1
-        near = nearest(text, document.text) if sought <= _SOUGHT and len(text) <= _LONGEST else None
-        similarity, passage = near or (0.0, None)
+        worth = sought <= _SOUGHT and len(text) <= _LONGEST
+        similarity, passage = nearest(text, document.text) if worth else (0.0, None)
         close = similarity >= NEAR
         found.append(Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None))
     return tuple(found)
@@ -149,19 +150,20 @@ def _follow(pieces: list[str], words: Wording, place: Span) -> Span | None:
     return place
 
 
-def nearest(text: str, whole: str) -> tuple[float, Span] | None:
-    """Find the passage most similar to the text; None if they share hardly a word."""
+@lru_cache(maxsize=4096)
+def nearest(text: str, whole: str) -> tuple[float, Span | None]:
+    """Find the passage most similar to the text; (0, None) if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = wording(whole)
     words = [fold(word) for word in re.findall(r"[^\W_]+", text)]
     sought = " ".join(words)
-    best: tuple[float, Span] | None = None
+    best: tuple[float, Span | None] = 0.0, None
     for first in _windows(words, document):
         window = document.words[first : first + 3 * len(words)]
         aligned = partial_ratio_alignment(sought, " ".join(window))
         # The shorter of the two is slid along the longer: at a document's end that may be the passage.
-        if aligned and (best is None or aligned.score > best[0]) and len(" ".join(window)) >= len(sought) // 2:
+        if aligned and aligned.score > best[0] and len(" ".join(window)) >= len(sought) // 2:
             begin, finish = _words_at(window, aligned.dest_start, aligned.dest_end)
             best = aligned.score, (document.spans[first + begin][0], document.spans[first + finish][1])
     return best

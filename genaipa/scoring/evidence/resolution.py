@@ -86,27 +86,25 @@ def find_references(
             place, outside = place._replace(span=None), "perhaps another text"
         if mention.loose and (not place.span or place.problem):
             continue
-        found_here = _reference(reply, mention, place, expected, "" if place.span else outside)
-        instead = lookup.instead(mention.number, expected) if found_here.split and not found_here.expected else ""
-        references.append(replace(found_here, instead=instead))
+        target = place.span
+        meant = tuple(n for n, span in enumerate(expected) if target and shares(target, span))
+        references.append(
+            Reference(
+                start=mention.start,
+                end=mention.end,
+                text=reply[mention.start : mention.end],
+                resolved=place.label,
+                target=target,
+                expected=meant,
+                outside="" if target else outside,
+                problem=place.problem,
+                split=place.split,
+                missing=not target and not outside and place.sure,
+                touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
+                instead=lookup.instead(mention.number, expected) if place.split and not meant else "",
+            )
+        )
     return tuple(references)
-
-
-def _reference(reply: str, mention: Mention, place: Found, expected: Sequence[Span], outside: Outside) -> Reference:
-    target = place.span
-    return Reference(
-        start=mention.start,
-        end=mention.end,
-        text=reply[mention.start : mention.end],
-        resolved=place.label,
-        target=target,
-        expected=tuple(n for n, span in enumerate(expected) if target and shares(target, span)),
-        outside=outside,
-        problem=place.problem,
-        split=place.split,
-        missing=not target and not outside and place.sure,
-        touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
-    )
 
 
 def _range(first: Found, last: Found) -> Found:
