@@ -181,41 +181,41 @@ def _bare(text: str) -> str:
 
 def _blocks(element: Any) -> Iterator[str]:
     """Yield the Markdown blocks of an element."""
+    return filter(None, _pieces(element))
+
+
+def _pieces(element: Any) -> Iterator[str]:
+    """Yield the blocks, and perhaps empty texts between them."""
     running = element.text or ""
     for child in element:
-        if _is_block(child):
-            yield from _paragraph(running)
+        # An element unknown to HTML may have lines of its own, too.
+        if any(inner.tag in _BLOCKS for inner in child.iter()):
+            yield _paragraph(running)
             yield from _block(child)
             running = child.tail or ""
         else:
             running += "".join(child.itertext()) + (child.tail or "")
-    yield from _paragraph(running)
+    yield _paragraph(running)
 
 
-def _is_block(element: Any) -> bool:
-    """Whether an element has lines of its own, as elements unknown to HTML may, too."""
-    return any(inner.tag in _BLOCKS for inner in element.iter())
-
-
-def _paragraph(running: str) -> Iterator[str]:
+def _paragraph(running: str) -> str:
     lines = (" ".join(line.split()) for line in running.split(_BREAK))
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-    if text:
-        yield text
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def _block(element: Any) -> Iterator[str]:
     if element.tag == "pre":
-        yield from filter(None, ["".join(element.itertext()).replace(_BREAK, "\n").strip()])
+        yield "".join(element.itertext()).replace(_BREAK, "\n").strip()
     elif element.tag in _HEADINGS:
-        yield from (f"{_HEADINGS[element.tag]} {title}" for title in [_line(element)] if title)
+        title = _line(element)
+        yield title and f"{_HEADINGS[element.tag]} {title}"
     elif element.tag not in {"table", "ul", "ol"} or _is_layout(element):
         yield from _blocks(element)
     elif element.tag == "table":
         yield from (_line(caption) for caption in element.iterchildren("caption"))
         yield _table(element)
     else:
-        yield from filter(None, [_list(element)])
+        yield _list(element)
 
 
 def _list(element: Any) -> str:

@@ -47,6 +47,11 @@ class Section:
             return self.title
         return self.number if self.number[0].isalpha() and " " in self.number else f"Section {self.number}"
 
+    @property
+    def heading(self) -> str:
+        """Label and title: "Section 4.2 Retention"."""
+        return f"{self.label} {self.title}" if self.number and self.title else self.label
+
 
 def find_sections(text: str) -> tuple[Section, ...]:
     """Find the sections of a text in order; empty if nothing looks like a heading."""

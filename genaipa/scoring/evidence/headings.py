@@ -54,14 +54,13 @@ class Headings:
         """Find the best place of a title, in a passage or anywhere; None without any."""
         section = resolve(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
-            label = f"{section.label} {section.title}" if section.number and section.title else section.label
-            return Place(label or section.title, self._whole(section), section=section.number)
+            return Place(section.heading, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
             return None
         places = list(islice(self._occurrences(title, within), _MOST))
         begun = next((section for span in places for section in self._sections if _begins(section, span)), None)
         if begun:
-            return Place(f"{begun.label} {begun.title}", self._whole(begun), section=begun.number)
+            return Place(begun.heading, self._whole(begun), section=begun.number)
         capital = next((span for span in places if self._is_capital(span)), None)
         if places:
             found = capital or places[0]

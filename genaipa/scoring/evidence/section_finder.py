@@ -50,9 +50,7 @@ class SectionFinder:
 
     def found(self, section: Section, problem: str = "") -> Found:
         """Make a section a result."""
-        named = section.number and section.title
-        label = f"{section.label} {section.title}" if named else section.label or section.title
-        return Found(label, self.whole(section), problem)
+        return Found(section.heading, self.whole(section), problem)
 
     def whole(self, section: Section) -> Span:
         """Span from a section's heading to the next one that isn't beneath it."""
