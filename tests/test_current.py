@@ -54,7 +54,9 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     assert current.history("ana") == [first, other]
     store.append([correction])
     assert current.score("a1", "ana") == first, "not taken in yet"
+    before = current.seen
     assert current.refresh()
+    assert current.events(before) == [correction], "the log is there from any point on, read once"
     assert current.score("a1", "ana") == correction
     assert current.history("ana") == [other, correction]
     store.append([undo(correction)])

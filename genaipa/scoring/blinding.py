@@ -1,4 +1,4 @@
-"""Hide whose answer it is: the names by which an assistant calls itself, masked in what it says."""
+"""Blinding: mask the names of assistants and their vendors in replies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 MASK = "[the system]"
 
-# What betrays a family in a system's name → the products, models and vendors by which its members are known. Those of
-# the providers stand in their records.
+# Pattern of a system's name → the products, models and vendors of its family. Providers have theirs in their records.
 _FAMILIES = {
     r"\bbing|copilot|microsoft|\bphi-": "BingAI, Bing AI, Bing Chat, Bing, Copilot, Phi, Microsoft",
     # "meta" alone is a word of ordinary language ("meta-data").
@@ -34,11 +33,11 @@ _FAMILIES = {
     "nemotron|nvidia": "Nemotron, NVIDIA",
 }
 _ORDINARY = {"chat", "assistant", "model", "local", "test", "demo", "latest", "default"}
-"""Words that name a system and mean something else in its answers."""
+"""Words of systems' names that mean something else in answers."""
 _TELLING = 4
-"""Characters from which a piece of a system's name is masked for itself."""
+"""Fewest characters of a piece of a system's name that is masked by itself."""
 
-# A whole word, in Latin letters: in scripts without blanks a name stands right among other letters.
+# A whole word, in Latin letters: in scripts without blanks other letters follow a name directly.
 _BEFORE, _AFTER = "(?<![a-z0-9\u00c0-\u024f])", "(?![a-z0-9\u00c0-\u024f])"
 _VERSION = r"(?:\d+(?:\.\d+)*[a-z]?)?"
 _TAIL = (
@@ -46,7 +45,7 @@ _TAIL = (
     r"|[ \u00a0]\d(?:\.\d+)*[a-z]?(?![\w%])"  # 3.5
     r"|[ \u00a0](?-i:Pro|Flash|Ultra|Nano|Mini|Turbo|Advanced)\b)*"
 )
-"""What belongs to a name and stands behind it."""
+"""The rest of a model's name, such as its version."""
 
 
 def names_of(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
@@ -81,8 +80,8 @@ def longest_first(names: Iterable[str]) -> tuple[str, ...]:
 def mask(text: str, names: Iterable[str], keep: str) -> str:
     """The text with each of the names, as a whole word in upper or lower case, replaced by `MASK`.
 
-    `keep` is what the analyst sees anyway (the document, the question, the company). A name that stands in it stays:
-    a policy that names a vendor is about that vendor, and an answer may name it too.
+    `keep` is what the analyst sees anyway (document, question, company). Its names are not masked: a policy that names
+    a vendor is about that vendor, and an answer may name it too.
     """
     kept = keep.casefold()
     hidden = [name for name in longest_first(names) if not _stands_in(name, kept)]

@@ -32,11 +32,11 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """One line of the log of scores.
 
     `id` is made once where the event is made, so that the same event sent twice is kept once. `answer` is the
-    answer's digest (`Record.digest`), so that a score can't slide onto another text. `values` stand in scores and
-    adjudications, `undoes` (the id of an earlier event of the same analyst) in undos. `seconds` is how long the
+    answer's digest (`Record.digest`), so that a score can't slide onto another text. Scores and adjudications
+    have `values`, undos have `undoes` (the id of an earlier event of the same analyst). `seconds` is how long the
     answer was on the analyst's screen. `suggested` is what was suggested on screen, metric by metric, and
     `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
-    answer it was, and `independent` that they had not seen how others scored it; a look is the event of seeing either.
+    answer it was, and `independent` that they had not seen how others scored it; an exposure records either.
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
     which values were given; it is empty in scores of before it was kept, which were given by the paper's.
     """

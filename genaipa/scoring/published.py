@@ -1,4 +1,4 @@
-"""Scores that a study published as a table, without its analysts' single scores: `published-scores.csv` of a run."""
+"""Scores that a study published as averages, without single scores: `published-scores.csv` of a run."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ Overall = Annotated[float, msgspec.Meta(ge=0, le=11)]
 class PublishedScore(msgspec.Struct, frozen=True):
     """One cell (or row of metrics) of a published table.
 
-    `document` is empty where the source gives a mean over all documents of the study. `m_all` is None where the source
-    has the five metrics only, and these are None where it has M_all only. `averaged` is how many scores the value is
-    a mean of, 0 where that is not known. `excluded` is why analyses leave the value out by default; empty if they
-    don't.
+    `document` is empty for a mean over all documents of the study. `m_all` is None where the source has the five
+    metrics only, and these are None where it has M_all only. `averaged` is the number of scores in the mean, 0 if
+    unknown. `excluded` is the reason why analyses leave the value out by default; empty if they don't.
     """
 
     system: str
@@ -54,15 +53,15 @@ class PublishedScore(msgspec.Struct, frozen=True):
 
 
 def write_published(scores: Iterable[PublishedScore]) -> bytes:
-    """The scores as the content of a CSV file, one row each."""
+    """A CSV file of the scores, one row each."""
     return as_csv(PublishedScore, scores)
 
 
 def read_published(path: Path) -> list[PublishedScore]:
-    """The scores in such a file; none if there is no file. A DataError names the row that can't be read."""
+    """The scores in such a file, none if it does not exist; a DataError names a row that can't be read."""
     return read_csv(path, PublishedScore) if path.is_file() else []
 
 
 def published_scores(folder: RunFolder) -> list[PublishedScore]:
-    """The published scores of this run; empty for a run that has none."""
+    """The published scores of a run, if it has any."""
     return read_published(folder.path / PUBLISHED_SCORES)

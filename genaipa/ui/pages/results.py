@@ -18,7 +18,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.tidy import names_of
 from genaipa.scoring.m_all import Band, Bounds, band
 from genaipa.scoring.rubric import shown
-from genaipa.ui import charts as spread
+from genaipa.ui import charts
 from genaipa.ui.components import component
 from genaipa.ui.pages.overview import scores_of
 from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
@@ -208,7 +208,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
         st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
     else:
         _behind(desk, user, found, here, line)
-    spread.boxes(found, experiment, found.bounds)
+    charts.boxes(found, experiment, found.bounds)
 
 
 def _heatmap(found: View, experiment: str, rows: Rows) -> None:
@@ -285,7 +285,7 @@ def _order(found: View, rows: Rows) -> list[str]:
 
 
 def _line(found: View, place: HeatmapCell) -> Line | None:
-    """The line of the report's table in which a cell stands; None where the filters have left nothing of it."""
+    """The line of the report's table with this cell; None where the filters leave nothing of it."""
     data = _table_of(found, place.rows).data
     at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
     lines = data[at].to_dict("records")
@@ -355,7 +355,7 @@ def _two(column: str) -> list[str]:
 
 
 def _answer(desk: Desk, answer: AnswerScores, place: HeatmapCell) -> Row:
-    """An answer, or a published score, with what it comes to and what each analyst gave."""
+    """An answer, or a published score, with its averages and each analyst's values."""
     published = answer["unit"] == "table"
     cells: list[str | Cell] = [answer["document"] or "mean over documents"]
     cells += [answer["question"]] if place.rows == "category" else []
