@@ -1,4 +1,4 @@
-"""The append-only journal: every line whole, on disk when it is said to be, and healed after a crash."""
+"""The append-only journal: every line whole, on disk when it is said to be, and repaired after a crash."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_reading_at_a_wrong_place_is_a_sentence() -> None:
 def test_missing_journal_is_empty() -> None:
     """A run that was never asked anything has no file yet."""
     assert list(journal.read(PATH, Line)) == []
-    assert journal.heal(PATH) == ""
+    assert journal.repair(PATH) == ""
 
 
 def test_cut_anywhere_it_heals_to_whole_lines() -> None:
@@ -89,7 +89,7 @@ def test_cut_anywhere_it_heals_to_whole_lines() -> None:
         PATH.write_bytes(whole[:size])
         kept = len(whole) if size == len(whole) else first if size >= first else 0
         assert len(list(journal.read(PATH, Line))) == whole[:kept].count(b"\n"), "a cut line is not read"
-        said = journal.heal(PATH)
+        said = journal.repair(PATH)
         assert PATH.read_bytes() == whole[:kept]
         assert (f"({size - kept} bytes)" in said) if size > kept else said == ""
 
@@ -100,7 +100,7 @@ def test_a_long_cut_line_heals() -> None:
     whole = PATH.read_bytes()
     for cut in (65535, 65536, 65537, 200_000):
         PATH.write_bytes(whole + b"x" * cut)
-        assert f"({cut} bytes)" in journal.heal(PATH)
+        assert f"({cut} bytes)" in journal.repair(PATH)
         assert PATH.read_bytes() == whole
 
 

@@ -119,7 +119,7 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], selection: Selection) -> l
 
 
 def _experiment(manifest: Manifest) -> str:
-    return manifest.spec.experiment or ", ".join(manifest.spec.initializations)
+    return manifest.spec.experiment or ", ".join(manifest.spec.initializations) or manifest.spec.task
 
 
 def _print(runs: list[_Run]) -> None:

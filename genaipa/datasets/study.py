@@ -27,13 +27,13 @@ from genaipa.runs.records import (
     ConversationRecord,
     Digests,
     DocumentFacts,
+    FailureInfo,
     Initialization,
     Manifest,
     Record,
     RunSpec,
     SystemFacts,
     Totals,
-    Trouble,
     answer_digest,
 )
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
@@ -158,7 +158,7 @@ class StudyRun:
                 reply=text,
                 started="",
                 seconds=0.0,
-                error=Trouble("not-recorded", f"the study has no answer here ({where}).") if text is None else None,
+                error=FailureInfo("not-recorded", f"the study has no answer here ({where}).") if text is None else None,
                 digest=""
                 if text is None
                 else answer_digest(self.documents[answer.document].digest, answer.asked, text),

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, writable
+from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
-from genaipa.runs.records import Trouble, answer_digest
+from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings, Usage
 from genaipa.systems.redaction import known_keys, mask
 from genaipa.tasks.base import Reading
@@ -196,8 +196,8 @@ class Engine:
             asked.limits.breaker.failed(error)
             cost = self._cost(asked, error.usage)
             spent = cost or 0.0
-            trouble = Trouble(error.kind, mask(writable(str(error)), self._keys), error.status)
-            record = replace(record, attempts=error.attempts, error=trouble, usage=error.usage, cost=cost)
+            failure = FailureInfo(error.kind, mask(without_surrogates(str(error)), self._keys), error.status)
+            record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else estimate or None
@@ -220,8 +220,8 @@ class Engine:
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
-        said, text = writable(reply.text), mask(writable(reply.text), self._keys)
-        model = mask(writable(reply.model or ""), self._keys) or None
+        said, text = without_surrogates(reply.text), mask(without_surrogates(reply.text), self._keys)
+        model = mask(without_surrogates(reply.model or ""), self._keys) or None
         if model:
             self.served.setdefault(record.system, set()).add(model)
         sent = {
@@ -234,7 +234,7 @@ class Engine:
             status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
-            finish=mask(writable(reply.finish_detail), self._keys) or reply.finish,
+            finish=mask(without_surrogates(reply.finish_detail), self._keys) or reply.finish,
             model=model,
             usage=attempt.usage,
             cost=cost,

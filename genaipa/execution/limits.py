@@ -32,12 +32,12 @@ LONGEST_WAIT = 60.0
 LONGEST_RETRY_AFTER = 600.0
 """Seconds at most that a server may ask us to wait; a longer wish ends the question for now."""
 
-_LONGEST_STORY = 2000
+_LONGEST_ERROR = 2000
 """Characters that are kept of what an assistant of one's own raises."""
 _LONGEST_WORD = 200
 """Characters that are kept of a model's name and of the word for why a reply stopped."""
 
-_DUST = 1e-9
+_ROUNDING = 1e-9
 
 # Causes that come and go with load or the network, however equal they look. Any other failure that repeats word for
 # word would go on repeating.
@@ -129,7 +129,7 @@ class Budget:
         """Replace what was set aside by what it cost."""
         async with self._settled:
             # Rounding must not leave a trace that looks like a call under way.
-            self.reserved = max(0.0, self.reserved - estimate) if self.reserved - estimate > _DUST else 0.0
+            self.reserved = max(0.0, self.reserved - estimate) if self.reserved - estimate > _ROUNDING else 0.0
             self.spent += cost
             self._settled.notify_all()
 
@@ -240,7 +240,7 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     except TimeoutError:
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
     except Exception as error:
-        said = writable(f"{type(error).__name__}: {str(error)[:_LONGEST_STORY]} ({_place(error)})")
+        said = without_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({_place(error)})")
         raise PermanentError(redact(said), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
@@ -276,7 +276,7 @@ def _writable_settings(sent: object) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-def writable(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """The text with a stand-in for half a character.
 
     A cut reply may end in one that JSON escapes as two halves; it can't be written or sent again.

@@ -70,9 +70,9 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
     try:
         observer.ready(run, systems, limits.max_cost)
         folder = run.open()
-        with folder.writing() as healed:
+        with folder.writing() as repairs:
             store_inputs(folder, run.task)
-            for sentence in healed:
+            for sentence in repairs:
                 observer.said(sentence)
             with observer.watching(run, systems, limits.max_cost) as watching:
                 outcome = await _ask(run, folder, systems, limits, watching)

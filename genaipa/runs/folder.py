@@ -218,7 +218,7 @@ class RunFolder:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[list[str]]:
-        """Hold the run for writing; gives the sentences about what was healed. A RunBusyError if it is held already."""
+        """Hold the run for writing; gives the sentences about repairs. A RunBusyError if it is held already."""
         try:
             self._lock.acquire(blocking=False)
         except Timeout:
@@ -227,8 +227,8 @@ class RunFolder:
             ) from None
         try:
             missed = self._missed()
-            healed = [journal.heal(self.path / name) for name in (ANSWERS, CONVERSATIONS)]
-            yield [*missed, *filter(None, healed)]
+            repairs = [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS)]
+            yield [*missed, *filter(None, repairs)]
         finally:
             self._lock.release()
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 _encoder = msgspec.json.Encoder()
 
 
-def heal(path: Path) -> str:
+def repair(path: Path) -> str:
     """Take a half-written last line away; a sentence about it, empty if there was none.
 
     A process that dies while it writes leaves at most one line without its end. What it held was never reported as

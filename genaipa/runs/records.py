@@ -67,7 +67,7 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
         return PROCEDURE if self.other_task is msgspec.UNSET else self.other_task
 
 
-class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
+class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why there is no reply: `kind` is one word (`timeout`, `overload`, …), `status` the HTTP status if any."""
 
     kind: str
@@ -109,7 +109,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage | None = None
     cost: float | None = None
     sent: dict[str, object] = {}
-    error: Trouble | None = None
+    error: FailureInfo | None = None
     digest: str = ""
     key_masked: bool = False
     task: str = PROCEDURE
