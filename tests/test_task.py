@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from forking import fork
 from running import lines_of, write
-from servers import OpenAIServer, reply
+from servers import Behaviour, OpenAIServer, reply
 
 from genaipa.runs.folder import RunFolder
 
@@ -246,3 +246,56 @@ def test_a_server_with_structured_output_is_sent_the_schema(genaipa, server):
     for request in server.requests:
         assert request.body["response_format"]["json_schema"]["schema"]["required"] == ["months"]
         assert "Schema" not in request.body["messages"][-1]["content"]
+
+
+FOLLOW_UP = """
+from genaipa.systems.base import Message
+from genaipa.tasks.base import Call, Task
+
+class FollowUp(Task):
+    def dialogues(self, target):
+        return (self.ask(target.name, n) for n in (1, 2))
+
+    def ask(self, system, n):
+        messages = [Message("user", f"Name a right, number {n}.")]
+        chat = {"conversation": f"{system}|{n}", "mode": "shared"}
+        said = yield Call({"item": f"right-{n}"}, tuple(messages), **chat)
+        messages += [Message("assistant", said, "answer"), Message("user", f"Why is '{said}' one?")]
+        yield Call({"item": f"why-{n}"}, tuple(messages), turn=2, **chat)
+"""
+
+
+def test_a_question_may_follow_on_a_reply(genaipa, server):
+    """A dialogue is sent each reply and asks on; a resumed one is sent the reply that was kept."""
+    write("follow_task.py", FOLLOW_UP)
+    server.script = lambda number, _body: Behaviour(status=400, error="no") if number == 2 else reply(f"Right {number}")
+    command = ("run", "-s", "openai-api/loop/m", "--task", "follow_task:FollowUp", "-j", "1")
+    begun = genaipa(*command)
+    assert begun.code == 3, begun.err
+    server.requests.clear()
+    server.script = lambda _number, _body: reply("Because.")
+    assert genaipa(*command).code == 0
+    (why, *others) = [[m["content"] for m in request.body["messages"]] for request in server.requests]
+    assert why == ["Name a right, number 1.", "Right 1", "Why is 'Right 1' one?"]
+    assert why not in others
+    shown = genaipa("show", "latest", "why-1", "--whole")
+    assert "Name a right, number 1." in shown.out, shown.out + shown.err
+    dry = json.loads(genaipa(*command, "--dry-run", "--json").out)
+    assert [len(one["messages"]) for one in dry] == [3, 3]
+    assert dry[0]["messages"][2]["content"] == "Why is '[the system's reply]' one?"
+
+
+def test_a_follow_up_by_hand_is_shown_once_its_question_is_known(genaipa):
+    """A question that quotes a reply gets its files, which go on in the same chat, when that reply is in."""
+    write("follow_task.py", FOLLOW_UP)
+    genaipa("run", "-s", "manual/chat", "--task", "follow_task:FollowUp")
+    sheets = the_run().path / "sheets"
+    assert len(list(sheets.glob("*.replies.txt"))) == 2
+    for expected in (3, 0):
+        for file in sorted(sheets.glob("*.replies.txt")):
+            if not file.read_text().endswith("Erasure.\n"):
+                file.write_text(file.read_text().rstrip("\n") + "\nErasure.\n")
+        assert genaipa("collect", "latest").code == expected
+    second = next(sheets.glob("02-*.messages.txt")).read_text()
+    assert "Go on in the chat in which you asked right-1" in second
+    assert "Why is 'Erasure.' one?" in second

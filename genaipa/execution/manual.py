@@ -44,6 +44,8 @@ class Sheet:
     system: str
     introduction: tuple[Message, ...]
     calls: dict[str, Call]
+    follows: Call | None = None
+    """The call whose reply decided what is asked here, in the same chat; None for a fresh one."""
 
     @property
     def independent(self) -> bool:
@@ -77,22 +79,25 @@ class ManualRun:
         """Every chat whose messages are known by now, in the order of the plan."""
         number = 0
         for ready in self.systems:
-            sheets: dict[str, Sheet] = {}
-            unknown: set[str] = set()
+            sheet, chat, before = None, "", None  # type: Sheet | None, str, Call | None
             for call, known in self._calls(ready.target):
-                name = calls.conversation_id(self.task, ready.resolved.asked, call)
-                if name not in sheets and name not in unknown:
+                key = calls.key(self.task, ready.resolved.asked, call)
+                conversation = calls.conversation_id(self.task, ready.resolved.asked, call)
+                if conversation != chat or before is not None:
                     number += 1
-                    yield from sheets.values()
-                    sheets.clear()
-                    if known:
-                        introduction = tuple(m for m in call.messages[:-1] if m.role == "user")
-                        sheets[name] = Sheet(number, name, ready.resolved.asked, introduction, {})
-                    else:
-                        unknown.add(name)
-                if known and name in sheets:
-                    sheets[name].calls[calls.key(self.task, ready.resolved.asked, call)] = call
-            yield from sheets.values()
+                    if sheet is not None:
+                        yield sheet
+                    follows = before if conversation == chat else None
+                    introduction = () if follows else tuple(m for m in call.messages[:-1] if m.role == "user")
+                    name = key if follows else conversation
+                    sheet = Sheet(number, name, ready.resolved.asked, introduction, {}, follows) if known else None
+                    chat = conversation
+                if sheet is not None:
+                    sheet.calls[key] = call
+                # What is asked after a reply that decides it is known, and gets files, once that reply is in.
+                before = call if call.mode == "shared" and not call.fixed else None
+            if sheet is not None:
+                yield sheet
 
     def _calls(self, target: Target) -> Iterator[tuple[Call, bool]]:
         """Every call that a person carries, and whether all is in that its messages depend on."""
@@ -122,7 +127,7 @@ class ManualRun:
     def last_kept(self, sheet: Sheet) -> Call | None:
         """The last call of a chat whose reply is in; None while it has none."""
         kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
-        return kept[-1] if kept else None
+        return kept[-1] if kept else sheet.follows
 
     def write_sheets(self) -> list[Path]:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
@@ -144,6 +149,11 @@ class ManualRun:
             how = (
                 "Every question wants a new chat of its own: open one, paste the introduction message by message,\n"
                 "wait for the reply to each, then paste that one question. Leave the dashed lines out."
+            )
+        elif sheet.follows is not None:
+            how = (
+                f"Go on in the chat in which you asked {sheet.follows.label}. Paste the messages below one after\n"
+                "another, each without its dashed line, and wait for the reply before you paste the next."
             )
         else:
             how = (
