@@ -196,7 +196,10 @@ def test_runs_bring_their_workspace() -> None:
         runs.append(front.run("extractive", "vpda", experiment="regulation", limit=1, workspace=name))
         score_all(runs[-1], "11111")
     assert front.scores(runs[0])["run"].unique().tolist() == [runs[0].name]
-    assert front.report(runs[1], "out").key is not None
+    report = front.report(runs[1], "out")
     assert Path("out/index.html").is_file()
+    assert report.key is not None
+    assert report.key._repr_html_().startswith("<table")
+    assert all(figure._repr_png_().startswith(b"\x89PNG") for figure in report.figures.values())
     with pytest.raises(front.GenaipaError, match="several workspaces"):
         front.scores(runs)

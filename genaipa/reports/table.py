@@ -89,6 +89,12 @@ class Table:
         """Whether there is anything to show."""
         return not self.data.empty
 
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it."""
+        from genaipa.reports.render import as_html
+
+        return as_html(self)
+
     def written(self, column: str, value: object) -> str:
         """A cell as people read it."""
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself

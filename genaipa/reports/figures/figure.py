@@ -61,6 +61,10 @@ class Figure:
         with style.house(self.name):
             return self.draw()
 
+    def _repr_png_(self) -> bytes:
+        """The figure as a notebook shows it."""
+        return as_png(self, dpi=100)
+
 
 def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
     """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
