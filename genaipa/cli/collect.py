@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import number, printable, say, show
+from genaipa.cli.console import number, say, show
 from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import UsageError
 
@@ -80,11 +80,11 @@ def _from_terminal(manual: ManualRun) -> Collected:
         if before is None or sheet.independent:
             say(f"\n===== open a new chat: {sheet.name}")
             for message in sheet.introduction:
-                say(f"\n--- paste, and wait for the reply\n{printable(message.content)}", exact=True)
+                say(f"\n--- paste, and wait for the reply\n{message.content}", exact=True)
         elif shown != sheet.name:
             say(f"\n===== go on in the chat in which you asked {before.label}: {sheet.name}")
         shown = sheet.name
-        say(f"\n--- paste\n{printable(sheet.calls[key].messages[-1].content)}\n--- its reply:", exact=True)
+        say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- its reply:", exact=True)
         text = "\n".join(_lines()).strip()
         if not text:
             break

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import number, print_json, printable, say, show
+from genaipa.cli.console import number, print_json, say, show
 from genaipa.cli.console import table as print_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
@@ -96,13 +96,13 @@ def _show(found: Comparison, *, everything: bool) -> None:
     if not everything and tested.any():
         table = replace(table, data=table.data[tested])
     for sentence in (f"{table.title}: differences are A \u2212 B.", *found.finding):
-        show(printable(sentence))
+        show(sentence)
     headings, rows = render.headings(table), render.rows(table)
     print_table(headings, rows, right=render.numeric(table), flexible=len(headings) - 1)
     if len(table.data) < len(found.table.data):
         left = number(len(found.table.data) - len(table.data), "row")
         show(f"{left} on too few questions to test: --all shows them too.")
-    show(printable(found.method))
+    show(found.method)
 
 
 def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:

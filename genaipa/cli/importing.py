@@ -48,7 +48,6 @@ def _kinds(done: Imported) -> list[tuple[str, int]]:
 
 
 def _print(done: Imported) -> None:
-
     width = max(map(len, done.runs), default=0)
     for system, runs in done.runs.items():
         show(

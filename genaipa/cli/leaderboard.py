@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import print_json, printable, show
+from genaipa.cli.console import print_json, show
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
@@ -81,9 +81,9 @@ def leaderboard(
     elif table:
         show_table(table)
     elif blank := too_few(found.frame):
-        show(printable(blank))
+        show(blank)
     for sentence in told:
-        show(f"- {printable(sentence)}")
+        show(f"- {sentence}")
     if output is not None:
         show(f"{output}: the leaderboard")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import number, print_json, printable, say, show, show_facts, table
+from genaipa.cli.console import number, print_json, say, show, show_facts, table
 from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.cli.output import ForceOption, written
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
@@ -141,7 +141,7 @@ def show_policy(
     if text and json:
         print_json({"document": document.name, "digest": document.digest, "text": document.text})
     elif text:
-        show(printable(document.text.rstrip("\n")), exact=True)
+        show(document.text.rstrip("\n"), exact=True)
     elif section is None:
         _print_document(here, document, json=json)
     else:
@@ -149,7 +149,6 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
-
     facts, about = _facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
     if json:
@@ -214,7 +213,7 @@ def _print_section(document: Document, label: str, *, json: bool) -> None:
     if json:
         print_json({"document": document.name, "label": found.label, "title": found.title, "text": text})
     else:
-        show(printable(text), exact=True)
+        show(text, exact=True)
 
 
 @app.command()

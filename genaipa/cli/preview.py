@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from genaipa.cli.console import number, print_json, printable, say, show, table
+from genaipa.cli.console import number, print_json, say, show, table
 from genaipa.cli.tally import tokens
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _print_messages(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
             continue
         show(f"===== {title}")
         for message in messages:
-            show(f"\n--- {message.role} ({message.purpose})\n{printable(message.content)}", exact=True)
+            show(f"\n--- {message.role} ({message.purpose})\n{message.content}", exact=True)
         show()
     if json:
         print_json(shown)

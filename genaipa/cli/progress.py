@@ -128,12 +128,12 @@ class Lines(Progress):
     def stopped(self, system: str, reason: str) -> None:
         """Say why."""
         super().stopped(system, reason)
-        say(f"{system} is asked no more: {printable(reason)}")
+        say(f"{system} is asked no more: {reason}")
 
     def _once(self, text: str, key: str = "") -> None:
         if (key or text) not in self._said:
             self._said.add(key or text)
-            say(printable(text)[:_LONGEST_REASON])
+            say(text[:_LONGEST_REASON])
 
 
 class Table(Progress):

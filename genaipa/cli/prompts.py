@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import print_json, printable, show, table
+from genaipa.cli.console import print_json, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
 
@@ -57,7 +57,6 @@ def _variables(name: str) -> tuple[str, ...]:
 
 
 def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
-
     if json:
         print_json(
             [
@@ -87,7 +86,6 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
 
 
 def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
-
     script = _script(workspace, loaded, policy)
     messages = _messages(script)
     if len(names) == 1 and names[0] not in messages:
@@ -102,8 +100,7 @@ def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], po
 
 
 def _print_text(name: str, text: str, *, exact: bool) -> None:
-
-    show(f"===== {name}\n{printable(text)}\n", exact=exact)
+    show(f"===== {name}\n{text}\n", exact=exact)
 
 
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:

@@ -75,7 +75,6 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
 
 
 def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
-
     print_json(
         {
             "name": chosen.name,
@@ -99,7 +98,6 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
 
 
 def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
-
     show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
     show(f"{chosen.placeholder} becomes the document's company or short name.")
     rows: list[tuple[str, ...]] = []

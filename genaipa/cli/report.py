@@ -115,7 +115,7 @@ def print_summary(made: Report, page: Path) -> None:
     if made.key:
         show_table(made.key)
     for sentence in (*made.notable, *made.absent, *made.problems):
-        show(f"- {printable(sentence)}")
+        show(f"- {sentence}")
     show(f"The report: {page}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.console import number, print_json, printable, show, width
+from genaipa.cli.console import number, print_json, show, width
 from genaipa.cli.fitting import whole
 from genaipa.cli.progress import on_run
 from genaipa.cli.tally import ENDED, clock, fit
@@ -46,7 +46,7 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
         show(f"Took {took}{_side_by_side(outcome)}.")
     show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was asked no more: {printable(reason)}")
+        show(f"{system} was asked no more: {reason}")
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
     show(next_step(folder, outcome))

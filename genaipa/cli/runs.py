@@ -123,7 +123,6 @@ def _experiment(manifest: Manifest) -> str:
 
 
 def _print(runs: list[_Run]) -> None:
-
     headers = ("run", "status", "systems", "documents", "experiment", "answers", "cost")
     table(headers, [_row(*run) for run in runs], right=(5, 6), under=(3, 2, 4))
 

@@ -283,7 +283,6 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _report(imported: Imported) -> None:
-
     for told in (*imported.problems, *imported.replaced):
         say(told)
     if imported.problems:

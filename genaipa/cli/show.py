@@ -73,10 +73,10 @@ def show(
     for record in matching:
         _print_answer(record, _messages(folder, record, offsets) if whole else [])
         for told in judged.scores(record):
-            screen.show(screen.printable(told))
+            screen.show(told)
         # Said once for all answers to a question that follow one another.
         if (annotated := judged.annotated(record)) and annotated != right:
-            screen.show(screen.printable(f"--- annotated answer to {record.question}\n{annotated}\n"))
+            screen.show(f"--- annotated answer to {record.question}\n{annotated}\n")
         right = annotated
 
 
@@ -118,7 +118,6 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
-
     screen.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [
@@ -140,7 +139,6 @@ def _print_answers(records: list[Record]) -> None:
 
 
 def _short(text: str) -> str:
-
     flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (screen.width() or 2 * _PREVIEW) - _BESIDE))
     return flat if len(flat) <= room else flat[: room - 1] + "…"
 
@@ -154,9 +152,9 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     last = len(messages) - len(replied) - 1
     for index, message in enumerate(messages):
         mark = " (asked here)" if conversation and index == last else ""
-        screen.show(f"\n--- {message['role']}{mark}\n{screen.printable(message['content'])}")
+        screen.show(f"\n--- {message['role']}{mark}\n{message['content']}")
     if record.error is not None:
-        screen.show(f"\n--- no reply ({record.error.kind}): {screen.printable(record.error.message)}")
+        screen.show(f"\n--- no reply ({record.error.kind}): {record.error.message}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
     if record.model:
         facts.append(f"served by {record.model}")

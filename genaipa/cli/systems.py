@@ -137,7 +137,6 @@ def _price_sources(rows: list[dict[str, Any]]) -> str:
 
 
 def _print_details(rows: list[dict[str, Any]]) -> None:
-
     for row in rows:
         if row["settings"] is not None:
             show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")

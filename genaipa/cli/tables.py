@@ -14,6 +14,6 @@ def show_table(table: Table) -> None:
     """The table with its title above and its note below, on stdout."""
     from genaipa.reports import render
 
-    screen.show(screen.printable(table.title))
+    screen.show(table.title)
     screen.table(render.headings(table), render.rows(table), right=render.numeric(table))
-    screen.show(screen.printable(table.note))
+    screen.show(table.note)

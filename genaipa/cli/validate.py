@@ -55,7 +55,6 @@ def validate(
 
 
 def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
-
     if not findings:
         return
     rows, previous = [], ""
@@ -68,7 +67,6 @@ def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
 
 
 def _print_counts(done: Validation) -> None:
-
     checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in done.counts.items() if total]
     fine, total = (sum(counts) for counts in zip(*done.counts.values(), strict=True))
     show(f"Checked {', '.join(checked)}.")
