@@ -119,7 +119,7 @@ def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     assert held is not None
     assert other.text.startswith("Question 1")
     assert held.usable(load_question_set("policy", workspace), "Brindlecart").answers == {}
-    assert "0 of its 32 annotated answers are for these questions" in held.said(
+    assert "0 of its 32 annotated answers are for these questions" in held.notice(
         load_question_set("policy", workspace), "Brindlecart"
     )
     assert not [finding for finding in validate(workspace).findings if "brindlecart" in finding.path]

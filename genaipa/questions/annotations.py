@@ -38,7 +38,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     note: str = ""
 
     @property
-    def untouched(self) -> bool:
+    def blank(self) -> bool:
         """Whether this is a blank entry of the template."""
         return not (self.silent or self.answer.strip() or self.sections or self.note.strip())
 
@@ -68,7 +68,7 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 @dataclass(frozen=True)
-class Held:
+class AnnotationFile:
     """A file of annotated answers, as found for a document.
 
     `of_this_text`: it is about the document's very text. `asked` is its question set, None if that can't be loaded.
@@ -86,7 +86,7 @@ class Held:
             return msgspec.structs.replace(self.annotations, answers={})
         return carry_over(self.annotations, self.asked, asked, company)
 
-    def said(self, asked: QuestionSet, company: str) -> str:
+    def notice(self, asked: QuestionSet, company: str) -> str:
         """A notice about annotated answers that are unused or from another set; empty if there is nothing to tell."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
@@ -137,7 +137,7 @@ def read_annotations(path: Path) -> Annotations:
 
 def filled(annotations: Annotations) -> Annotations:
     """Leave out blank entries."""
-    answers = {question: answer for question, answer in annotations.answers.items() if not answer.untouched}
+    answers = {question: answer for question, answer in annotations.answers.items() if not answer.blank}
     return msgspec.structs.replace(annotations, answers=answers)
 
 
@@ -179,7 +179,7 @@ def problems(path: Path, document: str, annotations: Annotations) -> Iterator[Da
             yield DataError(path, "is marked silent, so it can't rest on sections.", f"answers.{question}")
 
 
-def find_annotations(workspace: Workspace, document: Document) -> Held | None:
+def find_annotations(workspace: Workspace, document: Document) -> AnnotationFile | None:
     """Find the nearest annotated answers about this very text, else the nearest of its name; None without any.
 
     A file with a digest is about that text; one without, about the document of its own layer or one below. A DataError
@@ -189,7 +189,7 @@ def find_annotations(workspace: Workspace, document: Document) -> Held | None:
     for layer, path in workspace.every("annotations").get(document.name, ()):
         found = _read(path, document.name)
         asked = question_set(workspace, found.questions, layer)
-        held = Held(path, layer, found, is_about(found, layer, document, workspace), asked)
+        held = AnnotationFile(path, layer, found, is_about(found, layer, document, workspace), asked)
         if held.of_this_text:
             return held
         nearest = nearest or held

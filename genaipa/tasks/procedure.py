@@ -152,7 +152,7 @@ class Procedure(Task):
             usable = held.usable(self.questions[name], document.company)
             if usable.answers:
                 files[name] = read_text(held.path) if usable is held.annotations else as_yaml(usable)
-            if said := held.said(self.questions[name], document.company):
+            if said := held.notice(self.questions[name], document.company):
                 notes.append(said)
         return files, tuple(notes)
 

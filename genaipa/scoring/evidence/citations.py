@@ -1,6 +1,6 @@
 """Find citations in an answer: numbers with their word, title and part, and headings.
 
-"(Part 2, Section 2.3: "Retention")" is one mention, "Articles 12-14" another; "Sections 3.1 and 3.2" are two.
+"(Part 2, Section 2.3: "Retention")" is one citation, "Articles 12-14" another; "Sections 3.1 and 3.2" are two.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ _HERE_BEFORE = re.compile(
 
 
 @dataclass(frozen=True)
-class Mention:
+class Citation:
     """A citation at `reply[start:end]`: a number with its word, or a title, or both.
 
     `last` is the end of a range, `within` the number of the part that is named with it. `outside` is the external text
@@ -135,45 +135,45 @@ class Mention:
         return f"{word[0].upper()}{word[1:]} {self.number}"
 
 
-def find_mentions(reply: str, document: Document) -> list[Mention]:
+def find_citations(reply: str, document: Document) -> list[Citation]:
     """Find all citations of a reply in order, each with its title and part."""
-    mentions = _judged(reply, _placed(reply, _numbered(reply)), document)
-    following = [*(mention.start for mention in mentions[1:]), -1]
-    numbered = [_with_title(reply, mention, after) for mention, after in zip(mentions, following, strict=False)]
-    taken = [(mention.start, mention.end) for mention in numbered]
-    headed = [mention for mention in _headed(reply) if not _overlaps(taken, mention)]
-    return sorted([*numbered, *headed], key=lambda mention: mention.start)
+    citations = _judged(reply, _placed(reply, _numbered(reply)), document)
+    following = [*(citation.start for citation in citations[1:]), -1]
+    numbered = [_with_title(reply, citation, after) for citation, after in zip(citations, following, strict=False)]
+    taken = [(citation.start, citation.end) for citation in numbered]
+    headed = [citation for citation in _headed(reply) if not _overlaps(taken, citation)]
+    return sorted([*numbered, *headed], key=lambda citation: citation.start)
 
 
-def _overlaps(taken: list[Span], mention: Mention) -> bool:
+def _overlaps(taken: list[Span], citation: Citation) -> bool:
     """Whether one of these passages, which are in order, overlaps it."""
-    place = bisect_left(taken, (mention.end, 0))
-    return place > 0 and taken[place - 1][1] > mention.start
+    place = bisect_left(taken, (citation.end, 0))
+    return place > 0 and taken[place - 1][1] > citation.start
 
 
-def _numbered(reply: str) -> list[Mention]:
+def _numbered(reply: str) -> list[Citation]:
     """Find citations by number, each item of a list, a range as one; the longer of two at one place."""
-    found: list[Mention] = []
+    found: list[Citation] = []
     for match in _CITED.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
         if _is_number(word, number, reply[match.end() : match.end() + 2]):
-            found += _listed(reply, Mention(match.start(), match.end(), word, number), _MOST - len(found))
+            found += _listed(reply, Citation(match.start(), match.end(), word, number), _MOST - len(found))
         if len(found) >= _MOST:
             break
     for match in islice(_BRACKETED.finditer(reply), _MOST):
-        first = Mention(*match.span("number"), number=match.group("number"), loose=True)
+        first = Citation(*match.span("number"), number=match.group("number"), loose=True)
         found += _listed(reply, first, max(1, _MOST - len(found)))
     found += [
-        Mention(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
+        Citation(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
     ]
     found += [
-        Mention(*match.span(), number=match.group("number"), title=match.group("title").strip())
+        Citation(*match.span(), number=match.group("number"), title=match.group("title").strip())
         for match in _BARE.finditer(reply)
     ]
-    return sorted(found, key=lambda mention: (mention.start, -mention.end))
+    return sorted(found, key=lambda citation: (citation.start, -citation.end))
 
 
-def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
+def _listed(reply: str, first: Citation, most: int) -> list[Citation]:
     """Continue a list from its first citation."""
     found = [first]
     while len(found) < most and (more := _MORE.match(reply, found[-1].end)):
@@ -188,7 +188,7 @@ def _listed(reply: str, first: Mention, most: int) -> list[Mention]:
         # So does "Part 5, 6. With partners": a number with a title of its own.
         titled = re.match(r"\.[ \t]+[A-Z]", reply[more.end() : more.end() + 4])
         word = first.word if (another and not titled) or not _HIGHER.match(first.word) else ""
-        found.append(Mention(*more.span("number"), word=word, number=number, loose=first.loose))
+        found.append(Citation(*more.span("number"), word=word, number=number, loose=first.loose))
     return found
 
 
@@ -201,7 +201,7 @@ def _is_number(word: str, number: str, behind: str) -> bool:
     return len(number) > 1 or word[0].isupper() or word[0] == "\u00a7"
 
 
-def _goes_on(reply: str, more: re.Match[str], before: Mention) -> bool:
+def _goes_on(reply: str, more: re.Match[str], before: Citation) -> bool:
     """Whether a number continues the list."""
     number, joint = more.group("number"), more.group("joint")
     if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
@@ -213,75 +213,75 @@ def _goes_on(reply: str, more: re.Match[str], before: Mention) -> bool:
     return bool(_LISTED.match(reply, more.end()))
 
 
-def _placed(reply: str, mentions: list[Mention]) -> list[Mention]:
-    """Join "Part 2, Section 2.3" and "Section 2.3 of Part 2" to one mention each."""
-    found = mentions[:1]
-    for mention in mentions[1:]:
+def _placed(reply: str, citations: list[Citation]) -> list[Citation]:
+    """Join "Part 2, Section 2.3" and "Section 2.3 of Part 2" to one citation each."""
+    found = citations[:1]
+    for citation in citations[1:]:
         before = found[-1]
-        gap = before.end, mention.start
-        if mention.start < before.end:
+        gap = before.end, citation.start
+        if citation.start < before.end:
             continue
-        if _higher(mention) and not (_higher(before) or before.within) and _FROM.fullmatch(reply, *gap):
-            found[-1] = replace(_within(before, mention), end=mention.end)
-        elif not _higher(mention) and _higher(before) and not before.last and _INTO.fullmatch(reply, *gap):
-            found[-1] = replace(_within(mention, before), start=before.start)
-        elif not _higher(mention) and before.within and _ALSO.fullmatch(reply, *gap):
-            found.append(replace(mention, within=before.within))
-        elif _under(mention, before) and _ALSO.fullmatch(reply, *gap):
-            found.append(replace(mention, number=f"{before.number.partition('.')[0]}.{mention.number}"))
+        if _higher(citation) and not (_higher(before) or before.within) and _FROM.fullmatch(reply, *gap):
+            found[-1] = replace(_within(before, citation), end=citation.end)
+        elif not _higher(citation) and _higher(before) and not before.last and _INTO.fullmatch(reply, *gap):
+            found[-1] = replace(_within(citation, before), start=before.start)
+        elif not _higher(citation) and before.within and _ALSO.fullmatch(reply, *gap):
+            found.append(replace(citation, within=before.within))
+        elif _under(citation, before) and _ALSO.fullmatch(reply, *gap):
+            found.append(replace(citation, number=f"{before.number.partition('.')[0]}.{citation.number}"))
         else:
-            found.append(mention)
+            found.append(citation)
     return found
 
 
-def _higher(mention: Mention) -> bool:
+def _higher(citation: Citation) -> bool:
     """Whether it is a part or chapter, in which sections can lie."""
-    return bool(_HIGHER.match(mention.word)) and mention.number.isalnum()
+    return bool(_HIGHER.match(citation.word)) and citation.number.isalnum()
 
 
-def _within(mention: Mention, higher: Mention) -> Mention:
-    """Place a mention in a part or chapter; a chapter becomes part of its label."""
+def _within(citation: Citation, higher: Citation) -> Citation:
+    """Place a citation in a part or chapter; a chapter becomes part of its label."""
     if higher.word.lower().startswith("part"):
-        return replace(mention, within=higher.number)
-    return replace(mention, word=f"{higher.word} {higher.number}, {mention.word or 'Section'}")
+        return replace(citation, within=higher.number)
+    return replace(citation, word=f"{higher.word} {higher.number}, {citation.word or 'Section'}")
 
 
-def _under(mention: Mention, before: Mention) -> bool:
+def _under(citation: Citation, before: Citation) -> bool:
     """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
-    if mention.word or before.word or not re.fullmatch("[A-Z]", mention.number):
+    if citation.word or before.word or not re.fullmatch("[A-Z]", citation.number):
         return False
     return bool(re.fullmatch(rf"{_ROMAN}(?:\.[A-Z])?", before.number))
 
 
-def _with_title(reply: str, mention: Mention, following: int) -> Mention:
+def _with_title(reply: str, citation: Citation, following: int) -> Citation:
     """Add the title behind the number."""
-    if mention.title or mention.last:
-        return mention
-    quoted = _TITLED.match(reply, mention.end)
+    if citation.title or citation.last:
+        return citation
+    quoted = _TITLED.match(reply, citation.end)
     if quoted and (following < 0 or quoted.end() <= following):
-        return replace(mention, end=quoted.end(), title=quoted.group("quoted") or quoted.group("single"))
-    plain = _PLAIN.match(reply, mention.end, following if following >= 0 else len(reply))
+        return replace(citation, end=quoted.end(), title=quoted.group("quoted") or quoted.group("single"))
+    plain = _PLAIN.match(reply, citation.end, following if following >= 0 else len(reply))
     if plain and len(plain.group("plain").split()) <= _PLAIN_WORDS:
-        return replace(mention, end=plain.end("plain"), title=plain.group("plain"))
-    return mention
+        return replace(citation, end=plain.end("plain"), title=plain.group("plain"))
+    return citation
 
 
-def _judged(reply: str, mentions: list[Mention], document: Document) -> list[Mention]:
-    """Mark the mentions of another text; "Articles 13 and 14 of the GDPR" both are."""
-    whose = [outside(reply, m.start, m.end, "Part" if m.within else m.word, document) for m in mentions]
-    pairs = [(n - 1, n) for n in range(1, len(mentions)) if _is_listed(reply, mentions[n - 1], mentions[n])]
+def _judged(reply: str, citations: list[Citation], document: Document) -> list[Citation]:
+    """Mark the citations of another text; "Articles 13 and 14 of the GDPR" both are."""
+    whose = [outside(reply, m.start, m.end, "Part" if m.within else m.word, document) for m in citations]
+    pairs = [(n - 1, n) for n in range(1, len(citations)) if _is_listed(reply, citations[n - 1], citations[n])]
     for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
         if whose[by] in {"another law", "a summary"}:
             whose[to] = whose[by]
-    return [replace(mention, outside=why) for mention, why in zip(mentions, whose, strict=True)]
+    return [replace(citation, outside=why) for citation, why in zip(citations, whose, strict=True)]
 
 
-def _is_listed(reply: str, before: Mention, mention: Mention) -> bool:
-    """Whether a mention continues the one before, as a number without a word."""
-    return bool(_LIST.fullmatch(reply, before.end, mention.start) and _WORDLESS.match(reply, mention.start))
+def _is_listed(reply: str, before: Citation, citation: Citation) -> bool:
+    """Whether a citation continues the one before, as a number without a word."""
+    return bool(_LIST.fullmatch(reply, before.end, citation.start) and _WORDLESS.match(reply, citation.start))
 
 
-def _headed(reply: str) -> Iterator[Mention]:
+def _headed(reply: str) -> Iterator[Citation]:
     """Find citations by heading alone; loose, unless the reply says that the heading is the document's."""
     for match in _HEADED.finditer(reply):
         if _ELSEWHERE.match(reply, match.end()):
@@ -295,4 +295,4 @@ def _headed(reply: str) -> Iterator[Mention]:
             counted = re.match(rf"[\"\u201c'\u2018*]*({_NUMBER})\.?[ \t]+(?=[A-Z])", one.group())
             title = one.group()[counted.end() if counted else 0 :].strip(" ,.*\"\u201c\u201d'\u2018\u2019")
             start, end = match.start(kind) + one.start(), match.start(kind) + one.end()
-            yield Mention(start, end, number=counted.group(1) if counted else "", title=title, loose=loose)
+            yield Citation(start, end, number=counted.group(1) if counted else "", title=title, loose=loose)

@@ -15,7 +15,7 @@ from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.outline import outline
 from genaipa.scoring.evidence.quotations import Quotation, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
-from genaipa.scoring.evidence.text_index import Wording
+from genaipa.scoring.evidence.text_index import TextIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,7 +116,7 @@ def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: 
         quote.start <= reference.start
         and reference.end <= quote.end
         and quote.target is not None
-        and Wording(document.text[slice(*quote.target)]).find(reference.text) is not None
+        and TextIndex(document.text[slice(*quote.target)]).find(reference.text) is not None
         for quote in quotations
     )
 

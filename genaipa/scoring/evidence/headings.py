@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.policies.lookup import resolve
 from genaipa.policies.sections import Section
 from genaipa.scoring.evidence.quotations import NEAR, nearest
-from genaipa.scoring.evidence.text_index import wording
+from genaipa.scoring.evidence.text_index import index_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ class Headings:
 
     def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
         self._text, self._sections, self._whole = text, sections, whole
-        self._words = wording(text)
+        self._words = index_text(text)
 
     def find(self, title: str, within: Span | None = None) -> Place | None:
         """Find the best place of a title, in a passage or anywhere; None without any."""

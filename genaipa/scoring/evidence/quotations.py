@@ -10,13 +10,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.scoring.evidence.text_index import fold, wording
+from genaipa.scoring.evidence.text_index import fold, index_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.policies.document import Document
-    from genaipa.scoring.evidence.text_index import Wording
+    from genaipa.scoring.evidence.text_index import TextIndex
 
 Match = Literal["exact", "normalised", "near", "none"]
 Span = tuple[int, int]
@@ -130,7 +130,7 @@ def _literal(text: str, whole: str) -> tuple[Match, Span] | None:
     if place >= 0 and core:
         return "exact", (place, place + len(core))
     pieces = [piece for piece in _LEFT_OUT.split(text) if re.search(r"\w", piece)]
-    words = wording(whole)
+    words = index_text(whole)
     first = words.find(pieces[0]) if pieces else None
     while first:
         last = _follow(pieces[1:], words, first)
@@ -140,7 +140,7 @@ def _literal(text: str, whole: str) -> tuple[Match, Span] | None:
     return None
 
 
-def _follow(pieces: list[str], words: Wording, place: Span) -> Span | None:
+def _follow(pieces: list[str], words: TextIndex, place: Span) -> Span | None:
     """Find the last piece, each soon after the one before; None if one is missing."""
     for piece in pieces:
         after = words.find(piece, place[1], place[1] + _GAP + len(piece))
@@ -155,7 +155,7 @@ def nearest(text: str, whole: str) -> tuple[float, Span | None]:
     """Find the passage most similar to the text; (0, None) if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
-    document = wording(whole)
+    document = index_text(whole)
     words = [fold(word) for word in re.findall(r"[^\W_]+", text)]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
@@ -169,7 +169,7 @@ def nearest(text: str, whole: str) -> tuple[float, Span | None]:
     return best
 
 
-def _windows(words: list[str], document: Wording) -> list[int]:
+def _windows(words: list[str], document: TextIndex) -> list[int]:
     """Indices of the document's words from which most of these words are near."""
     size = len(words)
     votes: Counter[int] = Counter()

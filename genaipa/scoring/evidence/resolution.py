@@ -2,7 +2,7 @@
 
 An answer cites by number ("Section 2.3", "Articles 12-14", "§ 1798.105", "IV.B"), by the part in which it was given the
 document ("Part 2", "[^Part 1^]", "ChatGPT: P6"), by both ("Part 2, Section 2.3", "Part 5E") or by a heading ("the
-'Your choices' section"). citations.py finds these mentions.
+'Your choices' section"). citations.py finds these citations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from genaipa.policies.lookup import resolve
 from genaipa.policies.numbering import from_roman
 from genaipa.policies.sections import Section
-from genaipa.scoring.evidence.citations import Mention, find_mentions
+from genaipa.scoring.evidence.citations import Citation, find_citations
 from genaipa.scoring.evidence.section_finder import Found, SectionFinder, shares
 
 if TYPE_CHECKING:
@@ -69,30 +69,30 @@ def find_references(
     `parts` are the spans of the parts that the system was given, `expected` those of the annotated answer's sections. A
     system that was given a summary (`summarised`) may mean its parts, so a number without a title is uncertain.
     """
-    mentions = find_mentions(reply, document)
+    citations = find_citations(reply, document)
     lookup = _Lookup(document, parts)
-    lookup.counts_sections = any(lookup.takes_part_for_section(mention) for mention in mentions)
-    found: dict[Mention, Found] = {}
+    lookup.counts_sections = any(lookup.takes_part_for_section(citation) for citation in citations)
+    found: dict[Citation, Found] = {}
     references = []
-    for mention in mentions:
-        key = replace(mention, start=0, end=0)
+    for citation in citations:
+        key = replace(citation, start=0, end=0)
         if key not in found:
-            other = mention.outside in {"another law", "a summary"}
-            found[key] = Found("", None) if other else lookup.find(mention)
-        place, outside = found[key], mention.outside
+            other = citation.outside in {"another law", "a summary"}
+            found[key] = Found("", None) if other else lookup.find(citation)
+        place, outside = found[key], citation.outside
         # A number of several steps that the document has is its own, as is a title.
-        sure = place.span and not place.split and (mention.title or "." in mention.number)
-        if summarised and mention.number and not outside and not sure:
+        sure = place.span and not place.split and (citation.title or "." in citation.number)
+        if summarised and citation.number and not outside and not sure:
             place, outside = place._replace(span=None), "perhaps another text"
-        if mention.loose and (not place.span or place.problem):
+        if citation.loose and (not place.span or place.problem):
             continue
         target = place.span
         meant = tuple(n for n, span in enumerate(expected) if target and shares(target, span))
         references.append(
             Reference(
-                start=mention.start,
-                end=mention.end,
-                text=reply[mention.start : mention.end],
+                start=citation.start,
+                end=citation.end,
+                text=reply[citation.start : citation.end],
                 resolved=place.label,
                 target=target,
                 expected=meant,
@@ -101,7 +101,7 @@ def find_references(
                 split=place.split,
                 missing=not target and not outside and place.sure,
                 touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
-                instead=lookup.instead(mention.number, expected) if place.split and not meant else "",
+                instead=lookup.instead(citation.number, expected) if place.split and not meant else "",
             )
         )
     return tuple(references)
@@ -117,7 +117,7 @@ def _range(first: Found, last: Found) -> Found:
 
 
 class _Lookup:
-    """Resolves mentions in one document."""
+    """Resolves citations in one document."""
 
     def __init__(self, document: Document, parts: Sequence[Span]) -> None:
         self.sections = SectionFinder(document)
@@ -125,29 +125,31 @@ class _Lookup:
         self.counts_sections = False
         """Whether this answer says "Part 7" where it means section 7."""
 
-    def find(self, mention: Mention) -> Found:
-        """Resolve a mention."""
-        if not mention.number:
-            return self._by_heading(mention.title)
-        if mention.within:
-            return self._inside(mention)
-        if mention.word.lower().startswith("part"):
-            return self._part(mention)
-        if mention.last:
-            last = replace(mention, number=mention.last)
-            return _range(self.sections.find(mention.label, ""), self.sections.find(last.label, ""))
-        return self.sections.find(mention.label, mention.title)
+    def find(self, citation: Citation) -> Found:
+        """Resolve a citation."""
+        if not citation.number:
+            return self._by_heading(citation.title)
+        if citation.within:
+            return self._inside(citation)
+        if citation.word.lower().startswith("part"):
+            return self._part(citation)
+        if citation.last:
+            last = replace(citation, number=citation.last)
+            return _range(self.sections.find(citation.label, ""), self.sections.find(last.label, ""))
+        return self.sections.find(citation.label, citation.title)
 
-    def takes_part_for_section(self, mention: Mention) -> bool:
+    def takes_part_for_section(self, citation: Citation) -> bool:
         """Whether "Part 7: Title" has the title of section 7, or "Part 7.2" is section 7.2, and part 7 is elsewhere."""
-        top = re.match(r"\d+", mention.number)
-        if not top or mention.within or not self.parts or not mention.word.lower().startswith("part"):
+        top = re.match(r"\d+", citation.number)
+        if not top or citation.within or not self.parts or not citation.word.lower().startswith("part"):
             return False
-        given, section = self._given(top.group()), self.sections.numbered(f"Section {mention.number}")
+        given, section = self._given(top.group()), self.sections.numbered(f"Section {citation.number}")
         if section is None or (given and given[0] <= section.start < given[1]):
             return False
         return (
-            "." in mention.number or not given or bool(mention.title and self.sections.agrees(section, mention.title))
+            "." in citation.number
+            or not given
+            or bool(citation.title and self.sections.agrees(section, citation.title))
         )
 
     def instead(self, number: str, expected: Sequence[Span]) -> str:
@@ -166,38 +168,38 @@ class _Lookup:
             return Found(place.label, place.span, "which has nearly these words")
         return Found("", None, "no such heading in this document", sure=self.sections.headings.is_nowhere(title))
 
-    def _part(self, mention: Mention) -> Found:
+    def _part(self, citation: Citation) -> Found:
         """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
-        number = mention.number
+        number = citation.number
         if not number.isdecimal():
-            found = self.sections.find(f"Section {number}", mention.title)
+            found = self.sections.find(f"Section {number}", citation.title)
             split = re.fullmatch(r"(\d+)\.?([A-Za-z].*)", number)
             if found.span or not split:
                 return found
-            return self._inside(replace(mention, word="Section", within=split[1], number=split[2].upper()))
+            return self._inside(replace(citation, word="Section", within=split[1], number=split[2].upper()))
         given = self._given(number)
         if given is None:
-            named = self.sections.find(f"Part {number}", mention.title)
-            return named if named.span else self._no_part(mention)
-        if mention.title and not mention.last:
-            return self._titled_part(number, given, mention.title)
-        if not mention.last and (section := self._counted(number)):
+            named = self.sections.find(f"Part {number}", citation.title)
+            return named if named.span else self._no_part(citation)
+        if citation.title and not citation.last:
+            return self._titled_part(number, given, citation.title)
+        if not citation.last and (section := self._counted(number)):
             return self.sections.found(section, "if its parts are the sections")
         first = self._split_part(number)
-        return _range(first, self._split_part(mention.last)) if mention.last else first
+        return _range(first, self._split_part(citation.last)) if citation.last else first
 
     def _counted(self, number: str) -> Section | None:
         """The section with the number of a part, where this answer counts the sections so."""
         return self.sections.numbered(f"Section {number}") if self.counts_sections else None
 
-    def _no_part(self, mention: Mention) -> Found:
+    def _no_part(self, citation: Citation) -> Found:
         """A part that the system was not given, unless its title tells what is meant."""
-        place = self.sections.headings.find(mention.title) if mention.title else None
+        place = self.sections.headings.find(citation.title) if citation.title else None
         if place and place.fits and place.heading:
-            return Found(place.label, place.span, "" if place.is_numbered(mention.number) else "which is no part")
-        if section := self._counted(mention.number):
+            return Found(place.label, place.span, "" if place.is_numbered(citation.number) else "which is no part")
+        if section := self._counted(citation.number):
             return self.sections.found(section, "if its parts are the sections")
-        return self._split_part(mention.number)
+        return self._split_part(citation.number)
 
     def _split_part(self, number: str) -> Found:
         if given := self._given(number):
@@ -225,54 +227,54 @@ class _Lookup:
         """Span of a part as the system was given it."""
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
-    def _inside(self, mention: Mention) -> Found:
+    def _inside(self, citation: Citation) -> Found:
         """A section, or several, said to be in a part."""
-        outer = self._given(mention.within)
+        outer = self._given(citation.within)
         if outer is None:
-            return self._elsewhere(mention)
-        if mention.last:
-            ends = (mention.number, mention.last)
-            first, last = (self._inside(replace(mention, number=number, last="", title="")) for number in ends)
+            return self._elsewhere(citation)
+        if citation.last:
+            ends = (citation.number, citation.last)
+            first, last = (self._inside(replace(citation, number=number, last="", title="")) for number in ends)
             whole = _range(first, last)._replace(problem=first.problem or last.problem)
-            return whole if first.span and last.span else self._not_in(f"Part {mention.within}", mention)
-        there = self.sections.find_within(mention.number, mention.title, outer)
+            return whole if first.span and last.span else self._not_in(f"Part {citation.within}", citation)
+        there = self.sections.find_within(citation.number, citation.title, outer)
         if there:
-            return there._replace(label=f"Part {mention.within}: {there.label}")
-        titled = self.sections.headings.find(mention.title, outer) if mention.title else None
+            return there._replace(label=f"Part {citation.within}: {there.label}")
+        titled = self.sections.headings.find(citation.title, outer) if citation.title else None
         if titled and titled.heading:
-            other = titled.section and not f".{titled.section}".endswith(f".{mention.number}")
-            problem = f"which is not {mention.label}" if other else ""
-            return Found(f"Part {mention.within}: {titled.label}", titled.span, problem)
-        return self._elsewhere(mention)
+            other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
+            problem = f"which is not {citation.label}" if other else ""
+            return Found(f"Part {citation.within}: {titled.label}", titled.span, problem)
+        return self._elsewhere(citation)
 
-    def _elsewhere(self, mention: Mention) -> Found:
+    def _elsewhere(self, citation: Citation) -> Found:
         """A section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """
-        part = f"Part {mention.within}"
+        part = f"Part {citation.within}"
         if resolve(self.sections.document.sections, part):
-            return self.sections.find(f"{part}, {mention.label}", mention.title)
-        found = self.sections.find(mention.label, mention.title)
-        if not self._given(mention.within):
+            return self.sections.find(f"{part}, {citation.label}", citation.title)
+        found = self.sections.find(citation.label, citation.title)
+        if not self._given(citation.within):
             return found
         if not found.span:
             # "Section E" may be the E of any section.
             numbers = [section.number for section in self.sections.every()]
-            elsewhere = any(number == mention.number or number.endswith(f".{mention.number}") for number in numbers)
-            return self._not_in(part, mention) if elsewhere and not self.sections.numbered(mention.label) else found
+            elsewhere = any(number == citation.number or number.endswith(f".{citation.number}") for number in numbers)
+            return self._not_in(part, citation) if elsewhere and not self.sections.numbered(citation.label) else found
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
         top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
-        if mention.within in {mention.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
+        if citation.within in {citation.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
             return found
-        if "." in mention.number or mention.title or mention.number.isalpha():
+        if "." in citation.number or citation.title or citation.number.isalpha():
             return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
-        return self._not_in(part, mention)
+        return self._not_in(part, citation)
 
-    def _not_in(self, part: str, mention: Mention) -> Found:
-        given = self._given(mention.within)
-        there = self.sections.find_within(mention.number, "", given) if given and mention.title else None
+    def _not_in(self, part: str, citation: Citation) -> Found:
+        given = self._given(citation.within)
+        there = self.sections.find_within(citation.number, "", given) if given and citation.title else None
         if there:
             return there._replace(label=f"{part}: {there.label}", problem="which has another title")
-        several = f" to {mention.last}" if mention.last else ""
-        return Found("", None, f"no {mention.label}{several} in {part} of the system's split", sure=False)
+        several = f" to {citation.last}" if citation.last else ""
+        return Found("", None, f"no {citation.label}{several} in {part} of the system's split", sure=False)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 
-class Wording:
+class TextIndex:
     """A text as its letters and digits alone: published policies have lost typographic characters."""
 
     def __init__(self, text: str) -> None:
@@ -59,6 +59,6 @@ def fold(word: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def wording(text: str) -> Wording:
+def index_text(text: str) -> TextIndex:
     """Index a text, cached for further answers about it."""
-    return Wording(text)
+    return TextIndex(text)
