@@ -6,20 +6,16 @@ none of its numbers, and showing others is recorded as exposure, as on every pag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.reports.bootstrap import LEVEL
 from genaipa.reports.figures import style
-from genaipa.reports.tidy import names_of
-from genaipa.scoring.m_all import Band, Bounds, band
 from genaipa.scoring.rubric import shown
-from genaipa.ui import charts
-from genaipa.ui.components import component
+from genaipa.ui import charts, heatmap
 from genaipa.ui.pages.overview import scores_of
 from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
 from genaipa.ui.widgets import (
@@ -47,28 +43,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
-CELL = "results cell"
-"""Where the session keeps which cell of the heat map was chosen."""
-ANSWER = "results answer"
-"""Where the session keeps which of its answers was chosen."""
-_ANSWERS = "results answers"
 _GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
-_SHORT = {"completeness": "complete"}
-
-
-Line = dict[Any, Any]
-"""A row of a table, by its columns."""
-
-
-@dataclass(frozen=True)
-class HeatmapCell:
-    """A cell of the heat map."""
-
-    system: str
-    experiment: str
-    rows: Rows
-    name: str
-    column: str
 
 
 def page(desk: Desk, user: User) -> None:
@@ -178,7 +153,7 @@ def _board(found: View) -> None:
     texts("results board note", [Text(board.note, tone="system", fold=160)])
 
 
-def _interval(board: Table, row: Line) -> Cell:
+def _interval(board: Table, row: heatmap.Line) -> Cell:
     mean, low, high = (board.written(name, row[name]) for name in ("m_all10", "low", "high"))
     if not low:
         return Cell(mean, value=row["m_all10"], scale=(10.0, 100.0))
@@ -200,10 +175,10 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.expose(user.name, found.told(experiment), scores=True)
-    _heatmap(found, experiment, rows)
-    place: HeatmapCell | None = st.session_state.get(CELL)
+    heatmap.show(found, experiment, rows)
+    place: heatmap.HeatmapCell | None = st.session_state.get(heatmap.CELL)
     here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
-    line = _line(found, here) if here else None
+    line = heatmap.line_of(found, here) if here else None
     if here is None or line is None:
         st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
     else:
@@ -211,115 +186,23 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
     charts.boxes(found, experiment, found.bounds)
 
 
-def _heatmap(found: View, experiment: str, rows: Rows) -> None:
-    """The cells of all systems, each system's metrics side by side."""
-    data = _table_of(found, rows).data
-    data = data[data["experiment"] == experiment]
-    systems = [str(name) for name in data["system"].unique()]
-    lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
-    names = [name for name in _order(found, rows) if any((system, name) in lines for system in systems)]
-    place: HeatmapCell | None = st.session_state.get(CELL)
-    here = place is not None and (place.experiment, place.rows) == (experiment, rows)
-    about = found.about(rows)
-
-    def choose() -> None:
-        sent = st.session_state["results map"].get("chosen")
-        if sent:
-            st.session_state[CELL] = HeatmapCell(sent["group"], experiment, rows, sent["row"], sent["column"])
-            for key in (ANSWER, f"{_ANSWERS} page"):
-                st.session_state.pop(key, None)
-
-    component("heatmap")(
-        key="results map",
-        data={
-            "label": f"Heat map: {rows} by metric",
-            "head": rows,
-            "groups": systems,
-            "columns": [{"id": column, "name": name} for column, name in _columns(found).items()],
-            "rows": [
-                {
-                    "name": name,
-                    "about": about.get(name, ""),
-                    "groups": [_cells(lines.get((system, name)), rows, found) for system in systems],
-                }
-                for name in names
-            ],
-            "tints": style.BAND_TINTS,
-            "chosen": {"group": place.system, "row": place.name, "column": place.column} if place and here else None,
-            "legend": f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
-            f"n is the number of {_basis(rows)}.",
-        },
-        on_chosen_change=choose,
-    )
-
-
-def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
-    """A system's cells in one row, and how many documents or questions they are a mean over."""
-    if line is None:
-        return {"n": "", "cells": [None] * len(_columns(found))}
-    cells = []
-    for column in _columns(found):
-        value = line[column]
-        written = _written(column, value)
-        cells.append({"text": written, "band": _band(column, value, found.bounds)} if written else None)
-    # A study may have published nothing but the mean over its documents.
-    return {"n": f"{line[_basis(rows)]:,}" if line[_basis(rows)] else "mean", "cells": cells}
-
-
-def _columns(found: View) -> dict[str, str]:
-    """The columns of the heat map, and what is written above them."""
-    names = names_of(found.frame) | {"m_all": "M_all"}
-    return {column: _SHORT.get(column, name) for column, name in names.items()}
-
-
-def _basis(rows: Rows) -> str:
-    return "documents" if rows == "question" else "questions"
-
-
-def _table_of(found: View, rows: Rows) -> Table:
-    return found.questions if rows == "question" else found.categories
-
-
-def _order(found: View, rows: Rows) -> list[str]:
-    return [str(name) for name in found.frame[rows].cat.categories]
-
-
-def _line(found: View, place: HeatmapCell) -> Line | None:
-    """The line of the report's table with this cell; None where the filters leave nothing of it."""
-    data = _table_of(found, place.rows).data
-    at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
-    lines = data[at].to_dict("records")
-    return lines[0] if lines and place.column in _columns(found) else None
-
-
-def _written(column: str, value: float) -> str:
-    """A number of the heat map; empty for none."""
-    if value != value:  # noqa: PLR0124 - only NaN differs from itself
-        return ""
-    return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
-
-
-def _band(column: str, value: float, bounds: Bounds) -> Band:
-    return band(value, bounds.overall if column == "m_all" else bounds)
-
-
 # -- the answers behind a cell --
 
 
-def _behind(desk: Desk, user: User, found: View, place: HeatmapCell, line: Line) -> None:
+def _behind(desk: Desk, user: User, found: View, place: heatmap.HeatmapCell, line: heatmap.Line) -> None:
     """The answers whose scores a cell is a mean of, and one of them to read."""
     part("Behind the cell")
     value = line[place.column]
-    banded = f" ({_band(place.column, value, found.bounds)})"
-    number = f"{_written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    named = f"{place.system}, {place.experiment}: {_columns(found)[place.column]} {number}"
+    banded = f" ({heatmap.band_of(place.column, value, found.bounds)})"
+    number = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    named = f"{place.system}, {place.experiment}: {heatmap.columns(found)[place.column]} {number}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
     answers = found.behind(place.system, place.experiment, place.rows, place.name)
     counted = sum(len(answer.counted) for answer in answers)
     st.caption(
         f"{_counted(len(answers), 'answer')}, {_counted(counted, 'score')} that count. The number is a mean over "
-        f"{_basis(place.rows)} of means over answers, each a mean over its scores."
+        f"{heatmap.basis(place.rows)} of means over answers, each a mean over its scores."
     )
 
     def expose(on_page: Sequence[AnswerScores]) -> None:
@@ -327,22 +210,22 @@ def _behind(desk: Desk, user: User, found: View, place: HeatmapCell, line: Line)
         desk.queue.expose(user.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
-        st.session_state[ANSWER] = digest
+        st.session_state[heatmap.ANSWER] = digest
 
     question = ["question"] if place.rows == "category" else []
-    values = numbers(*(_columns(found)[column] for column in _two(place.column)))
+    values = numbers(*(heatmap.columns(found)[column] for column in _two(place.column)))
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
     long_table(
-        _ANSWERS,
+        heatmap.ANSWERS,
         "Answers behind the cell",
         columns,
         answers,
         lambda answer: _answer(desk, answer, place),
-        chosen=st.session_state.get(ANSWER, ""),
+        chosen=st.session_state.get(heatmap.ANSWER, ""),
         choose=choose,
         before=expose,
     )
-    digest = st.session_state.get(ANSWER, "")
+    digest = st.session_state.get(heatmap.ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
         _read(desk, user, digest)
     else:
@@ -354,7 +237,7 @@ def _two(column: str) -> list[str]:
     return list(dict.fromkeys((column, "m_all")))
 
 
-def _answer(desk: Desk, answer: AnswerScores, place: HeatmapCell) -> Row:
+def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Row:
     """An answer, or a published score, with its averages and each analyst's values."""
     published = answer["unit"] == "table"
     cells: list[str | Cell] = [answer["document"] or "mean over documents"]
@@ -363,19 +246,19 @@ def _answer(desk: Desk, answer: AnswerScores, place: HeatmapCell) -> Row:
     cells += ["published score" if published else answer["status"]]
     for column in _two(place.column):
         values = [row[column] for row in answer.counted]
-        cells += [_written(column, fmean(values)) if values else ""]
+        cells += [heatmap.written(column, fmean(values)) if values else ""]
     given = [_given(row, place.column) for row in answer.scores]
     cells += ["\n".join(given) or Cell("not scored", tone="quiet")]
     cells += [Cell(answer["excluded"] and f"left out: {answer['excluded']}", tone="quiet")]
     return Row(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
-def _given(row: Line, column: str) -> str:
+def _given(row: heatmap.Line, column: str) -> str:
     """Who gave what."""
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
-    return f"{row['analyst']}{how} {_written(column, value) if column == 'm_all' else shown(value)}"
+    return f"{row['analyst']}{how} {heatmap.written(column, value) if column == 'm_all' else shown(value)}"
 
 
 def _read(desk: Desk, user: User, digest: str) -> None:

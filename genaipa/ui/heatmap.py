@@ -1,0 +1,134 @@
+"""The heat map of the Results page: its cells, and which of them is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from genaipa.reports.figures import style
+from genaipa.reports.tidy import names_of
+from genaipa.scoring.m_all import Band, Bounds, band
+from genaipa.ui.components import component
+from genaipa.ui.results import Rows, View
+
+if TYPE_CHECKING:
+    from genaipa.reports.table import Table
+
+CELL = "results cell"
+"""Where the session keeps which cell of the heat map was chosen."""
+ANSWER = "results answer"
+"""Where the session keeps which of its answers was chosen."""
+ANSWERS = "results answers"
+"""The key of the list of answers behind a cell."""
+_SHORT = {"completeness": "complete"}
+
+
+Line = dict[Any, Any]
+"""A row of a table, by its columns."""
+
+
+@dataclass(frozen=True)
+class HeatmapCell:
+    """A cell of the heat map."""
+
+    system: str
+    experiment: str
+    rows: Rows
+    name: str
+    column: str
+
+
+def show(found: View, experiment: str, rows: Rows) -> None:
+    """The cells of all systems, each system's metrics side by side."""
+    data = _table_of(found, rows).data
+    data = data[data["experiment"] == experiment]
+    systems = [str(name) for name in data["system"].unique()]
+    lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
+    names = [name for name in _order(found, rows) if any((system, name) in lines for system in systems)]
+    place: HeatmapCell | None = st.session_state.get(CELL)
+    here = place is not None and (place.experiment, place.rows) == (experiment, rows)
+    about = found.about(rows)
+
+    def choose() -> None:
+        sent = st.session_state["results map"].get("chosen")
+        if sent:
+            st.session_state[CELL] = HeatmapCell(sent["group"], experiment, rows, sent["row"], sent["column"])
+            for key in (ANSWER, f"{ANSWERS} page"):
+                st.session_state.pop(key, None)
+
+    component("heatmap")(
+        key="results map",
+        data={
+            "label": f"Heat map: {rows} by metric",
+            "head": rows,
+            "groups": systems,
+            "columns": [{"id": column, "name": name} for column, name in columns(found).items()],
+            "rows": [
+                {
+                    "name": name,
+                    "about": about.get(name, ""),
+                    "groups": [_cells(lines.get((system, name)), rows, found) for system in systems],
+                }
+                for name in names
+            ],
+            "tints": style.BAND_TINTS,
+            "chosen": {"group": place.system, "row": place.name, "column": place.column} if place and here else None,
+            "legend": f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
+            f"n is the number of {basis(rows)}.",
+        },
+        on_chosen_change=choose,
+    )
+
+
+def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
+    """A system's cells in one row, and how many documents or questions they are a mean over."""
+    if line is None:
+        return {"n": "", "cells": [None] * len(columns(found))}
+    cells = []
+    for column in columns(found):
+        value = line[column]
+        text = written(column, value)
+        cells.append({"text": text, "band": band_of(column, value, found.bounds)} if text else None)
+    # A study may have published nothing but the mean over its documents.
+    return {"n": f"{line[basis(rows)]:,}" if line[basis(rows)] else "mean", "cells": cells}
+
+
+def columns(found: View) -> dict[str, str]:
+    """The columns of the heat map, and what is written above them."""
+    names = names_of(found.frame) | {"m_all": "M_all"}
+    return {column: _SHORT.get(column, name) for column, name in names.items()}
+
+
+def basis(rows: Rows) -> str:
+    """What the n of a row counts."""
+    return "documents" if rows == "question" else "questions"
+
+
+def _table_of(found: View, rows: Rows) -> Table:
+    return found.questions if rows == "question" else found.categories
+
+
+def _order(found: View, rows: Rows) -> list[str]:
+    return [str(name) for name in found.frame[rows].cat.categories]
+
+
+def line_of(found: View, place: HeatmapCell) -> Line | None:
+    """The line of the report's table with this cell; None where the filters leave nothing of it."""
+    data = _table_of(found, place.rows).data
+    at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
+    lines = data[at].to_dict("records")
+    return lines[0] if lines and place.column in columns(found) else None
+
+
+def written(column: str, value: float) -> str:
+    """A number of the heat map; empty for none."""
+    if value != value:  # noqa: PLR0124 - only NaN differs from itself
+        return ""
+    return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
+
+
+def band_of(column: str, value: float, bounds: Bounds) -> Band:
+    """The band of a value in a column of a metric or of M_all."""
+    return band(value, bounds.overall if column == "m_all" else bounds)
