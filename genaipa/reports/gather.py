@@ -111,7 +111,6 @@ def _about(store: Store, wanted: Collection[str]) -> list[Event]:
             # A million events would hold the same few names and values a million times.
             force_setattr(event, "answer", kept[event.answer])
             force_setattr(event, "analyst", same.setdefault(event.analyst, event.analyst))
-            force_setattr(event, "values", same.setdefault(event.values, event.values))
             found.append(event)
     return found
 
@@ -119,12 +118,11 @@ def _about(store: Store, wanted: Collection[str]) -> list[Event]:
 def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
     """The columns of the tidy table that scores fill."""
     # A few hundred different values at most: looked up once, then only pointed to.
-    given = dict.fromkeys(event.values for event in events if event.values is not None)
-    place = {values: number for number, values in enumerate(given)}
-    table = np.array([[values[metric] for metric in rubric.metrics] for values in given]).reshape(
-        -1, len(rubric.metrics)
-    )
-    values = table[[place[event.values] for event in events if event.values is not None]]
+    metrics = list(rubric.metrics)
+    given = {id(event.values): event.values for event in events if event.values is not None}
+    place = {number: row for row, number in enumerate(given)}
+    table = np.array([[values[metric] for metric in metrics] for values in given.values()]).reshape(-1, len(metrics))
+    values = table[[place[id(event.values)] for event in events]]
     return {
         "answer": [event.answer for event in events],
         "analyst": [event.analyst for event in events],
@@ -132,7 +130,7 @@ def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
         "scorer": [event.scorer for event in events],
         "independent": [_yes(event.independent) for event in events],
         "rubric": [event.rubric or shipped_rubric().digest for event in events],
-        **{metric: values[:, number] for number, metric in enumerate(rubric.metrics)},
+        **{metric: values[:, number] for number, metric in enumerate(metrics)},
     }
 
 

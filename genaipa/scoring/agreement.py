@@ -159,9 +159,10 @@ def _tabulate(scores: Iterable[Event], rubric: Rubric) -> _Table:
     answers, down = _numbered(map(attrgetter("answer"), given))
     analysts, across = _numbered(map(attrgetter("analyst"), given))
     metrics, scale = tuple(rubric.metrics), np.array(sorted(rubric.values))
-    # A few hundred different values at most: looked up once, then only pointed to.
-    different, places = _numbered(map(attrgetter("values"), given))
-    flat = np.array([values[metric] for values in different for metric in metrics])
+    # A few hundred different values at most, shared between scores: looked up once, then only pointed to.
+    different = {id(values): values for values in map(attrgetter("values"), given)}
+    _, places = _numbered(map(id, map(attrgetter("values"), given)))
+    flat = np.array([values[metric] for values in different.values() for metric in metrics])
     ranks = np.full((len(answers), len(analysts), len(metrics)), -1, np.int8)
     ranks[down, across] = np.searchsorted(scale, flat).reshape(-1, len(metrics))[places]
     order = np.zeros((len(answers), len(analysts)), np.int64)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from genaipa.scoring.rubric import Rubric
 
 EventKind = Literal["score", "adjudication", "undo", "skip", "look"]
@@ -89,14 +87,25 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
     """A decoder of events whose values are the rubric's; without one, values of any metrics."""
-    given: Callable[[Any], Values] = rubric.given if rubric else Values
 
-    def values(_: object, raw: object) -> Values:
+    def values(_: object, raw: dict[str, float]) -> Values:
         if not isinstance(raw, dict) or not {bool, str}.isdisjoint(map(type, raw.values())):
             raise TypeError("values are numbers, by metric")
-        return given(raw)
+        return Values(raw)
 
-    return msgspec.json.Decoder(Event, dec_hook=values)
+    if rubric is None:
+        return msgspec.json.Decoder(Event, dec_hook=values)
+    known: dict[tuple[float, ...], Values] = {}
+
+    def shared(_: object, raw: dict[str, float]) -> Values:
+        # Scores come by the hundred thousand, and with a few hundred different values.
+        numbers = tuple(raw.values()) if isinstance(raw, dict) else ()
+        found = known.get(numbers)
+        if found is None or found != raw:
+            found = known[numbers] = rubric.given(values(_, raw))
+        return found
+
+    return msgspec.json.Decoder(Event, dec_hook=shared)
 
 
 def new_id() -> str:

@@ -73,7 +73,7 @@ class Reading:
         self.problems.append(str(DataError(path, problem, entry)))
 
     def _read_log(self, path: Path) -> None:
-        ids, text, decode = set(), read_text(path), event_decoder(self.rubric).decode
+        ids, text, decode = set(), read_text(path), event_decoder().decode
         if not text.strip():
             raise DataError(path, "is empty.")
         # Not splitlines: a note may hold a line separator of Unicode.
@@ -83,7 +83,9 @@ class Reading:
             entry = f"line {count}"
             try:
                 event = decode(line)
-            except DAMAGE:
+                if event.values is not None:
+                    event = msgspec.structs.replace(event, values=self.rubric.given(event.values))
+            except (*DAMAGE, ValueError):
                 inner, problem = _why_undecodable(line, self.rubric)
                 self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
