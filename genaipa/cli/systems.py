@@ -15,11 +15,8 @@ from genaipa.errors import GenaipaError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.systems.base import Readiness
     from genaipa.systems.catalog import Resolved
     from genaipa.systems.prices import Tariff
-
-_MILLION = 1_000_000
 
 
 def systems(
@@ -67,7 +64,7 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
         "name": resolved.asked,
         "system": resolved.name,
         "context": resolved.context,
-        "price": None if tariff is None else {"input": _price(tariff), "output": _price(tariff, output=True)},
+        "price": _prices(tariff) if tariff else None,
         "price_from": tariff.label if tariff else "",
         "ready": not missing,
         "missing": missing,
@@ -78,12 +75,12 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
     }
 
 
-def _price(tariff: Tariff, *, output: bool = False) -> float:
-    """Dollars per million tokens. Asked for a thousand, since the price of a larger request may be higher."""
+def _prices(tariff: Tariff) -> dict[str, float]:
+    """Dollars per million tokens, asked for a thousand, since the price of a larger request may be higher."""
     from genaipa.systems.base import Usage
 
-    usage = Usage(output=1000) if output else Usage(input=1000)
-    return round(tariff.cost(usage) * _MILLION / 1000, 4)
+    asked = {"input": Usage(input=1000), "output": Usage(output=1000)}
+    return {side: round(tariff.cost(usage) * 1000, 4) for side, usage in asked.items()}
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
@@ -181,19 +178,16 @@ async def _start(resolved: Resolved) -> dict[str, Any]:
     from genaipa.execution.prepare import start
     from genaipa.systems.base import Readiness
 
-    if resolved.manual:
-        return _answer(resolved, Readiness(notes=("a web chat is driven by hand: there is nothing to start.",)))
+    readiness = Readiness(notes=("a web chat is driven by hand: there is nothing to start.",))
     try:
-        system = resolved.make()
-        try:
-            return _answer(resolved, await start(system, resolved))
-        finally:
-            await system.close()
+        if not resolved.manual:
+            system = resolved.make()
+            try:
+                readiness = await start(system, resolved)
+            finally:
+                await system.close()
     except GenaipaError as error:
         return {"ready": False, "error": str(error)}
-
-
-def _answer(resolved: Resolved, readiness: Readiness) -> dict[str, Any]:
     models = readiness.models
     return {
         "ready": True,

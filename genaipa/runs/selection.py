@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.runs.audit import is_imported
 from genaipa.runs.folder import find_run, run_folders
+from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
         of_system = _originals(
             [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
         )
-        if not of_system and name.startswith("published/") and not any(is_imported(folder) for folder, _ in runs):
+        recorded = getattr(find_provider(name), "words", "") == "recording"
+        if not of_system and recorded and not any(is_imported(folder) for folder, _ in runs):
             study = recorded_in().get(name, "NAME")
             raise UsageError(f"no run of {name} is here; import the published study with: genaipa import {study}")
         if not of_system:
