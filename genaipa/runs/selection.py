@@ -45,7 +45,7 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
         of_system = _originals(
             [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
         )
-        recorded = getattr(find_provider(name), "words", "") == "recording"
+        recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
         if not of_system and recorded and not any(is_imported(folder) for folder, _ in runs):
             study = recorded_in().get(name, "NAME")
             raise UsageError(f"no run of {name} is here; import the published study with: genaipa import {study}")
