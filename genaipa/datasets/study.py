@@ -20,7 +20,8 @@ from genaipa.files.strict_yaml import digest, read_text
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder, stored_introduction
+from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
+from genaipa.runs.introductions import stored_introduction
 from genaipa.runs.records import (
     FORMAT,
     INITIALIZATIONS,

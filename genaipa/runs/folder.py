@@ -28,16 +28,17 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.integrity import flaw
+from genaipa.runs.introductions import decoded, stored_introduction
 from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, MeasuredHead, Record
 from genaipa.runs.redactions import WITHHELD
 from genaipa.runs.tally import Tally
-from genaipa.systems.base import Message, Purpose, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from genaipa.runs.records import RecordHead
+    from genaipa.systems.base import Message
     from genaipa.workspace import Workspace
 
 ANSWERS = "answers.jsonl"
@@ -48,35 +49,6 @@ _LONGEST_NAME = 200
 """Bytes; file systems take 255, and the time stands before it."""
 
 T = TypeVar("T", bound="RecordHead | Record")
-
-
-class _StoredMessage(msgspec.Struct, omit_defaults=True):
-    """A message, in which the text that it carries is stored once.
-
-    `carries` is where that text stands in the content, and `margins` the blanks around it, which the content may lack.
-    """
-
-    role: Role
-    content: str
-    purpose: Purpose = "question"
-    carries: tuple[int, int] | None = None
-    margins: tuple[str, str] = ("", "")
-    breakpoint: bool = False
-
-    @classmethod
-    def of(cls, message: Message) -> Self:
-        """A message as it is stored."""
-        bare = message.carries.strip()
-        start = message.content.find(bare) if bare else -1
-        known = (start, start + len(bare)) if start >= 0 else None
-        before, _, after = message.carries.partition(bare) if known else ("", "", "")
-        return cls(message.role, message.content, message.purpose, known, (before, after), message.breakpoint)
-
-    def message(self) -> Message:
-        """The message that was stored."""
-        before, after = self.margins
-        carries = f"{before}{self.content[slice(*self.carries)]}{after}" if self.carries else ""
-        return Message(self.role, self.content, self.purpose, carries=carries, breakpoint=self.breakpoint)
 
 
 class RunFolder:
@@ -358,12 +330,12 @@ class RunFolder:
         path = self.path / "introductions" / f"{digest}.json"
         try:
             content = path.read_bytes()
-            stored = msgspec.json.decode(content, type=list[_StoredMessage])
+            messages = decoded(content)
         except (OSError, *DAMAGE) as error:
             raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None
         if hashlib.sha256(content).hexdigest() != digest:
             raise DataError(path, "was changed since the conversation began; restore the file.")
-        return [message.message() for message in stored]
+        return messages
 
 
 def folder_words(name: str) -> str:
@@ -373,12 +345,6 @@ def folder_words(name: str) -> str:
     """
     kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:60]
     return kept.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")
-
-
-def stored_introduction(messages: Sequence[Message]) -> bytes:
-    """The messages before the first question as `introductions/` holds them, under the SHA-256 of this content."""
-    stored = [_StoredMessage.of(message) for message in messages]
-    return msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n"
 
 
 def now() -> str:
