@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from genaipa.reports.table import Table as ReportTable
+
 _LEAST = 40
 """Columns below which nothing is fitted any more."""
 _STATES = {
@@ -154,6 +156,15 @@ def table(
         pieces.rstrip()
         shown.append_text(pieces).append("\n")
     out().print(shown, soft_wrap=True)
+
+
+def show_table(made: ReportTable) -> None:
+    """The table with its title above and its note below, on stdout."""
+    from genaipa.reports import render
+
+    show(made.title)
+    table(render.headings(made), render.rows(made), right=render.numeric(made))
+    show(made.note)
 
 
 def _style(header: str, cell: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import print_json, show
+from genaipa.cli.console import print_json, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
@@ -61,7 +61,6 @@ def leaderboard(
         raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
     if output is not None:
         check_new(output, force=force)
-    from genaipa.cli.tables import show_table
 
     selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
     found = _gathered(current_workspace(), several(run), selection, excluded=include_excluded)

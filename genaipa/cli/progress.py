@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import typer
 
 from genaipa.cli.console import err, number, printable, say
 from genaipa.cli.tally import RUNNING, clock, fit, money
@@ -22,7 +26,10 @@ if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
+    from genaipa.tasks.base import Task
 
+ASK_FROM = 1.0
+"""Dollars from which a person at a terminal is asked first."""
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 _LONGEST_REASON = 300
@@ -33,23 +40,24 @@ _SETTLED = 2.0
 """Seconds before which nothing is said about the time left."""
 
 
+@dataclass(eq=False)
 class Progress(Observer):
     """What every display needs to know: since when, how far, and how long it may still take."""
 
-    def __init__(
-        self, asked: Sequence[str], cap: float | None = None, now: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._asked = asked
-        self._cap = cap
-        self._now = now
-        self._since = now()
-        self._tally = Tally()
-        self._before: dict[str, int] = {}
-        self._stopped: dict[str, str] = {}
+    asked: Sequence[str]
+    cap: float | None = None
+    now: Callable[[], float] = time.monotonic
+    _since: float = field(default=0.0, init=False)
+    _tally: Tally = field(default_factory=Tally, init=False)
+    _before: dict[str, int] = field(default_factory=dict, init=False)
+    _stopped: dict[str, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._since = self.now()
 
     def begun(self, tally: Tally) -> None:
         """Start the clock."""
-        self._since, self._tally = self._now(), tally
+        self._since, self._tally = self.now(), tally
         self._before = {system: kept for system, (kept, _) in self._counts().items()}
 
     def stopped(self, system: str, reason: str) -> None:
@@ -58,7 +66,7 @@ class Progress(Observer):
 
     def _counts(self) -> dict[str, tuple[int, int]]:
         """System → answers in and answers missing, of those that are asked here and now."""
-        counts = dict.fromkeys(self._asked, (0, 0))
+        counts = dict.fromkeys(self.asked, (0, 0))
         for (system, _), row in self._tally.rows.items():
             if system in counts:
                 kept, missing = counts[system]
@@ -67,7 +75,7 @@ class Progress(Observer):
 
     def state(self) -> list[str]:
         """The whole run in a few words each: answers, failures, money, time."""
-        rows = [row for (system, _), row in self._tally.rows.items() if system in self._asked]
+        rows = [row for (system, _), row in self._tally.rows.items() if system in self.asked]
         counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
         said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
         said += [
@@ -76,14 +84,14 @@ class Progress(Observer):
             if count
         ]
         cost = self._tally.cost
-        if cost or self._cap is not None:
-            said.append(money(cost) + (f" of {_cap(self._cap)}" if self._cap is not None else ""))
-        elapsed, left = self._now() - self._since, self._left()
+        if cost or self.cap is not None:
+            said.append(money(cost) + (f" of {_cap(self.cap)}" if self.cap is not None else ""))
+        elapsed, left = self.now() - self._since, self._left()
         return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
 
     def _left(self) -> float | None:
         """Seconds that the slowest system will need at its pace so far; None while there is no telling."""
-        elapsed, longest = self._now() - self._since, 0.0
+        elapsed, longest = self.now() - self._since, 0.0
         for system, (kept, missing) in self._counts().items():
             done = kept - self._before.get(system, 0)
             if not missing or system in self._stopped:
@@ -94,15 +102,12 @@ class Progress(Observer):
         return longest
 
 
+@dataclass(eq=False)
 class Lines(Progress):
     """Plain lines on stderr: at the start, every few seconds, and for whatever wants attention."""
 
-    def __init__(
-        self, asked: Sequence[str], cap: float | None = None, now: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(asked, cap, now)
-        self._next = 0.0
-        self._said: set[str] = set()
+    _next: float = field(default=0.0, init=False)
+    _said: set[str] = field(default_factory=set, init=False)
 
     def begun(self, tally: Tally) -> None:
         """Say how much there is to do."""
@@ -110,15 +115,15 @@ class Lines(Progress):
         kept = sum(kept for kept, _ in self._counts().values())
         missing = sum(missing for _, missing in self._counts().values())
         say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept}" if kept else ""))
-        self._next = self._now() + LINE_EVERY
+        self._next = self.now() + LINE_EVERY
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Say each new kind of failure once, and the state every few seconds."""
         self._tally = tally
         if record.error is not None:
             self._once(_about(record.system, record.error.message))
-        if self._now() >= self._next:
-            self._next = self._now() + LINE_EVERY
+        if self.now() >= self._next:
+            self._next = self.now() + LINE_EVERY
             say(" · ".join(self.state()))
 
     def waiting(self, system: str, reason: str) -> None:
@@ -136,15 +141,12 @@ class Lines(Progress):
             say(text[:_LONGEST_REASON])
 
 
+@dataclass(eq=False)
 class Table(Progress):
     """A live table of systems and initializations, what they wait for, and the whole run in the last line."""
 
-    def __init__(
-        self, asked: Sequence[str], cap: float | None = None, now: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(asked, cap, now)
-        self._notes: dict[str, str] = {}
-        self._failed: dict[str, str] = {}
+    _notes: dict[str, str] = field(default_factory=dict, init=False)
+    _failed: dict[str, str] = field(default_factory=dict, init=False)
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Show the last failure of a system."""
@@ -224,9 +226,7 @@ class TerminalObserver(Observer):
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
-        from genaipa.cli.confirm import confirm_cost
-
-        confirm_cost(run.task, systems, yes=self._yes or cap is not None)
+        _confirm_cost(run.task, systems, yes=self._yes or cap is not None)
 
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
@@ -247,6 +247,19 @@ class TerminalObserver(Observer):
         table = Table(asked, cap)
         with Live(table, console=err(), refresh_per_second=4, transient=True):
             yield table
+
+
+def _confirm_cost(task: Task, systems: Sequence[Ready], *, yes: bool) -> None:
+    """Ask at a terminal before a run that costs money."""
+    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    from genaipa.execution.estimate import estimate
+
+    costs = [row.cost for ready in systems for row in estimate(task, ready)]
+    expected = sum(cost for cost in costs if cost is not None)
+    asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
+    if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
+        raise typer.Exit(1)
 
 
 def on_run(folder: RunFolder, *words: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import err, print_json, printable, say, show
+from genaipa.cli.console import err, print_json, printable, say, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.errors import UsageError, nearest
 
@@ -110,8 +110,6 @@ def _open(page: Path) -> None:
 
 def print_summary(made: Report, page: Path) -> None:
     """Print the table that says the most, what a reader must not miss, and where the page is."""
-    from genaipa.cli.tables import show_table
-
     if made.key:
         show_table(made.key)
     for sentence in (*made.notable, *made.absent, *made.problems):
