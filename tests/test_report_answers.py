@@ -9,7 +9,7 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.reports import behind
+from genaipa.reports import answers as page_answers
 from genaipa.reports.gather import gather
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
@@ -67,8 +67,8 @@ def test_what_is_asked_for_is_in_the_page() -> None:
 
 def test_a_page_holds_so_many_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no room for all, the lowest scores come first, and the page says how many there are."""
-    monkeypatch.setattr(behind, "MOST", 1)
-    monkeypatch.setattr(behind, "LONGEST", 4)
+    monkeypatch.setattr(page_answers, "MOST", 1)
+    monkeypatch.setattr(page_answers, "LONGEST", 4)
     text = page("CC0")
     assert "Shown are 1 of 2 answers, those to the questions with the lowest scores" in text
     assert text.count('<details class="answers"') == 1

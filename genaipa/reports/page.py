@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 import genaipa
 from genaipa.reports import provenance as inputs
-from genaipa.reports.behind import Answers, answers
+from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.bootstrap import INTERVALS
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
@@ -66,7 +66,7 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
     `whole` shows answers whose text may not be passed on as well.
     """
     gathered, pictures = report.gathered, pictures or {}
-    behind = answers(gathered, whole=whole)
+    answers = find_answers(gathered, whole=whole)
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
     return _template().render(
@@ -76,8 +76,8 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         facts=_facts(gathered, sources),
         key=_table(report.key, fold=False) if report.key else None,
         notable=report.notable,
-        chapters=[_chapter(chapter, report, pictures, behind) for chapter in full],
-        behind=behind,
+        chapters=[_chapter(chapter, report, pictures, answers) for chapter in full],
+        answers=answers,
         questions=gathered.questions,
         not_shown=[why for chapter in report.chapters if chapter not in full for why in chapter.absent],
         bands=report.bounds.in_words,
@@ -139,7 +139,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     ]
 
 
-def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], behind: Answers) -> dict[str, Any]:
+def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], answers: Answers) -> dict[str, Any]:
     """A chapter with its figures first; a table that is a figure's own, or stands at the top, is not shown twice."""
     elsewhere = {figure.table.name for figure in chapter.figures} | ({report.key.name} if report.key else set())
     return {
@@ -149,18 +149,18 @@ def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], be
         "absent": chapter.absent,
         "method": chapter.method,
         "references": chapter.references,
-        "figures": _figures(chapter.figures, pictures, behind),
-        "tables": [_table(table, behind=behind) for table in chapter.tables if table.name not in elsewhere],
+        "figures": _figures(chapter.figures, pictures, answers),
+        "tables": [_table(table, answers=answers) for table in chapter.tables if table.name not in elsewhere],
     }
 
 
-def _table(table: Table, *, fold: bool = True, behind: Answers | None = None) -> _Shown:
-    hrefs = behind.hrefs(table.data.head(MOST)) if behind else []
+def _table(table: Table, *, fold: bool = True, answers: Answers | None = None) -> _Shown:
+    hrefs = answers.hrefs(table.data.head(MOST)) if answers else []
     rows, markup = len(table.data), Markup(as_html(table, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
     return _Shown(table.name, table.title, markup, fold and rows > LONG, printed=rows <= PRINTED)
 
 
-def _figures(figures: Sequence[Figure], pictures: Mapping[str, bytes], behind: Answers) -> list[_Shown]:
+def _figures(figures: Sequence[Figure], pictures: Mapping[str, bytes], answers: Answers) -> list[_Shown]:
     """Figures with their captions; how a kind of figure is read is said under the first of it."""
     shown = []
     first: dict[str, Figure] = {}
@@ -170,17 +170,17 @@ def _figures(figures: Sequence[Figure], pictures: Mapping[str, bytes], behind: A
         if model is not figure and figure.reading:
             link = f'<a href="#figure-{escape(model.name)}">{escape(model.title)}</a>'
             note = f"{prose(figure.about)} It is read as the figure {link}.".strip()
-        shown.append(_figure(figure, pictures, behind, Markup(note)))  # noqa: S704 - escaped
+        shown.append(_figure(figure, pictures, answers, Markup(note)))  # noqa: S704 - escaped
     return shown
 
 
-def _figure(figure: Figure, pictures: Mapping[str, bytes], behind: Answers, note: Markup) -> _Shown:
+def _figure(figure: Figure, pictures: Mapping[str, bytes], answers: Answers, note: Markup) -> _Shown:
     drawn = pictures.get(figure.name) or as_bytes(figure, "svg")
     points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', drawn)
     width = round(float(points[1]) * _PIXELS) if points else 0
     picture = "data:image/svg+xml;base64," + base64.b64encode(drawn).decode()
     bare = replace(figure.table, note="")  # the caption is just above
-    hrefs = behind.hrefs(bare.data.head(MOST))
+    hrefs = answers.hrefs(bare.data.head(MOST))
     numbers = Markup(as_html(bare, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
     return _Shown(figure.name, figure.title, numbers, folded=True, note=note, picture=picture, width=width)
 

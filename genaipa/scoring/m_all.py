@@ -1,8 +1,8 @@
-"""The bands of an average (paper, Appendix A)."""
+"""M_all and the bands of an average (paper, section 5 and Appendix A)."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -25,7 +25,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def overall(self) -> Bounds:
         """The same bounds on the scale of M_all: its value where every metric is at the bound."""
-        return Bounds((self.green + 1) / 2 * 9 + 1, (self.red + 1) / 2 * 9 + 1)
+        return Bounds(m_all(self.green, 1.0), m_all(self.red, 1.0))
 
     @property
     def in_words(self) -> str:
@@ -35,6 +35,11 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"Green from {self.green:g} (M_all {m_all.green:g}) up, "
             f"Red below {self.red:g} (M_all {m_all.red:g}), Yellow between"
         )
+
+
+def m_all(points: Any, most: float) -> Any:
+    """M_all, from 1 to 10, of points from -`most` to `most`: a number, or a column of them."""
+    return (points + most) / (2 * most) * 9 + 1
 
 
 def band(value: float, bounds: Bounds) -> Band:

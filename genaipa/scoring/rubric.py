@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, nearest
 from genaipa.files.strict_yaml import read_text, read_yaml
-from genaipa.scoring.m_all import Bounds
+from genaipa.scoring.m_all import Bounds, m_all
 from genaipa.workspace import MARKER, shipped
 
 if TYPE_CHECKING:
@@ -184,8 +184,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     def m_all(self, values: Any) -> Any:
         """M_all, from 1 to 10: of one score, or of columns of them. It is linear in the values."""
-        most = sum(self.weights.values())
-        return (self.points(values) + most) / (2 * most) * 9 + 1
+        return m_all(self.points(values), sum(self.weights.values()))
 
 
 def shown(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The answers behind the averages, for the page of a report: from a cell to what was said.
+"""The answers behind the averages, for the page of a report: from a cell to the replies.
 
 Texts that may not be passed on stay out (`runs.permission`), and so do those for which a page has no room: the answers
 of the questions that did worst come first.
@@ -43,7 +43,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Behind:
+class AnswerGroup:
     """The answers of one system to one question in one experiment; `place` is their anchor in the page."""
 
     place: str
@@ -58,7 +58,7 @@ class Behind:
 class Answers:
     """What a page holds of the answers to the questions that have an average, and sentences on what it lacks."""
 
-    groups: list[Behind]
+    groups: list[AnswerGroup]
     lacking: list[str]
 
     def hrefs(self, data: pd.DataFrame) -> list[str]:
@@ -69,7 +69,7 @@ class Answers:
         return [places.get((e, q, s), "") for e, q, s in data[_CELL].itertuples(index=False, name=None)]
 
 
-def answers(gathered: Gathered, *, whole: bool = False) -> Answers:
+def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     """The answers behind the averages; `whole` shows texts that may not be passed on as well."""
     frame = gathered.frame
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
@@ -100,17 +100,19 @@ def _allowed(gathered: Gathered, *, whole: bool) -> dict[str, Permission]:
     return {source.folder.name: Permission(source.folder, source.manifest) for source in gathered.sources}
 
 
-def _groups(gathered: Gathered, shown: pd.DataFrame, allowed: Mapping[str, Permission], *, whole: bool) -> list[Behind]:
+def _groups(
+    gathered: Gathered, shown: pd.DataFrame, allowed: Mapping[str, Permission], *, whole: bool
+) -> list[AnswerGroup]:
     """The answers by question, in the order of the tidy table's experiments, questions and systems."""
     said = _said(gathered, shown)
     scored = _scores(gathered.frame, shown)
-    found: dict[tuple[str, ...], Behind] = {}
+    found: dict[tuple[str, ...], AnswerGroup] = {}
     for row in shown.sort_values([*_CELL, *_LINE], kind="stable").to_dict("records"):
         record = said.get((row["run"], row["key"]))
         if record is None or record.reply is None:
             continue
         experiment, question, system = cell = tuple(str(row[name]) for name in _CELL)
-        fresh = Behind(f"answers-{len(found) + 1}", experiment, question, system, float(row["overall"]) * 10)
+        fresh = AnswerGroup(f"answers-{len(found) + 1}", experiment, question, system, float(row["overall"]) * 10)
         group = found.setdefault(cell, fresh)
         texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
         texts.append(("Answer", record.reply))
