@@ -45,6 +45,10 @@ WAITING = (
 )
 
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
+# A session makes some 40,000 files and folders and commits thousands of times, which a disk takes long for.
+_MEMORY = Path("/dev/shm")
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 # How long an example takes is the machine's affair. Fixed examples in small: `make test` says the same each time.
 settings.register_profile("full", deadline=None)
 settings.register_profile("small", deadline=None, max_examples=20, derandomize=True, database=None)
