@@ -89,7 +89,7 @@ SDK = "def reply(key):\n    return f'Yes, says the Roadrunner, with {key}.'\n"
 # A sampling option's three places: what stands there, and what is added behind it.
 OPTION = {
     "genaipa/cli/run.py": (
-        "    sampling_seed: SamplingSeedOption = None,\n",
+        "    sampling_seed: options.SamplingSeed = None,\n",
         '    top_p: Annotated[float | None, option("--top-p", help="Nucleus.", min=0, max=1)] = None,\n',
     ),
     "genaipa/systems/base.py": ("    sampling_seed: int | None = None\n", "    top_p: float | None = None\n"),
