@@ -7,19 +7,19 @@ is easily noted elsewhere.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from genaipa.scoring.events import event_decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from genaipa.scoring.store import Store
 
 START = ""
-"""What stands for the digest before the first event."""
+"""Digest before the first event."""
 _decode = event_decoder().decode
 TAIL = 100
 """Events whose digests are checked whenever a log is opened."""
@@ -95,14 +95,20 @@ def verify(store: Store, head: str = "") -> Verified:
     return Verified(count, before, state.begun, state.before, breaks)
 
 
-def tail_breaks(links: Iterable[Link], head: str) -> Iterator[str]:
-    """What is wrong with the last events of a log, the first of which is only there for its digest."""
-    before = None
+def tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Problems of the last events of a log.
+
+    `rows` are the last `TAIL` events and the one before them, each a `Link` and the head of the log; where there is no
+    event, one row of the head alone.
+    """
+    if not rows:
+        yield "the digest of its last event is gone."
+    links = [Link(*row[:-1]) for row in rows if row[0] is not None]
+    before = links.pop(0).digest if len(links) > TAIL else START
     for here in links:
-        if before is not None:
-            yield from _breaks(here, before)
+        yield from _breaks(here, before)
         before = here.digest
-    if (before or START) != head:
+    if before != (rows[0][-1] if rows else START):
         yield "the last event is not the one that was written last."
 
 

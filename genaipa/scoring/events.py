@@ -119,7 +119,7 @@ def now() -> str:
 
 
 def complaint(event: Event, rubric: Rubric) -> str:
-    """What is wrong with an event by itself, as a sentence; empty if nothing. Its values have to be the rubric's."""
+    """The problem of an event by itself, as a sentence; empty if none. Its values have to be the rubric's."""
     valued = event.kind in VALUED
     if valued != (event.values is not None):
         return f"the {event.kind} must have {'its' if valued else 'no'} values."

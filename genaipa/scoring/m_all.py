@@ -29,7 +29,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def in_words(self) -> str:
-        """What a reader of a band has to know."""
+        """The bands, as a reader is told them."""
         m_all = self.overall
         return (
             f"Green from {self.green:g} (M_all {m_all.green:g}) up, "

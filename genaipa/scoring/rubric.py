@@ -111,7 +111,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return str(self.values.index(value) + 1)
 
     def words(self, metric: str, value: float) -> str:
-        """What a value of a metric means."""
+        """The meaning of a value of a metric."""
         return self.metrics[metric].words[self.values.index(value)]
 
     def with_evidence(self, kind: Kind) -> list[str]:
@@ -120,7 +120,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @property
     def in_words(self) -> str:
-        """What a reader of M_all has to know."""
+        """The scale and the formula of M_all, in sentences."""
         most, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
         metrics = (f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.names.items())
         return (
@@ -169,7 +169,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @property
     def untyped(self) -> str:
-        """What is typed of a draft before the first digit."""
+        """The keys of a draft before the first digit: a dot for each metric."""
         return "." * len(self.metrics)
 
     def can_be_typed(self, typed: str) -> bool:
@@ -230,7 +230,7 @@ def _chosen(workspace: Workspace) -> str:
 
 
 def problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
-    """What is wrong with a rubric, entry by entry."""
+    """Check a rubric: its problems, entry by entry."""
     values = rubric.values
     if not 1 < len(values) <= _MOST_VALUES or list(values) != sorted(set(values), reverse=True):
         yield DataError(path, f"wants two to {_MOST_VALUES} different numbers, from best to worst.", "values")

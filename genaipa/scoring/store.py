@@ -60,7 +60,7 @@ def database_url(workspace: Workspace) -> str:
 def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[Store | None]:
     """The workspace's scores, for reading; None, and no file is made, where there are none yet.
 
-    A `damaged` one, whose events were changed, is a DataError unless that is what is wanted.
+    A `damaged` one, whose events were changed, is a DataError unless asked for.
     """
     url = database_url(workspace)
     file = file_of(url)
@@ -102,7 +102,7 @@ class Store:
         Its scores are by `rubric`, the shipped one if none is given.
 
         With `reading`, a file that can't be written is opened as it is: every method that writes fails then. A
-        GenaipaError says why a database can't be used, without the password that may stand in the URL; that its last
+        GenaipaError says why a database can't be used, without the password in the URL; that its last
         events were changed is one too, unless a `damaged` one is wanted.
         """
         engine, name = connect(url, reading=reading)
@@ -130,7 +130,7 @@ class Store:
                 schema.bring_forward(connection)
                 taken = known
             # An archive of before the chain has none.
-            if taken >= schema.CHAINED and not self._damaged and (wrong := next(_tail_breaks(connection), "")):
+            if taken >= schema.CHAINED and not self._damaged and (wrong := _first_break(connection)):
                 raise DataError(
                     self.name,
                     f"the log of scores was changed by something else than genaipa: {wrong} All of it is told by: "
@@ -363,16 +363,9 @@ def _state(connection: Connection) -> chain.State:
     return chain.State(*rows[0])
 
 
-def _tail_breaks(connection: Connection) -> Iterator[str]:
-    """What is wrong with the last events."""
-    rows = _run(connection, _LATEST, {"most": chain.TAIL + 1}).all()
-    if not rows:
-        yield "the digest of its last event is gone."
-    head = rows[0][-1] if rows else chain.START
-    links = [chain.Link(*row[:-1]) for row in rows if row[0] is not None]
-    if 0 < len(links) <= chain.TAIL:
-        links.insert(0, chain.Link(0, "", "", "", chain.START))
-    yield from chain.tail_breaks(links, head)
+def _first_break(connection: Connection) -> str:
+    """The first problem of the last events; empty if none."""
+    return next(chain.tail_breaks(_run(connection, _LATEST, {"most": chain.TAIL + 1}).all()), "")
 
 
 def _text(record: Event | Draft) -> str:

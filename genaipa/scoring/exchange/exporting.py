@@ -1,4 +1,4 @@
-"""Scores out of the store: the log of events, or a table of what stands."""
+"""Export scores: the log of events, or a table of the scores in effect."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def suffix_of(path: Path) -> str:
 
 
 def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
-    """The scores and adjudications that stand; those of machines only where they are wanted."""
+    """The scores and adjudications in effect; those of machines only where they are wanted."""
     return [event for event in in_effect(events) if machines or event.scorer == "human"]
 
 

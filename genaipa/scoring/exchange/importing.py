@@ -52,7 +52,7 @@ def import_scores(
     analyst: str = "",
     unknown_answers: bool = False,
 ) -> Imported:
-    """Put what is in the files into the store, in their order and in one transaction; nothing if anything is wrong.
+    """Put the files' contents into the store, in their order and in one transaction; nothing if anything is wrong.
 
     `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
     `analyst` is who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
@@ -71,7 +71,7 @@ def import_scores(
 
 
 class _Sifting:
-    """Tells what is new from what the store has, and from what does not fit it."""
+    """Tells new events from those that the store has, and from those that do not fit it."""
 
     def __init__(self, history: Sequence[Event], answers: Collection[str], *, unknown_answers: bool) -> None:
         self.new: list[Event] = []

@@ -1,4 +1,4 @@
-"""Find the events in a file: each with the place where it stands, and everything that is wrong with the file."""
+"""Find the events in a file: each with its place, and every problem of the file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Found:
 
 @dataclass
 class Reading:
-    """What was found in files so far, the problems of their entries, and how many rows had no value at all.
+    """Events found in files so far, the problems of their entries, and the number of rows without any value.
 
     `spell` gives the name under which the scores of a person are kept, and raises a UsageError for what can't be one;
     `analyst` is who filled the rows that name nobody. Values and columns are those of the `rubric`.
@@ -158,7 +158,7 @@ class Reading:
             return given
 
     def _complaint(self, event: Event) -> str:
-        """What is wrong with an event of a log by itself; empty if nothing."""
+        """The problem of an event of a log by itself; empty if none."""
         if not (event.id and event.analyst.strip() and event.answer):
             return "id, analyst and answer must not be empty."
         try:
@@ -169,7 +169,7 @@ class Reading:
 
 
 def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
-    """What is wrong with a line that is no event (entry, problem), in the words of the other data files."""
+    """The problem of a line that is no event (entry, problem), in the words of the other data files."""
     try:
         raw = msgspec.json.decode(line)
         values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}

@@ -1,4 +1,4 @@
-"""An event as a row of a table: what was given, and which answer it was given for."""
+"""An event as a row of a table: the values and the answer that they were given for."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _whole(value: float) -> float:
 
 
 def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Event | None, list[tuple[str, str]]]:
-    """The event in a row (column → text), given by `analyst`, and what is wrong with it (column, problem).
+    """The event in a row (column → text), given by `analyst`, and its problems (column, problem).
 
     A row without an id or a time is a new event of this moment, by this rubric. There is no event where anything is
     wrong.

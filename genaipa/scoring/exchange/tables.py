@@ -24,7 +24,7 @@ MOST_CHARACTERS = 32_767
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it stands in a file: the names of its columns, and each row that is not blank with its number.
+    """A table in a file: the names of its columns, and each row that is not blank with its number.
 
     Rows are counted from 1 as a spreadsheet counts them, the names of the columns included. Cells are text.
     """
