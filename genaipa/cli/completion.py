@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from genaipa.cli.options import current_workspace
 from genaipa.errors import GenaipaError
 
 if TYPE_CHECKING:
@@ -21,12 +22,9 @@ def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> 
     """A callback for Typer from a function that gives all names; after a comma the next name begins."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
-        from genaipa.workspace import find_workspace
-
         before, comma, begun = incomplete.rpartition(",")
-        folders = (one.params.get("workspace") for one in (context, context.parent) if one is not None)
         try:
-            here = find_workspace(next(filter(None, folders), None))
+            here = current_workspace()
             return [f"{before}{comma}{name}" for name in names(here, context.params) if name.startswith(begun)]
         except (GenaipaError, OSError):
             return []

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from genaipa.cli.options import JsonOption, WorkspaceOption
+from genaipa.cli.console import print_json, show, table
+from genaipa.cli.options import JsonOption, current_workspace
+from genaipa.errors import GenaipaError, NotReadyError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,15 +30,12 @@ _LITTLE_ROOM = 500 * 1024**2
 """Bytes; a large study takes a few hundred megabytes."""
 
 
-def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+def doctor(json: JsonOption = False) -> None:
     """Check this installation and suggest fixes.
 
     Nothing is changed, no key is shown, and only servers that a variable names are called.
     """
-    from genaipa.cli.console import print_json
-    from genaipa.workspace import find_workspace
-
-    here = find_workspace(workspace)
+    here = current_workspace()
     topics = {
         "genaipa": list(_genaipa()),
         "extras": list(_extras()),
@@ -55,7 +54,6 @@ def doctor(json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
 
 
 def _print(topics: dict[str, list[Row]]) -> None:
-    from genaipa.cli.console import show, table
 
     rows: list[tuple[str, ...] | str] = []
     for topic, found in topics.items():
@@ -78,7 +76,6 @@ def _genaipa() -> Iterator[Row]:
     import platform
 
     import genaipa
-    from genaipa.errors import GenaipaError
     from genaipa.tasks.prompts import load_prompts
     from genaipa.workspace import SUFFIXES, Workspace, shipped
 
@@ -118,7 +115,6 @@ def _extras() -> Iterator[Row]:
 
 def _variables(workspace: Workspace) -> dict[str, Provider]:
     """Providers with their variables, by name; also the servers in the catalog."""
-    from genaipa.errors import GenaipaError
     from genaipa.systems.catalog import load_catalog
     from genaipa.systems.provider import find_provider, providers
 
@@ -136,7 +132,6 @@ def _variables(workspace: Workspace) -> dict[str, Provider]:
 
 def _keys(workspace: Workspace) -> Iterator[Row]:
     """Keys that are set, by their variables' names."""
-    from genaipa.errors import NotReadyError
     from genaipa.systems.endpoint import needs_key, read_key, read_variable
 
     for name, provider in _variables(workspace).items():
@@ -160,7 +155,6 @@ def _keys(workspace: Workspace) -> Iterator[Row]:
 
 def _servers(workspace: Workspace) -> Iterator[Row]:
     """Servers named by variables. No key is sent."""
-    from genaipa.errors import UsageError
     from genaipa.systems.endpoint import read_variable
 
     known = _variables(workspace).items()

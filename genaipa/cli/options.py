@@ -29,7 +29,7 @@ def _note_workspace(context: typer.Context, folder: Path | None) -> Path | None:
     given = folder if source is not None and source.name != "ENVIRONMENT" else None
     if given is not None or context.parent is None:
         _named.set(given)
-    return _named.get() or folder
+    return folder
 
 
 def current_workspace() -> Workspace:
