@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _check_text(arguments: list[str]) -> None:
-    """Raise a UsageError for bytes that are no text: what is called so could not be written down."""
+    """Raise a UsageError for bytes that are no text: no file could hold such a name."""
     for argument in arguments:
         try:
             argument.encode()
@@ -76,7 +76,7 @@ def _check_text(arguments: list[str]) -> None:
 
 
 def carry_out(arguments: list[str] | None = None) -> int:
-    """Carry out a command; its exit code. What is wrong is said in a sentence on stderr."""
+    """Carry out a command and give its exit code; an error is one sentence on stderr."""
     from genaipa.cli.console import complain
 
     try:

@@ -1,4 +1,4 @@
-"""`--config FILE`: flags from a YAML file. Keys are the flags' names; what stands on the command line wins."""
+"""`--config FILE`: flags from a YAML file. Keys are the flags' names; the command line wins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed: tables and sentences, fitted and styled on a terminal, plain everywhere else.
+"""Printed output: tables and sentences, fitted and styled on a terminal, plain everywhere else.
 
 On a terminal everything fits its width (`COLUMNS` where that is set). In a pipe or a file a sentence is one line and a
 table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables there too.
@@ -86,7 +86,7 @@ def show(text: str = "", *, exact: bool = False) -> None:
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
-    """What is known about something: a label and its value in each line; without those that are empty."""
+    """Print facts, a label and its value in each line; empty ones are left out."""
     from genaipa.cli.fitting import wrapped
 
     listed = [(label, printable(str(value))) for label, value in facts if value not in (None, "")]
@@ -168,7 +168,7 @@ def show_table(made: ReportTable) -> None:
 
 
 def _style(header: str, cell: str) -> str:
-    """How a cell stands out: a state by its word, a count of failures where there are any."""
+    """Style of a cell: by the word for a state, or for a count of failures."""
     if header in ("state", "status", "severity"):
         return _STATES.get(cell, "")
     return "bold red" if header == "failed" and cell not in ("", "0") else ""

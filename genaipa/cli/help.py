@@ -62,7 +62,7 @@ class Group(TyperGroup):
 
 
 class Listing(Group):
-    """A command that lists; its commands do more. What is no command of its own belongs to `list`, or is its name."""
+    """A group whose default command is `list`: other words and options go to that."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Leave the options to the command that they are for."""

@@ -55,7 +55,7 @@ def init(
     """Create a workspace for your own data and runs.
 
     It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
-    What is in the folder already stays as it is.
+    Files in the folder stay as they are.
     """
     import shlex
 

@@ -88,7 +88,7 @@ def leaderboard(
 
 
 def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection, *, excluded: bool) -> Gathered:
-    """Everything about the runs and systems that are meant, as far as it is about those documents and experiments."""
+    """Gather the selected runs and systems, limited to the selected documents and experiments."""
     from genaipa.reports import check_packages
 
     check_packages()

@@ -24,7 +24,7 @@ def check_new(path: Path, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def written(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file that is there when it is whole; what was there before stays until then. A UsageError as `check_new`."""
+    """Open a file that replaces the earlier one once it is whole; a UsageError as `check_new`."""
     check_new(path, force=force)
     try:
         with replacing(path) as file:

@@ -130,7 +130,7 @@ def show_policy(
     text: Annotated[bool, option("--text", help="Print the whole text.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what is known about a document, and its sections.
+    """Show the facts about a document, and its sections.
 
     With --section, the text of that section and of what lies beneath it; with --text, all of it.
     """
@@ -276,7 +276,7 @@ def annotate(
 ) -> None:
     """Write a file for annotated answers to a document, with every question, to be filled in.
 
-    It is annotations/NAME.yaml in the workspace. What is left blank counts as not annotated.
+    It is annotations/NAME.yaml in the workspace. Blank entries count as not annotated.
     """
     import datetime as dt
 

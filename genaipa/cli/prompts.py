@@ -42,7 +42,7 @@ def prompts(
 
 
 def _place(name: str) -> int:
-    """Where a template stands in a list: in the order of a conversation, what the others include last."""
+    """Rank of a template: in the order of a conversation, included ones last."""
     from genaipa.tasks.prompts import TEMPLATES
 
     order = list(TEMPLATES)
@@ -50,7 +50,7 @@ def _place(name: str) -> int:
 
 
 def _variables(name: str) -> tuple[str, ...]:
-    """What a template can use; what is included sees what the template around it sees."""
+    """Variables of a template; an included one sees those of the template around it."""
     from genaipa.tasks.prompts import TEMPLATES
 
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()

@@ -1,4 +1,4 @@
-"""`genaipa runs`: what was run here, and how to be rid of a run."""
+"""`genaipa runs`: list runs, and remove some."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
 
 
 def _chosen(runs: list[_Run], names: tuple[str, ...], selection: Selection) -> list[_Run]:
-    """The runs that are meant; an UnknownNameError for a name or a filter that nothing has."""
+    """Select runs; an UnknownNameError for a name or a filter that fits none."""
     selection = selection.checked(
         {name for _, manifest, _ in runs for name in manifest.spec.systems},
         {name for _, manifest, _ in runs for name in manifest.spec.documents},

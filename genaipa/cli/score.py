@@ -57,7 +57,7 @@ def score(
 ) -> None:
     """Score answers in the browser; several analysts at once.
 
-    Who may score and adjudicate stands in the workspace's desk.yaml. Ctrl-C closes the desk.
+    The workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
     """
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
@@ -109,7 +109,7 @@ def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
 
 
 def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
-    """A UsageError where anybody could sit down at the desk, unless that is what was asked for."""
+    """Raise a UsageError where anybody on the network could score, unless `insecure` allows it."""
     from genaipa.ui.launch import is_this_machine
 
     if login is None and not insecure and not is_this_machine(host):
@@ -121,7 +121,7 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
 
 def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
-    """Say where the desk is, what is scored there, and where the scores are kept."""
+    """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
     from genaipa.ui.login import open_to_others

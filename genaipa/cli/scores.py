@@ -66,10 +66,10 @@ def export(
         Path | None, option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed.")
     ] = None,
     standing: Annotated[
-        bool, option("--standing", help="Into .jsonl, only what stands (a table has nothing else).")
+        bool, option("--standing", help="Into .jsonl, only events in effect (a table has no others).")
     ] = False,
     machines: Annotated[
-        bool, option("--machines", help="The scores of machines too, where only what stands is written.")
+        bool, option("--machines", help="The scores of machines too, where only events in effect are written.")
     ] = False,
     per_run: Annotated[
         bool,
@@ -79,7 +79,7 @@ def export(
 ) -> None:
     """Write the scores to a file.
 
-    A table (.csv, .xlsx) has a row for each score and adjudication that stands, and says which answer it is for; an
+    A table (.csv, .xlsx) has a row for each score and adjudication in effect, and says which answer it is for; an
     answer that several runs, systems or repetitions gave alike was scored once, and names them all in its row.
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
@@ -152,7 +152,7 @@ def sheet(
     ],
     output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     analyst: Annotated[
-        str, option("--analyst", metavar="NAME", help="Who fills it: stands in each row, and decides the order.")
+        str, option("--analyst", metavar="NAME", help="Who fills it: is written into each row, and decides the order.")
     ] = "",
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
@@ -236,7 +236,7 @@ def _events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
 
 
 def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
-    """The answers of these runs, narrowed as `Pool` narrows them; what is wrong with a run is said."""
+    """The answers of these runs, narrowed as `Pool` narrows them; problems of a run are printed."""
     from genaipa.scoring.answers import Pool
 
     pool = Pool(workspace, folders, **narrowed)

@@ -1,4 +1,4 @@
-"""Which runs and systems of a workspace are meant: the filters of `runs` and `leaderboard`."""
+"""Filters of `runs` and `leaderboard`: systems, documents, experiments, dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SystemOption = Annotated[
 ]
 PolicyOption = Annotated[
     list[str] | None,
-    option("--policy", "-p", autocompletion=completion.documents, help="Only what is about these documents."),
+    option("--policy", "-p", autocompletion=completion.documents, help="Only these documents."),
 ]
 ExperimentOption = Annotated[
     list[str] | None,
@@ -57,7 +57,7 @@ class Selection:
     """Parts of the names of runs to leave out; see `checked`."""
 
     def systems_of(self, folder: RunFolder, spec: RunSpec, created: str) -> tuple[str, ...]:
-        """The systems of a run that are meant; none if the run isn't."""
+        """The selected systems of a run; none if the run is not selected."""
         if self.since and created[:10] < self.since:
             return ()
         if self.documents and not set(self.documents) & set(spec.documents):
@@ -108,7 +108,7 @@ def _among(system: str, names: Iterable[str]) -> bool:
 
 
 def day(text: str | None) -> str:
-    """The day that --since means, as 2026-01-31; empty where it isn't given. A UsageError for what is no day."""
+    """Parse --since into a day, as 2026-01-31; empty where it isn't given. A UsageError for anything else."""
     if text is None:
         return ""
     ago = re.fullmatch(r"(\d{1,5})d", text)

@@ -1,4 +1,4 @@
-"""Ctrl-C, and what is taken for it, while an event loop runs: in order if it can, else by breaking off a task."""
+"""Ctrl-C and termination signals while an event loop runs: stop in order if possible, else cancel the busy task."""
 
 from __future__ import annotations
 
