@@ -27,8 +27,7 @@ def score(
         list[str] | None,
         typer.Argument(
             autocompletion=completion.runs_and_systems,
-            help="Runs whose answers are scored, or systems for all of their runs; by default, every run of the "
-            "workspace.",
+            help="Runs to score, or systems for all of their runs; by default, every run of the workspace.",
         ),
     ] = None,
     port: Annotated[int, option("--port", help="Where the desk listens.", min=1, max=65535)] = _PORT,
@@ -51,9 +50,7 @@ def score(
         bool,
         option("--include-excluded", help="Have answers scored too that an audit leaves out, which nothing counts."),
     ] = False,
-    insecure: Annotated[
-        bool, option("--insecure", help="Listen beyond this machine without a login all the same.")
-    ] = False,
+    insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
 ) -> None:
     """Score answers in the browser; several analysts at once.
 
