@@ -26,6 +26,7 @@ from genaipa.reports.figures import figure, style
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table
 from genaipa.scoring.m_all import Bounds
+from genaipa.scoring.rubric import shipped_rubric
 from rubrics import METRICS
 from tests.framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, tidy_of
 
@@ -172,7 +173,7 @@ def test_heat_maps_show_where_questions_come_from() -> None:
 def by_question_of(values, **columns):
     """A table of one system's metrics by question."""
     data = pd.DataFrame(values, columns=list(METRICS)).assign(
-        system="a/one", experiment="quality", category="T", source="faq", documents=3
+        m_all=5.0, system="a/one", experiment="quality", category="T", source="faq", documents=3
     )
     data["question"] = [f"T_f{number}" for number in range(1, len(data) + 1)]
     return Table("metrics-by-question", "Metrics", "Note.", data.assign(**columns))
@@ -327,7 +328,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
 def test_nothing_is_drawn_of_nothing() -> None:
     """Tables without rows, an experiment that was not run, and a study that nobody scored give no figure."""
     answers = answer_rows(experiments=tuple(EXPERIMENTS))
-    assert everything(tidy_table.empty()) == []
+    assert everything(tidy_table.empty(shipped_rubric())) == []
     assert everything(tidy_of(answers)) == []
     assert agreement.alphas_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
     assert (

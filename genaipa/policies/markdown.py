@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from functools import cache
 from itertools import pairwise
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 def _parser(*, inline: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt  # takes too long to import for `--help`
 
+    # It would write a line for every rule that it tries into the log of whoever sets logging to DEBUG.
+    logging.getLogger("markdown_it").setLevel(logging.INFO)
     parser = MarkdownIt("commonmark")
     if not inline:
         # "2. Data" above a line of dashes is a heading, and no item of a list.
