@@ -97,6 +97,8 @@ def test_the_tested_rows_come_first_and_the_others_when_asked_for(genaipa: Cli, 
     assert sum(row["test"] == "none" for row in rows) == untested
 
 
+# In small, test_cli_scores holds -o to the same rule.
+@pytest.mark.full
 def test_a_folder_keeps_the_files_that_are_in_it(genaipa: Cli, run: str) -> None:
     """With -o FOLDER, none of its files is overwritten unasked, the figure's included; --force overwrites them."""
     give_scores(run)

@@ -251,6 +251,8 @@ def test_prompts_are_filled_in_for_a_document(genaipa: Cli) -> None:
 # --- pull ----------------------------------------------------------------------------------------------------------
 
 
+# In small, the fixture `pulled` pulls so, and test_genaipabench_pull tests each step.
+@pytest.mark.full
 def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> None:
     """The published files are counted, the documents can be used, and a second pull fetches nothing, even offline."""
     first = genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench")

@@ -13,6 +13,7 @@ import pytest
 from analysts import Analyst, arrive, kept_events, make_answers, open_to
 from desk import sign_in
 from running import answers, write
+from size import size
 
 from genaipa.scoring.current import in_effect
 from rubrics import METRICS, PAPER, keys_of
@@ -358,6 +359,8 @@ def test_what_counts_as_time_spent() -> None:
     assert seconds[2] >= 60 + seconds[1]
 
 
+# In small, test_desk_kill has two analysts at once, test_study twenty.
+@pytest.mark.full
 def test_two_at_once() -> None:
     """Where one score is wanted, two analysts never have the same answer before them, and none is scored twice."""
     make_answers(*(f"Answer {n}." for n in range(1, 8)))
@@ -376,6 +379,8 @@ def test_two_at_once() -> None:
     assert len(events) == len({event.answer for event in events}) == 7
 
 
+# In small, test_pages has when suggestions are shown.
+@pytest.mark.full
 def test_suggestions_are_filled_in_on_request_alone() -> None:
     """A suggestion is shown and not chosen; once an analyst has it filled in, their scores say so."""
     annotations = "".join(f'  Q{n}: {{silent: false, answer: "So.", sections: ["{n}"]}}\n' for n in (1, 2, 3))
@@ -402,7 +407,9 @@ def test_suggestions_are_filled_in_on_request_alone() -> None:
     assert [event.suggested for event in events] == [{"reference": 1.0}] * 3
 
 
-@pytest.mark.parametrize("flags", [(), ("--show-systems",)], ids=["blind", "shown"])
+@pytest.mark.parametrize(
+    "flags", size(small=[()], full=[(), ("--show-systems",)]), ids=lambda flags: "".join(flags) or "blind"
+)
 def test_whose_answer_it_is(flags: tuple[str, ...]) -> None:
     """Nothing that is sent or on screen betrays system, run or initialization, unless they are to be shown."""
     write("systems.yaml", "systems: {marvin: {system: scripted/say.yaml}}\n")

@@ -460,6 +460,8 @@ def digests(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
+# In small, test_cli_report compares what two processes write.
+@pytest.mark.full
 def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     """Another process on another day, with other hashes and a configuration of its own, writes the same files."""
     draw_some(tmp_path / "here")

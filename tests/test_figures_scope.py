@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
 from size import size
 
@@ -57,6 +58,8 @@ def test_what_a_figure_leaves_out_is_said() -> None:
     assert "not here" not in overall.note
 
 
+# In small, test_figures draws every size.
+@pytest.mark.full
 def test_nine_systems_fit_pages() -> None:
     """Figures of nine systems are split so that each fits a page, and none of the systems is lost or said to be."""
     frame = study(systems=NINE, documents=("uber",), experiments=("quality", "robustness", "recall"))

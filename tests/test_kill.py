@@ -98,7 +98,7 @@ def name_of(record: dict[str, Any]) -> Name:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-@pytest.mark.parametrize("mode", ["shared", "independent"])
+@pytest.mark.parametrize("mode", size(small=["shared"], full=["shared", "independent"]))
 def test_killed_again_and_again(watch: Watch, genaipa: Callable[..., Finished], mode: str) -> None:
     """Killed again and again at random moments, a run ends with each answer once, and asks for none that it has.
 

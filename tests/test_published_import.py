@@ -350,6 +350,8 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 # The published files
 
 
+# In small, each quirk has its test above, and test_published_study reads the same answers.
+@pytest.mark.full
 def test_published_answers_are_counted(real: Study) -> None:
     """Two systems, five policies: 480 answers to FAQ questions and 720 to users' questions each, 51 of them missing."""
     assert Counter((a.system, origin_of(a.question), a.text is None) for a in real.answers) == {

@@ -216,6 +216,8 @@ def test_import_command(genaipa: Cli) -> None:
     assert "fetch it with: genaipa pull genaipabench" in missing.err
 
 
+# In small, the tests above do the same to a small made-up study, test_published_study imports the real one.
+@pytest.mark.full
 @pytest.mark.usefixtures("pulled")
 def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
     """The whole way with the published files: what is imported, what the audit holds, and a complete replay."""

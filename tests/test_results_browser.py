@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from analysts import make_answers, open_to
 from running import answers, write
 
@@ -90,6 +91,8 @@ def test_from_a_cell_to_its_answers_and_back() -> None:
         page.get_by_text("No score counts here").wait_for()
 
 
+# In small, test_pages_results has what is drawn, the test above that figures are.
+@pytest.mark.full
 def test_the_box_plots_are_drawn_here() -> None:
     """The chart's script comes from the desk itself, and what it draws are the numbers of the page."""
     make_scored()

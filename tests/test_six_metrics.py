@@ -136,6 +136,8 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     assert all(name in drawn for name in ("bezug", "sachliche Richtigkeit", "Tonfall"))
 
 
+# In small, the pad's keys are in test_desk_browser, six metrics on the page in the next test.
+@pytest.mark.full
 def test_six_metrics_are_scored_by_the_keyboard() -> None:
     """The pad has a row of keys for each metric of the rubric, four values each, and a score takes six digits."""
     make_answers("Answer 1: see section 1.", "Answer 2: see section 2.")

@@ -269,6 +269,8 @@ def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: P
     assert all(gone(process) for process in processes())
 
 
+# In small, test_a_run_that_is_ended_from_outside ends in the same way.
+@pytest.mark.full
 def test_a_run_that_outlives_its_terminal(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """Under nohup a run goes on when its terminal closes."""
     monkeypatch.setenv("STAND_IN", "slow")

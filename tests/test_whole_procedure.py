@@ -47,6 +47,8 @@ def test_regulation_questions_on_the_published_regulations(genaipa, pulled):
     }
 
 
+# In small, test_datasets pulls a document that is asked about.
+@pytest.mark.full
 def test_a_published_policy_is_pulled_when_it_is_named(genaipa, shared, monkeypatch):
     """A run that names one that is not here fetches it, saying so; --offline forbids that."""
     forbidden = genaipa("run", "-s", "extractive", "-p", "uber", "--limit", "1", "--offline")
