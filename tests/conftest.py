@@ -55,6 +55,11 @@ settings.register_profile("small", deadline=None, max_examples=20, derandomize=T
 settings.load_profile("full" if FULL else "small")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers for each core, up to 16: the tests wait for browsers, servers and clocks part of the time."""
+    return min(16, 2 * (os.cpu_count() or 1))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests that only `make test-all` runs, and begin with those that wait."""
     left_out = [item for item in items if not FULL and item.get_closest_marker("full")]
