@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -21,7 +22,7 @@ TIMEOUT = 20.0
 _WORTH_ANOTHER_TRY = (408, 429, 500, 502, 503, 504)
 
 
-class Origin:
+class Origin(ABC):
     """Reads files by their path in the repository, from several threads at once.
 
     `remedy` is what to do when they are not the published ones.
@@ -29,14 +30,14 @@ class Origin:
 
     remedy: str
 
+    @abstractmethod
     def read(self, path: str) -> bytes:
         """The content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
-        raise NotImplementedError
 
-    def stop(self) -> None:
+    def stop(self) -> None:  # noqa: B027 - a folder has no attempts under way
         """Make attempts under way the last."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - nor connections
         """Close connections."""
 
 

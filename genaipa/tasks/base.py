@@ -8,6 +8,7 @@ provider.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,7 +100,7 @@ class Target:
         return self.counters.get(name) or next(iter(self.counters.values()))
 
 
-class Task:
+class Task(ABC):
     """What is asked in a run. Made of the run's spec; `dialogues` is all that a task has to bring.
 
     The shipped ones stand in `tasks/catalog.py`; a package brings its own by an entry point in the group
@@ -150,9 +151,9 @@ class Task:
         every = (call for dialogue in self.dialogues(Target("")) for call in walk(dialogue, lambda call: call.assumed))
         return sum(call.kind == "answer" for call in every)
 
+    @abstractmethod
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Everything that a system is asked, in the order in which it is begun."""
-        raise NotImplementedError
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Dialogues by whose length the run's is estimated, and how many times as many the run has."""
