@@ -13,11 +13,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
-import yaml
 from msgspec.structs import replace
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import read_yaml
+from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
@@ -136,7 +135,7 @@ def _annotations(path: Path) -> bytes:
     if may_be_passed_on(annotations.license):
         return path.read_bytes()
     answers = {name: replace(answer, answer=LEFT_OUT, note="") for name, answer in annotations.answers.items()}
-    return _yaml(replace(annotations, answers=answers))
+    return as_yaml(replace(annotations, answers=answers)).encode()
 
 
 def _questions(path: Path) -> bytes:
@@ -148,8 +147,4 @@ def _questions(path: Path) -> bytes:
         replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))
         for question in questions.questions
     )
-    return _yaml(replace(questions, questions=tuple(bare)))
-
-
-def _yaml(record: msgspec.Struct) -> bytes:
-    return yaml.safe_dump(msgspec.to_builtins(record), allow_unicode=True, sort_keys=False, width=120).encode()
+    return as_yaml(replace(questions, questions=tuple(bare))).encode()

@@ -6,12 +6,12 @@ package is an entry point in the group `genaipa.datasets`.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.systems.plugins import load, plugins
 from genaipa.workspace import Workspace, pulled
 
 if TYPE_CHECKING:
@@ -54,15 +54,13 @@ class Dataset(Protocol):
     """Published documents, questions and annotated answers, and perhaps recorded answers of systems.
 
     `name` is its name in commands, `title` its authors' name for it, `terms` a sentence on its license. A pull provides
-    `documents`, annotated answers about the documents `annotated`, `question_sets`, and recordings of `systems`
-    (`published/NAME`).
+    `documents`, `question_sets`, annotated answers, and recordings of `systems` (`published/NAME`).
     """
 
     name: str
     title: str
     terms: str
     documents: tuple[str, ...]
-    annotated: tuple[str, ...]
     question_sets: tuple[str, ...]
     systems: tuple[str, ...]
 
@@ -96,9 +94,8 @@ def find(name: str) -> Dataset:
     targets = _targets()
     if name not in targets:
         raise UnknownNameError("data set", name, targets)
-    module, _, attribute = targets[name].partition(":")
     try:
-        made: Dataset = getattr(importlib.import_module(module), attribute)()
+        made: Dataset = load(targets[name])()
     except Exception as error:
         raise UsageError(f"the data set {name} can't be loaded ({type(error).__name__}: {error}).") from error
     missing = [one for one in (*Dataset.__annotations__, *_METHODS) if not hasattr(made, one)]
@@ -134,7 +131,4 @@ def pulled_only() -> Workspace:
 
 def _targets() -> dict[str, str]:
     """Name → module:Class, a shipped name before another package's."""
-    from importlib.metadata import entry_points
-
-    others = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return DATASETS | {name: target for name, target in others.items() if name not in DATASETS}
+    return DATASETS | plugins(ENTRY_POINTS) | DATASETS

@@ -46,13 +46,13 @@ def kept(
 ) -> Callable[Concatenate[pd.DataFrame, _P], pd.DataFrame]:
     """Keep what is made of a frame for as long as it lives: the tables of a report ask for the same again and again.
 
-    The frame must not be changed in place; `make` takes further arguments by their places alone.
+    The frame must not be changed in place.
     """
     found: dict[tuple[object, ...], pd.DataFrame] = {}
 
     @functools.wraps(make)
     def of(frame: pd.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs) -> pd.DataFrame:
-        key = (id(frame), *args)
+        key = (id(frame), *args, *kwargs.items())
         if key not in found:
             found[key] = make(frame, *args, **kwargs)
             weakref.finalize(frame, found.pop, key, None)

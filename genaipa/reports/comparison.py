@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.errors import UsageError
-from genaipa.reports import aggregate as cells
-from genaipa.reports import render
+from genaipa.reports import aggregate, render
 from genaipa.reports.bootstrap import LEVEL, RESAMPLES, interval, interval_of_difference
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
@@ -175,8 +174,10 @@ class _Match(NamedTuple):
 
 
 def _averages(frame: pd.DataFrame) -> _Averages:
-    found = cells.cells(frame)
-    return _Averages(_measures(found[found["document"] != ""], _CELL), _measures(cells.per_question(found), _QUESTION))
+    found = aggregate.cells(frame)
+    return _Averages(
+        _measures(found[found["document"] != ""], _CELL), _measures(aggregate.per_question(found), _QUESTION)
+    )
 
 
 def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

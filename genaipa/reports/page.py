@@ -19,7 +19,7 @@ import msgspec
 from markupsafe import Markup
 
 import genaipa
-from genaipa.reports import provenance as inputs
+from genaipa.reports import provenance
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.bootstrap import INTERVALS
 from genaipa.reports.figures.figure import as_bytes
@@ -186,7 +186,7 @@ def _figure(figure: Figure, pictures: Mapping[str, bytes], answers: Answers, not
 
 
 def _inputs(gathered: Gathered) -> list[Table]:
-    return [inputs.runs(gathered), inputs.systems(gathered), inputs.texts(gathered)]
+    return [provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered)]
 
 
 def _manifest(source: Source) -> str:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import UsageError
-from genaipa.reports import page
-from genaipa.reports import provenance as inputs
+from genaipa.reports import page, provenance
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.figures.figure import save
 from genaipa.reports.render import as_csv, as_html, as_latex, as_text
@@ -83,7 +82,7 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
         tidy_table.write(frame, folder / f"{FRAME}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     known = {
-        **inputs.manifest_of(report.gathered),
+        **provenance.manifest_of(report.gathered),
         "selection": sorted(report.selection),
         "bounds": {"green": report.bounds.green, "red": report.bounds.red},
         "excluded_included": bool((frame["counted"] & (frame["excluded"] != "")).any()),

@@ -23,7 +23,7 @@ _LOW, _HIGH, _ROOM = 10.0, 100.0, 5.0
 """The ends of the axis of M_all x 10, and the room behind it in which n is written."""
 
 
-def boxes(found: View, experiment: str, bounds: Bounds) -> None:
+def boxes(found: View, experiment: str) -> None:
     """A box for each system and document of an experiment, and a point for each question."""
     drawn, points = _of(found.boxes.data, experiment), _of(found.points.data, experiment)
     drawn = drawn[drawn["questions"] == "all"]
@@ -32,14 +32,14 @@ def boxes(found: View, experiment: str, bounds: Bounds) -> None:
     st.markdown("##### By document")
     # Described in the words of the grammar itself: with altair that takes longer than all else on the page.
     st.vega_lite_chart(
-        spec=_chart(drawn, points, bounds),
+        spec=_chart(drawn, points, found.bounds),
         key="results boxes",
         alt=f"Box plots of M_all times 10 by document: {experiment}",
     )
     st.caption(
         "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
         "and n how many. "
-        f"{style.bands_in_words(bounds)}"
+        f"{style.bands_in_words(found.bounds)}"
     )
 
 

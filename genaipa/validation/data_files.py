@@ -149,9 +149,9 @@ def _check_marker(workspace: Workspace) -> Iterator[Finding]:
             for key in known.keys() - {"name", "rubric"}:
                 problem = f"unknown key '{clipped(key)}'{nearest(key, ['name', 'rubric'])}"
                 yield Finding(str(path), clipped(key), problem, "warning")
-            for key in ("name", "rubric"):
-                if not isinstance(known.get(key, ""), str):
-                    yield Finding(str(path), key, "wants text.")
+            # A rubric that is no text is told where the rubric is looked up.
+            if not isinstance(known.get("name", ""), str):
+                yield Finding(str(path), "name", "wants text.")
 
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:

@@ -46,7 +46,6 @@ class Teaset:
     title = "Teaset"
     terms = "They may be passed on"
     documents = ("samovar",)
-    annotated = documents
     question_sets = ("teaset",)
     systems = ("published/kettle",)
 

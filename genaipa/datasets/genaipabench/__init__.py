@@ -1,5 +1,5 @@
 """The data published with the GenAIPABench paper: pulled from its repository and turned into genaipa's own files.
 
-`pull.py` fetches and checks the published files (`files.py`) and has `convert.py` turn them into documents
-(`documents.py`), annotated answers (`annotations.py`) and question sets (`questions.py`).
+`pull.py` fetches and checks the published files (`files.py`) and turns them into documents (`documents.py`),
+annotated answers (`annotations.py`) and question sets (`questions.py`).
 """

@@ -20,7 +20,6 @@ class GenAIPABench:
     title = "GenAIPABench"
     terms = "They state no license that lets them be passed on: keep them to yourself"
     documents = tuple(DOCUMENTS)
-    annotated = documents
     question_sets = (POLICY_SET, REGULATION_SET)
     systems = ("published/chatgpt-4", "published/bard", "published/bingai")
     """In the order in which the paper names them."""

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import aggregate, averages
-from genaipa.reports.averages import how_few
 from genaipa.reports.bootstrap import INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.figures import style
@@ -141,7 +140,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
     absent = among.without(boxes["system"], "a score of this experiment by document")
-    about = f"{how_few(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
+    about = f"{averages.how_few(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
     name, title = style.stem(experiment, "by-document"), style.headline(experiment)
     table = Table(name, title, reading, _drawn(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
@@ -280,7 +279,6 @@ def _entries(groups: list[str]) -> Iterator[Any]:
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """Box plots, one for each experiment."""
     frame = gathered.frame
-    """Box plots, one for each experiment."""
     found, five = points(frame), five_numbers(frame)
     figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
     return Chapter(

@@ -249,7 +249,6 @@ def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) ->
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """Heat maps, one for each experiment."""
     frame = gathered.frame
-    """Heat maps, one for each experiment."""
     questions, categories = by_question(frame), by_category(frame)
     figures = scope.pages(
         (

@@ -69,7 +69,6 @@ def _quality(rows: pd.DataFrame) -> dict[str, object]:
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
     frame = gathered.frame
-    """The questions on which a document is silent, apart."""
     table = silent_questions(frame)
     known = (frame["silent"] == "yes").any()
     return Chapter(

@@ -13,7 +13,7 @@ from genaipa.execution import run as study
 from genaipa.execution.manual import ManualRun, Sheet
 from genaipa.execution.request import resume
 from genaipa.runs import selection
-from genaipa.runs.folder import RunFolder
+from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.systems.catalog import resolve
 from genaipa.ui.widgets import FOLD, Row, Text, Tone, head, kept, notice, part, problems, table, texts
 
@@ -88,7 +88,7 @@ def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
 
 def _open(workspace: Workspace, folder: RunFolder) -> ManualRun:
     """The by-hand side of a run; made anew when another process has kept a reply."""
-    answers = folder.path / "answers.jsonl"
+    answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
     stamp = (folder.path, stat and (stat.st_size, stat.st_mtime_ns))
     return kept("by hand open", stamp, lambda: _as_it_is(workspace, folder))

@@ -183,7 +183,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
         st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
     else:
         _behind(desk, user, found, here, line)
-    charts.boxes(found, experiment, found.bounds)
+    charts.boxes(found, experiment)
 
 
 # -- the answers behind a cell --
