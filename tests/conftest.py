@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import runpy
@@ -67,6 +68,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.path.name not in WAITING)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of cycles from what lives as long as the session: it took a sixth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def forget_personal_settings(patch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.execution import run as study
+from genaipa.execution import run as runner
 from genaipa.execution.request import PreparedRun
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 from genaipa.tasks.catalog import make_task
@@ -91,10 +91,10 @@ def procedure(**changes: Any) -> RunSpec:
 
 def carry_out(
     plan: RunSpec, folder: RunFolder | None = None, limits: RunLimits | None = None, observer: Observer | None = None
-) -> tuple[RunFolder, study.Outcome]:
+) -> tuple[RunFolder, runner.Outcome]:
     """Ask what is missing in a run; in a new one if no folder is given."""
     run = PreparedRun(make_task(plan, find_workspace()), "test", folder, offline=True)
-    outcome = asyncio.run(study.carry_out(run, limits, observer))
+    outcome = asyncio.run(runner.carry_out(run, limits, observer))
     return run.open(), outcome
 
 

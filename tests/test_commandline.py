@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.cli import app
-from genaipa.cli import console as screen
+from genaipa.cli import app, console
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +59,7 @@ def test_nothing_of_a_call_is_left(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "100")
     assert state() == before
     assert narrow != genaipa("policies").out
-    assert screen.out.cache_info().currsize == 0
+    assert console.out.cache_info().currsize == 0
 
 
 def test_a_call_has_a_time_out(genaipa: Cli) -> None:

@@ -12,7 +12,7 @@ import termios
 
 import pytest
 
-from genaipa.cli import console as screen
+from genaipa.cli import console
 from genaipa.cli.fitting import Fit, columns_of, laid_out, unmarked, whole, wrapped
 
 WIDTHS = (60, 80, 100, 120, 200)
@@ -89,18 +89,18 @@ def test_a_pipe_gets_whole_sentences_and_tables_as_columns_says(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the output is no terminal a sentence is one line, and COLUMNS alone narrows a table."""
-    screen.out.cache_clear()
+    console.out.cache_clear()
     monkeypatch.setenv("COLUMNS", "60")
-    screen.show("word " * 40)
-    screen.table(("a", "b"), [("word " * 10, "word " * 10)])
+    console.show("word " * 40)
+    console.table(("a", "b"), [("word " * 10, "word " * 10)])
     shown = capsys.readouterr().out.splitlines()
     assert len(shown[0].split()) == 40
     assert len([line for line in shown[1:] if "word" in line]) == 2
     assert max(map(len, shown[1:])) <= 60
     monkeypatch.delenv("COLUMNS")
-    screen.table(("a", "b"), [("word " * 30, "word " * 30)])
+    console.table(("a", "b"), [("word " * 30, "word " * 30)])
     assert sum("word" in line for line in capsys.readouterr().out.splitlines()) == 1
-    screen.out.cache_clear()
+    console.out.cache_clear()
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])

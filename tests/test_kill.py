@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from forking import fork
 from running import SYSTEM, lines_of, make_workspace
@@ -47,6 +48,12 @@ class Watch:
     left: int = 0
     """Requests until the signal is given."""
     now: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+    def settle(self) -> None:
+        """Wait until the server has read what a process sent before it died: it reads in turn, and this comes last."""
+        for _ in range(2):
+            httpx2.get(f"{self.url}/models").raise_for_status()
 
     def behave(self, _number: int, body: dict[str, Any]) -> Behaviour:
         """Answer, each time with another text; give the signal when it is time."""
@@ -76,6 +83,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
     watching = Watch()
     with OpenAIServer(watching.behave, models=("m",)) as server:
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        watching.url = server.url
         yield watching
 
 
@@ -126,6 +134,7 @@ def test_killed_again_and_again(watch: Watch, genaipa: Callable[..., Finished], 
             time.sleep(chance.uniform(0, 2 * _REPLY_SECONDS))
         process.kill()
         assert process.wait(180) == -signal.SIGKILL
+        watch.settle()
         on_disk = durable(run_folder())
         assert kept.items() <= on_disk.items(), "what was kept stays as it was"
         asked = watch.asked[before:]

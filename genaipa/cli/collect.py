@@ -41,8 +41,8 @@ def collect(
 
     from genaipa.cli.progress import TerminalObserver
     from genaipa.cli.run_summary import print_closing
-    from genaipa.execution import run as study
     from genaipa.execution.request import resume
+    from genaipa.execution.run import manual_run, settle
 
     if terminal and (files or replace):
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --replace.")
@@ -50,7 +50,7 @@ def collect(
     prepared = resume(here, run, TerminalObserver())
     folder = prepared.open()
     with folder.writing():
-        manual = asyncio.run(study.manual_run(prepared))
+        manual = asyncio.run(manual_run(prepared))
         if terminal:
             collected = _from_terminal(manual)
         else:
@@ -58,7 +58,7 @@ def collect(
             replies = {key: text for path in paths for key, text in manual.filled(path).items()}
             collected = asyncio.run(manual.take(replies, replace=replace))
         written = manual.write_sheets()
-        outcome = study.settle(manual)
+        outcome = settle(manual)
     if not json:
         _report(collected, written)
     print_closing(folder, outcome, json=json)
@@ -100,12 +100,11 @@ def _lines() -> Iterator[str]:
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
-    from genaipa.tasks.procedure import SUMMARY
-
     known = f"; in already: {collected.known}" if collected.known else ""
     show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")
     for key in collected.conflicts:
-        way = "a summary stays; begin afresh with --new" if SUMMARY in key else "--replace puts this one in its place"
-        show(f"{key}: another reply is kept already; {way}.")
+        show(f"{key}: another reply is kept already; --replace puts this one in its place.")
+    for key in collected.final:
+        show(f"{key}: another reply is kept already; a summary stays; begin afresh with --new.")
     for path in written:
         show(f"new: {path}")

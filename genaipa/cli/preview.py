@@ -18,9 +18,9 @@ _CENT = 0.01
 
 def print_preview(run: PreparedRun, *, offline: bool, messages: bool, json: bool) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
-    from genaipa.execution import run as study
+    from genaipa.execution.run import ready_systems
 
-    systems = asyncio.run(study.ready_systems(run.task, offline=offline, asking=False, say=say))
+    systems = asyncio.run(ready_systems(run.task, offline=offline, asking=False, say=say))
     if messages:
         _print_messages(run, systems, json=json)
     else:

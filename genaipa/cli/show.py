@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli import completion
-from genaipa.cli import console as screen
+from genaipa.cli import completion, console
 from genaipa.cli.console import say
 from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, UnknownNameError
@@ -53,7 +52,7 @@ def show(
     if answer is None:
         records = list({record.key: record for record in folder.records()}.values())
         if json:
-            screen.print_json({"manifest": folder.manifest(), "answers": records})
+            console.print_json({"manifest": folder.manifest(), "answers": records})
         else:
             _print_run(folder, records)
         return
@@ -61,22 +60,22 @@ def show(
     matching = folder.records_at([offsets[key] for key in _matching(list(offsets), answer)])
     if json:
         judged = _Judged(here, folder, matching)
-        screen.print_json(
+        console.print_json(
             [{"record": r, "messages": _messages(folder, r, offsets), **judged.as_facts(r)} for r in matching]
         )
         return
     if len(matching) > _FEW:
         _print_answers(matching)
-        screen.show(f"{len(matching)} answers match '{answer}'; write more of a key: {matching[0].key}")
+        console.show(f"{len(matching)} answers match '{answer}'; write more of a key: {matching[0].key}")
         return
     judged, right = _Judged(here, folder, matching), ""
     for record in matching:
         _print_answer(record, _messages(folder, record, offsets) if whole else [])
         for told in judged.scores(record):
-            screen.show(told)
+            console.show(told)
         # Said once for all answers to a question that follow one another.
         if (annotated := judged.annotated(record)) and annotated != right:
-            screen.show(f"--- annotated answer to {record.question}\n{annotated}\n")
+            console.show(f"--- annotated answer to {record.question}\n{annotated}\n")
         right = annotated
 
 
@@ -100,25 +99,25 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
     manifest, tally = folder.state()
     if lack := folder.lack(manifest, tally.totals().kept):
-        screen.say(lack)
+        console.say(lack)
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
-    screen.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
+    console.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
     for name, facts in manifest.systems.items():
         served = f", served as {', '.join(facts.served)}" if facts.served else ""
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
-        screen.show(f"system {name}: {facts.model}{served}{counted}")
+        console.show(f"system {name}: {facts.model}{served}{counted}")
     for name, document in manifest.documents.items():
-        screen.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
-    screen.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+        console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
+    console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
     print_tally(tally)
     _print_answers(records)
     if records:
-        screen.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
+        console.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
 
 
 def _print_answers(records: list[Record]) -> None:
-    screen.table(
+    console.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [
             (
@@ -139,28 +138,28 @@ def _print_answers(records: list[Record]) -> None:
 
 
 def _short(text: str) -> str:
-    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (screen.width() or 2 * _PREVIEW) - _BESIDE))
+    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (console.width() or 2 * _PREVIEW) - _BESIDE))
     return flat if len(flat) <= room else flat[: room - 1] + "…"
 
 
 def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     """The question and its reply, or else all messages of the conversation, the asked one marked."""
-    screen.show(f"===== {record.key}: {record.status}")
+    console.show(f"===== {record.key}: {record.status}")
     asked = {"role": "user", "content": record.asked}
     replied = [{"role": "assistant", "content": record.reply}] if record.reply is not None else []
     messages = conversation or [asked, *replied]
     last = len(messages) - len(replied) - 1
     for index, message in enumerate(messages):
         mark = " (asked here)" if conversation and index == last else ""
-        screen.show(f"\n--- {message['role']}{mark}\n{message['content']}")
+        console.show(f"\n--- {message['role']}{mark}\n{message['content']}")
     if record.error is not None:
-        screen.show(f"\n--- no reply ({record.error.kind}): {record.error.message}")
+        console.show(f"\n--- no reply ({record.error.kind}): {record.error.message}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
     if record.model:
         facts.append(f"served by {record.model}")
     if record.usage:
         facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
-    screen.show(f"\n({'; '.join(facts)})\n")
+    console.show(f"\n({'; '.join(facts)})\n")
 
 
 class _Judged:

@@ -94,7 +94,6 @@ class Engine:
 
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only what stops the whole run is raised."""
-        self.tally.plan(self.task.spec, self.task.orders, self.task.planned())
         self.folder.open_journals()
         self.observer.begun(self.tally)
         try:

@@ -60,6 +60,9 @@ class Collected:
     taken: int = 0
     known: int = 0
     conflicts: tuple[str, ...] = ()
+    """Keys of answers for which another reply is kept already; `replace` lets the new one take its place."""
+    final: tuple[str, ...] = ()
+    """Keys of summaries for which another reply is kept already, which stays."""
 
 
 class ManualRun:
@@ -69,11 +72,7 @@ class ManualRun:
         self.folder = folder
         self.task = task
         self.systems = [ready for ready in systems if ready.resolved.manual]
-        self._read()
-
-    def _read(self) -> None:
-        self.tally, self._offsets = self.folder.seen()
-        self.tally.plan(self.task.spec, self.task.orders, self.task.planned())
+        self.tally, self._offsets = folder.seen()
 
     def sheets(self) -> Iterator[Sheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
@@ -222,19 +221,22 @@ class ManualRun:
                 known = self._reply(key)
                 if known == text:
                     result.known += 1
-                elif known is not None and (not replace or wanted[key][1].kind == "summary"):
+                elif known is not None and wanted[key][1].kind == "summary":
                     # The chat that starts from a summary is prepared with it, so a summary stays.
+                    result.final = (*result.final, key)
+                elif known is not None and not replace:
                     result.conflicts = (*result.conflicts, key)
                 else:
                     await self._keep(*wanted[key], text)
                     result.taken += 1
         finally:
             await self.folder.close_journals()
-        self._read()
+        self.tally, self._offsets = self.folder.seen()
         return result
 
     async def _keep(self, system: str, call: Call, text: str) -> None:
-        await calls.begin(self.folder, self.task, system, call)
+        if not self.folder.has_begun(calls.conversation_id(self.task, system, call)):
+            await calls.begin(self.folder, self.task, system, call)
         reading = self.task.read(call, text) or Reading("")
         await self.folder.append(
             replace_fields(

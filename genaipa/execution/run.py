@@ -1,4 +1,4 @@
-"""Open a run (new, or the unfinished one of the same plan), carry it out, and leave its manifest true."""
+"""Carry out a prepared run, and leave its manifest true."""
 
 from __future__ import annotations
 

@@ -285,8 +285,10 @@ class RunFolder:
             yield offset, record
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
-        """The counts so far, and the byte offset of each key's latest record."""
+        """The counts so far beside the planned ones, and the byte offset of each key's latest record."""
+        manifest = self.manifest()
         tally, offsets = Tally(), dict[str, int]()
+        tally.plan(manifest.spec, manifest.orders, manifest.planned)
         for offset, record in self.read(MeasuredHead):
             tally.add(record)
             offsets[record.key] = offset
@@ -296,7 +298,6 @@ class RunFolder:
         """How far the run is: its manifest, with a status that is no longer true put right, and its counts."""
         manifest = self.manifest()
         tally, _ = self.seen()
-        tally.plan(manifest.spec, manifest.orders, manifest.planned)
         if manifest.status == "running" and not self.is_held():
             manifest.status = "interrupted"
         elif manifest.status == "complete" and any(row.missing for row in tally.rows.values()):

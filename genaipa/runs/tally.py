@@ -58,7 +58,10 @@ class Tally:
 
     def row(self, system: str, initialization: str) -> Count:
         """The count of one system and initialization."""
-        return self.rows.setdefault((system, initialization), Count())
+        row = self.rows.get((system, initialization))
+        if row is None:
+            row = self.rows[system, initialization] = Count()
+        return row
 
     def plan(self, spec: RunSpec, orders: dict[str, tuple[str, ...]], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""

@@ -28,7 +28,7 @@ def names() -> list[str]:
 
 def make_task(spec: RunSpec, workspace: Workspace) -> Task:
     """The task of a spec; a UsageError if there is none of that name, and whatever its data is refused with."""
-    target = {**plugins(ENTRY_POINTS), **TASKS}.get(spec.task, spec.task)
+    target = TASKS.get(spec.task) or plugins(ENTRY_POINTS).get(spec.task, spec.task)
     if ":" not in target:
         raise UnknownNameError("task", spec.task, names())
     task: object = make(target, spec, workspace)

@@ -194,11 +194,6 @@ class Procedure(Task):
         """The documents' texts."""
         return {name: document.text for name, document in self.documents.items()}
 
-    def planned(self) -> int:
-        """How many answers are wanted of each system."""
-        each = len(self.spec.initializations) * len(self.spec.wordings)
-        return each * sum(len(order) for order in self.orders.values())
-
     def scripts(self, target: Target) -> dict[str, Script]:
         """Document → its messages, with the text cut into the parts that suit the system; made once for each."""
         if not target.memory:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.errors import GenaipaError, RunBusyError
-from genaipa.execution import run as study
 from genaipa.execution.manual import ManualRun, Sheet
 from genaipa.execution.request import resume
+from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.systems.catalog import resolve
@@ -95,7 +95,7 @@ def _open(workspace: Workspace, folder: RunFolder) -> ManualRun:
 
 
 def _as_it_is(workspace: Workspace, folder: RunFolder) -> ManualRun:
-    return asyncio.run(study.manual_run(resume(workspace, folder.name)))
+    return asyncio.run(manual_run(resume(workspace, folder.name)))
 
 
 def _chats(manual: ManualRun) -> list[Chat]:
@@ -171,12 +171,12 @@ def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply
             manual = _as_it_is(workspace, folder)
             collected = asyncio.run(manual.take({key: reply}))
             manual.write_sheets()
-            study.settle(manual)
+            settle(manual)
     except RunBusyError as error:
         return f"Not kept: {error} What you pasted is still in the box.", "bad"
     except GenaipaError as error:
         return f"Not kept: {error}", "bad"
-    if collected.conflicts:
+    if collected.conflicts or collected.final:
         return f"Not kept: another reply to {label} was kept in the meantime, and stays.", "warning"
     return f"The reply to {label} is kept.", "done"
 

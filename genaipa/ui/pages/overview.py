@@ -134,7 +134,6 @@ def _run(folder: RunFolder) -> Row:
         tally, _ = _seen(folder)
     except GenaipaError as error:
         return Row((folder.name, Cell(str(error), tone="bad"), "", "", "", "", ""))
-    tally.plan(manifest.spec, manifest.orders)
     state = manifest.status
     if state == "running" and not folder.is_held():
         state = "interrupted"
