@@ -35,16 +35,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forking import Forked
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 CHROMIUM = shutil.which("chromium")
 COOKIE = "genaipa_name"
 """The cookie that keeps somebody's name (`genaipa.ui.signin`, which would import Streamlit)."""
+KEEPER = "http://127.0.0.1/keeper"
+"""The empty page that stays open on a machine; of one site with every desk, so that one process shows both."""
 PATIENCE = 180.0
 """Seconds that a start, an end or an element on screen may take on a busy machine."""
 # Whatever chromium would look up for itself, it finds nothing: it is as offline as the rest of the tests.
 _CLOSED = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
-_FLAGS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", *_CLOSED)
+_FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", *_CLOSED)
 
 
 def free_port() -> int:
@@ -152,19 +154,40 @@ class Visitors:
     """People in front of their browsers, each with cookies of their own, and whatever these have asked for."""
 
     browser: Browser
+    warm: list[BrowserContext] = field(default_factory=list)
+    """Machines that no visit has taken yet, and that earlier tests have used."""
     requests: list[str] = field(default_factory=list)
 
     def machine(self) -> BrowserContext:
         """A browser nobody has used yet."""
         context = self.browser.new_context(viewport={"width": 1400, "height": 900})
         context.set_default_timeout(PATIENCE * 1000)
-        context.on("request", lambda request: self.requests.append(request.url))
-        context.on("page", lambda page: page.on("websocket", lambda socket: self.requests.append(socket.url)))
+        self.watch(context)
         return context
+
+    def watch(self, context: BrowserContext) -> None:
+        """Note what a machine asks for."""
+        context.on("request", self._asked)
+        context.on("page", self._opened)
+
+    def leave(self, context: BrowserContext) -> None:
+        """Close what was opened on a machine, and forget who was there; its first page stays (`_warm`)."""
+        for page in context.pages[1:]:
+            page.close()
+        context.clear_cookies()
+        context.remove_listener("request", self._asked)
+        context.remove_listener("page", self._opened)
+
+    def _asked(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def _opened(self, page: Page) -> None:
+        page.on("websocket", lambda socket: self.requests.append(socket.url))
 
     def visit(self, desk: RunningDesk, name: str = "", *, machine: BrowserContext | None = None) -> Page:
         """A tab that shows the desk; with a name, of somebody who gave it there before (`sign_in` gives it now)."""
-        machine = machine or self.machine()
+        if machine is None:
+            machine = self.warm.pop() if self.warm else _warm(self.machine())
         if name:
             machine.add_cookies([{"name": COOKIE, "value": quote(name), "url": desk.url}])
         page = machine.new_page()
@@ -190,11 +213,29 @@ def browsing() -> Iterator[Visitors]:
     # Playwright's event loop counts as running for good; between the tests that use it, others run their own.
     asyncio._set_running_loop(loop)
     try:
-        yield Visitors(browser)
+        visitors = Visitors(browser, browser.contexts)
+        for context in visitors.warm:
+            visitors.watch(context)
+        yield visitors
     finally:
         for context in browser.contexts:
-            context.close()
+            if _is_warm(context):
+                visitors.leave(context)
+            else:
+                context.close()
         asyncio._set_running_loop(None)
+
+
+def _warm(context: BrowserContext) -> BrowserContext:
+    """Keep the process that shows this machine's pages, and what it has compiled: half of the work of a visit."""
+    page = context.new_page()
+    page.route(KEEPER, lambda route: route.fulfill(body=""))
+    page.goto(KEEPER)
+    return context
+
+
+def _is_warm(context: BrowserContext) -> bool:
+    return bool(context.pages) and context.pages[0].url == KEEPER
 
 
 @cache
