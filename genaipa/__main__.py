@@ -1,4 +1,4 @@
-"""What runs first, as `genaipa` and as `python -m genaipa`: nothing is imported before a signal to end is taken.
+"""The entry of `genaipa` and of `python -m genaipa`: takes signals to end before anything else is imported.
 
 A signal to end is taken as Ctrl-C is, from the first moment on.
 """

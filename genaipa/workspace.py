@@ -40,7 +40,7 @@ class Named(Protocol):
 
 
 def names_of(given: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
-    """The names of one thing or of several; a name stands for itself."""
+    """The names of one thing or of several; a string is a name itself."""
     several = given if not isinstance(given, str) and not hasattr(given, "name") else (given,)
     return tuple(dict.fromkeys(one if isinstance(one, str) else one.name for one in several))
 

@@ -208,7 +208,7 @@ def test_mouse_alone() -> None:
         again = anna.wait()
         assert (again.typed, again.message) == (
             "12312",
-            "Your correction is withdrawn: the score before it stands again.",
+            "Your correction is withdrawn: the score before it is in effect again.",
         )
         page.get_by_label("Note").click()
         page.keyboard.insert_text("by mouse")

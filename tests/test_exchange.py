@@ -269,7 +269,7 @@ def test_a_missing_or_repeated_column_is_told(take: Import) -> None:
     """All of them at once, and a column that has cells but no name."""
     path = written("c.csv", f"digest,accuracy,Accuracy,,clarity\n{digest(1)},1,1,what,1\n")
     assert take(path).problems == [
-        "c.csv: row 1: the column 'accuracy' stands twice.",
+        "c.csv: row 1: the column 'accuracy' appears twice.",
         "c.csv: row 1: column 4 has no name in the first row, and something in row 2.",
         "c.csv: row 1: the column 'relevance' is missing.",
         "c.csv: row 1: the column 'completeness' is missing.",
@@ -347,7 +347,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         "line 4: the undo must have no values.",
         "line 5: 'yesterday' is not a time in UTC such as 2026-05-04T12:30:00.000Z.",
         "line 6: id, analyst and answer must not be empty.",
-        "line 7: the event 'id1' stands twice.",
+        "line 7: the event 'id1' appears twice.",
         "line 10: an undo, and only an undo, says which event it undoes.",
         "line 11: a machine gives scores, and no adjudication: that is for people.",
         "line 15: is not JSON",

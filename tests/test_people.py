@@ -65,7 +65,7 @@ def test_what_is_no_name(given):
     [
         ("analyst: [Anna]\n", "did you mean 'analysts'"),
         ("analysts: Anna\n", "analysts: expected a list"),
-        ("analysts: [Anna, anna]\n", "analysts: 'anna' stands twice"),
+        ("analysts: [Anna, anna]\n", "analysts: 'anna' appears twice"),
         ("reference: ['']\n", "reference: '' is not a name"),
         ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),
         ("", "is empty"),

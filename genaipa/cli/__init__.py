@@ -19,7 +19,7 @@ from genaipa.errors import GenaipaError, UsageError, clipped
 WIDEST_HELP = 120
 """Columns beyond which a help page grows no wider."""
 _NAMES = (errno.ENAMETOOLONG, errno.ELOOP)
-"""What the system says of a name that no file can have, wherever somebody first asks about it."""
+"""Errors of the operating system for a name that no file can have."""
 
 app = typer.Typer(
     name="genaipa",

@@ -1,4 +1,4 @@
-"""What Tab completes beside commands and flags: systems, documents, runs, questions and the other names.
+"""Completion with Tab of systems, documents, runs, questions and other names.
 
 Called by the shell at each Tab: only what a kind of name needs is read, and nothing is ever said.
 """

@@ -25,7 +25,7 @@ Row = tuple[str, State, str, str]
 """Subject, state, finding, and the remedy, empty where nothing is wrong."""
 
 _SECONDS = 2.0
-"""How long a server may take to answer."""
+"""Seconds that a server may take to answer."""
 _LITTLE_ROOM = 500 * 1024**2
 """Bytes; a large study takes a few hundred megabytes."""
 

@@ -85,7 +85,7 @@ def _broken(line: str, width: int, hanging: int) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Fit:
-    """How the columns of a table give way where the terminal is narrow.
+    """The order in which columns of a table give way on a narrow terminal.
 
     `right` are columns of numbers, never broken. `flexible` is the column that is mainly text. `under` are the columns
     that move under their row first, in this order; the others follow from the right, and the first always stays.
@@ -214,7 +214,7 @@ def _narrowed(
 
 
 def _words(text: str) -> list[str]:
-    """What stays in one piece; the first word keeps its indentation."""
+    """The words of a text, which stay in one piece; the first keeps its indentation."""
     return [found["unit"] if found.start() else found["blank"] + found["unit"] for found in _UNIT.finditer(text)]
 
 

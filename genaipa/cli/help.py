@@ -76,7 +76,7 @@ class Listing(Group):
         return super().resolve_command(ctx, args if args[0] in self.commands else ["list", *args])
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What `list` takes."""
+        """Usage without the words for commands, of which `list` takes none."""
         pieces: list[str] = self.commands["list"].collect_usage_pieces(ctx)
         return pieces
 

@@ -186,7 +186,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
 
 
 def _answers(facts: dict[str, Any]) -> str:
-    """How many annotated answers there are, and to which questions."""
+    """The number of annotated answers, and the questions that they answer."""
     if facts["answers"] is None:
         return str(facts["unused"])
     to, asked = facts["answers_to"], facts["kind"]

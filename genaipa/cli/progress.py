@@ -1,4 +1,4 @@
-"""What a run looks like while it runs: a live table on a terminal, a line now and then elsewhere."""
+"""Progress of a run: a live table on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ LINE_EVERY = 10.0
 _LONGEST_REASON = 300
 _MOST_NOTES = 6
 _AROUND = 6
-"""Lines around the table's rows: its head, its total, what is hidden, and where the cursor stands."""
+"""Lines around the table's rows: its head, its total, the count of hidden rows, and the cursor's line."""
 _SETTLED = 2.0
 """Seconds before which nothing is said about the time left."""
 
 
 @dataclass(eq=False)
 class Progress(Observer):
-    """What every display needs to know: since when, how far, and how long it may still take."""
+    """Progress that every display shows: elapsed time, replies so far, and an estimate of the rest."""
 
     asked: Sequence[str]
     cap: float | None = None
@@ -193,7 +193,7 @@ def _cap(dollars: float) -> str:
 
 
 def _about(system: str, reason: str) -> str:
-    """What there is to say about a system; the reason often names it."""
+    """A note about a system, headed by its name unless it begins with it."""
     return reason if reason.startswith(system) else f"{system}: {reason}"
 
 

@@ -90,7 +90,7 @@ def run(
 
 
 def _request(options: Mapping[str, Any]) -> RunRequest:
-    """What the options ask for; those of several values have their singular's name."""
+    """Build the request from the options; an option that may be repeated is named in the singular."""
     from genaipa.execution.request import RunRequest
 
     lists: dict[str, Any] = {

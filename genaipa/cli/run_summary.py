@@ -34,7 +34,7 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
 
 
 def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
-    """What came of a run, where it lies and what to do next."""
+    """Print the outcome of a run, its folder and the next command."""
     if json:
         summary = _summary(folder, outcome.status, outcome.tally)
         print_json({**summary, "stopped": outcome.stopped, "elapsed": outcome.elapsed})

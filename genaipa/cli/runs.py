@@ -175,7 +175,7 @@ def remove(
 
 
 def _kept(folder: RunFolder) -> str:
-    """What a run holds, before it goes."""
+    """A sentence on a run's contents, shown before it is deleted."""
     try:
         totals = folder.manifest().totals
     except GenaipaError as error:

@@ -45,7 +45,7 @@ WithoutOption = Annotated[
 
 @dataclass(frozen=True)
 class Selection:
-    """What the filters ask for; an empty one asks for everything."""
+    """Filters on answers and scores; an empty filter selects everything."""
 
     systems: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()

@@ -163,7 +163,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
 
 
 class _Judged:
-    """What the right answer is to each question, and how analysts scored the answers to it."""
+    """The annotated answer to each question, and the analysts' scores of the answers to it."""
 
     def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
         from genaipa.runs.inputs import Inputs

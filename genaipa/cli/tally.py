@@ -129,7 +129,7 @@ def fit(
 
 
 def _bar(row: Count, room: int) -> ProgressBar | None:
-    """How far it is, as a bar in at most so many characters; None where that is too few."""
+    """A progress bar of at most so many characters; None where that is too few."""
     from rich.progress_bar import ProgressBar
 
     wide = min(_WIDEST_BAR, room)
@@ -148,7 +148,7 @@ def _table(columns: Sequence[_Column], header: str, *, total: bool) -> Table:
 
 
 def _header(tally: Tally) -> str:
-    """What the names are; the initialization too, if it is the same for all."""
+    """The header of the column of names, with the initialization if it is the same for all."""
     used = {initialization for _, initialization in tally.rows}
     return f"system ({used.pop()})" if len(used) == 1 else "system"
 
@@ -186,7 +186,7 @@ def _sum(rows: Iterable[Count]) -> Count:
 def told_apart(names: Sequence[str], room: int) -> list[str]:
     """The names in at most so many characters, cut where they stay as different as they were.
 
-    The middle goes first, since a model's name tells most at its two ends; a number stands behind what can't be told
+    The middle goes first, since a model's name tells most at its two ends; a number follows what can't be told
     apart by any one cut.
     """
     if all(len(name) <= room for name in names):

@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in one sentence as all other errors are."""
+"""Errors in a command line, in one sentence as all other errors are."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SAID = {
     r"^Got unexpected extra arguments? \((.*)\)$": r"too much on the command line: \1.",
     r"^Got unexpected extra argument\(s\) \((.*)\)$": r"too much on the command line: \1.",
 }
-"""What the parser says, as a pattern, and what is said instead."""
+"""Patterns of the parser's messages, each with its replacement."""
 
 
 def sentence(error: Exception) -> str:
-    """What the parser minds, and the help page that says how it is meant."""
+    """The parser's complaint in a sentence, and the help page to read."""
     context: Any = getattr(error, "ctx", None)
     told = _told(error, getattr(error, "param", None), context)
     return f"{told} See: {context.command_path} --help" if context is not None else told

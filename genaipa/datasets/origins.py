@@ -1,4 +1,4 @@
-"""Where published files are fetched from: a folder with a checkout, or a server."""
+"""Origins of published files: a folder with a checkout, or a server."""
 
 from __future__ import annotations
 

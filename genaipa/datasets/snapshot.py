@@ -43,7 +43,7 @@ class Snapshot:
 
     @property
     def folder(self) -> Path:
-        """Where the files are kept, laid out as in the repository."""
+        """The folder of the files, laid out as in the repository."""
         return workspace.cache() / self.dataset / self.commit
 
     @property

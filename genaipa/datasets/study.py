@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     @property
     def initialization(self) -> Initialization:
-        """How its experiment introduced the system."""
+        """The initialization of its experiment."""
         return EXPERIMENTS[self.experiment].initializations[0]
 
     @property

@@ -42,7 +42,7 @@ _CHARACTERS_PER_TOKEN = 3
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What a run may use, other than what it asks: nothing here changes a message."""
+    """Limits on a run's connections, retries, seconds and US dollars; none of them changes a message."""
 
     max_connections: int = 10
     max_retries: int = 5

@@ -1,4 +1,4 @@
-"""What a run will come to before it is carried out: calls, tokens, money.
+"""Estimate of a run's calls, tokens and cost before it is carried out.
 
 A task's dialogues are gone through with a length in place of each reply. The lengths of replies are assumed, so all of
 it is an estimate; the input is counted from the real messages.

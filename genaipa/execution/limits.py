@@ -49,7 +49,7 @@ class BreakerOpenError(Exception):
 
 
 class Gate:
-    """How many calls to one system may be under way: at most `most`, halved on overload, regrown one by one."""
+    """Bound on the concurrent calls to one system: at most `most`, halved on overload, regrown one by one."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -169,7 +169,7 @@ class Breaker:
 
 @dataclass
 class Limits:
-    """What one system is held to during a run."""
+    """Limits on one system during a run."""
 
     gate: Gate
     retries: int = 5
@@ -277,7 +277,7 @@ def _writable_settings(sent: object) -> dict[str, Any]:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with a stand-in for half a character.
+    """The text with a replacement for half a character.
 
     A cut reply may end in one that JSON escapes as two halves; it can't be written or sent again.
     """
@@ -289,7 +289,7 @@ def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
 
 
 def _place(error: BaseException) -> str:
-    """Where an exception was raised, for whoever writes the assistant that raised it."""
+    """File and line that raised an exception, for the author of the assistant."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name}, line {frame.lineno}"
 

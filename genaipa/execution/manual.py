@@ -55,7 +55,7 @@ class Sheet:
 
 @dataclass
 class Collected:
-    """What a collection brought."""
+    """The result of collecting replies by hand."""
 
     taken: int = 0
     known: int = 0
@@ -199,7 +199,7 @@ class ManualRun:
             elif replies:
                 current.append(line)
             elif line.strip() and not line.startswith(_ADVICE):
-                raise DataError(path, "a reply stands above the first question's line.", f"line {number}")
+                raise DataError(path, "there is a reply above the first question's line.", f"line {number}")
         lost = [label for label, key in keys.items() if key not in replies]
         if lost:
             raise DataError(path, f"the line '{_MARK} … · {lost[0]} · …' is missing; put it back above its reply.")

@@ -57,7 +57,7 @@ class RunOptions(SamplingOptions, total=False):
 
 
 def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:
-    """What a function was asked for: names, things that have one, or classes of systems."""
+    """The request and limits from a function's arguments: names, objects that have one, or classes of systems."""
     given: dict[str, Any] = {**options}
     classes = [systems] if isinstance(systems, str | type) else systems
     given["systems"] = tuple(dict.fromkeys(map(_system, classes)))

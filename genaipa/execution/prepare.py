@@ -45,7 +45,7 @@ class Ready:
 
 
 def uncounted(systems: Sequence[str]) -> str:
-    """What is said of systems whose tokens are estimated."""
+    """A note that these systems' tokens are estimated."""
     whose = "its" if len(systems) == 1 else "their"
     return f"{', '.join(systems)}: {whose} tokens can't be counted here ({tokens.estimated().label})."
 
@@ -114,7 +114,7 @@ def _instead(resolved: Resolved) -> str:
 
 
 def _known_notes(resolved: Resolved) -> list[str]:
-    """What the catalog has to say about a system before it is started."""
+    """The catalog's notes on a system before it is started."""
     entry, notes = resolved.entry, []
     if entry.retired:
         notes.append(f"{resolved.asked} was announced to retire on {entry.retired}{_instead(resolved)}.")
@@ -124,7 +124,7 @@ def _known_notes(resolved: Resolved) -> list[str]:
 
 
 def _told_notes(ready: Ready) -> list[str]:
-    """What the server has to say about a system; a NotReadyError if it no longer lists one that was to retire."""
+    """The server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
     resolved, listed = ready.resolved, ready.readiness.models
     notes = list(ready.readiness.notes)
     if resolved.entry.retired and listed is not None:

@@ -1,4 +1,4 @@
-"""What a task will ask, with a placeholder for each reply."""
+"""Preview of a task's messages, with a placeholder for each reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is asked for, and what becomes of it: a spec and its data, for a new run or for one that goes on."""
+"""The request for a run, and the prepared run that it becomes: a spec and its data, for a new or a resumed run."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
-"""What the answers of a run depend on; annotations may change without touching them."""
+"""Kinds of digests that a run's answers depend on; annotations may change without touching them."""
 
 
 class RunRequest(Sampling, frozen=True):
-    """What a user asks for, by the names of the options of `genaipa run`.
+    """A user's request, with fields named like the options of `genaipa run`.
 
     The fields from `documents` to `summary_words`, but the task, are the procedure's. Without `new`, an unfinished run
     of the same plan goes on. `offline` forbids fetching what is not here.
@@ -77,12 +77,12 @@ class PreparedRun:
 
     @property
     def workspace(self) -> Workspace:
-        """Where the run lies."""
+        """The workspace that has the run."""
         return self.task.workspace
 
     @property
     def spec(self) -> RunSpec:
-        """What is asked."""
+        """The spec of the run."""
         return self.task.spec
 
     @property
@@ -124,7 +124,7 @@ class PreparedRun:
 
 
 def digests(task: Task) -> Digests:
-    """What the replies of a run depend on: the task's data, its own file, and what answers under each system's name."""
+    """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     return replace(
         task.digests,
         systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
@@ -179,7 +179,7 @@ def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests, name: str |
         try:
             manifest = folder.manifest()
         except DataError:
-            # A damaged run is named by `genaipa runs` and `validate`; it must not stand in the way of another.
+            # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue
         same_data = all(getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH)
         if manifest.spec == spec and same_data and name in (None, manifest.name):
@@ -268,7 +268,7 @@ def _pull_missing(here: Container[str], request: RunRequest, observer: Observer)
 
 
 def _as_recorded(request: RunRequest, observer: Observer) -> RunRequest:
-    """Where nothing else is named, a system of a published study is asked what it was asked then; says so."""
+    """The request, filled in for a published system with its study's documents and questions; says so."""
     from genaipa.datasets.base import replayed
     from genaipa.systems.published import is_recorded, read_recording
 

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Outcome:
-    """How a run ended."""
+    """The outcome of a run."""
 
     status: RunStatus
     tally: Tally
     stopped: dict[str, str] = field(default_factory=dict)
     """System → why it was asked no more."""
     capped: str = ""
-    """What the spending cap left no money for; empty if it left some."""
+    """A sentence on the spending cap, if it stopped the run; else empty."""
     needed: float = 0.0
     """US dollars that the run would have come to with the call that the cap stopped."""
     elapsed: float | None = None
@@ -166,7 +166,7 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
 
 
 def _words(ready: Ready, known: SystemFacts | None) -> Words:
-    """Whose words a system's replies are, as its adapter says; one of ours that doesn't say it speaks for itself."""
+    """The author of a system's replies by its adapter's description; a shipped one without it speaks for itself."""
     if ready.system is None:
         return "own" if ready.resolved.manual else known.words if known else ""
     record = ready.resolved.record

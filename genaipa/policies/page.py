@@ -28,7 +28,7 @@ _BLOCKS = {
     *("dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"),
     *("section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", *_HEADINGS),
 }
-_BREAK = "\ue000"  # stands for <br> until blanks are tidied; for private use, so that no page means anything by it
+_BREAK = "\ue000"  # <br> until blanks are tidied; for private use, so that no page means anything by it
 _MOST_SPANNED = 100
 
 
@@ -92,7 +92,7 @@ class Page:
         return True
 
     def held(self, text: str) -> Structures:
-        """Which tables and lists of the whole page are in a text; menus (lists of links alone) don't count."""
+        """Tables and lists of the whole page that are in a text; menus (lists of links alone) don't count."""
         return _held(self._whole, text)
 
     def markdown(self) -> str:

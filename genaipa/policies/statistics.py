@@ -102,7 +102,7 @@ _SPLIT = [
 def syllables(word: str) -> int:
     """Count the syllables of an English word from its spelling.
 
-    Each group of vowels is one; a silent e is none, and some vowels that stand together are two. A part joined by a
+    Each group of vowels is one; a silent e is none, and some adjacent vowels are two. A part joined by a
     hyphen counts on its own, and a word without letters (a number) as one syllable.
     """
     return max(

@@ -56,7 +56,7 @@ class AnswerGroup:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a page holds of the answers to the questions that have an average, and sentences on what it lacks."""
+    """Answers shown on a page, of the questions that have an average, and sentences on those left out."""
 
     groups: list[AnswerGroup]
     lacking: list[str]
@@ -140,7 +140,7 @@ def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], Reco
 
 
 def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """What each of these answers scored on average, in words."""
+    """The average scores of each of these answers, in words."""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown["key"])]
     names = names_of(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()

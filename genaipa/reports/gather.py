@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Gathered:
-    """The tidy table and what stands beside it in a report.
+    """The tidy table, and the texts and facts that a report shows beside it.
 
     `statistics` are of the documents that the runs asked about, by name. `questions` (id → text, with its placeholder)
     and `categories` (id → name) are in the order of their sets. `findings` is what audits found about the runs.
@@ -88,7 +88,7 @@ def gather_scored(workspace: Workspace, sources: Sequence[Source], *, excluded: 
 
 
 def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:
-    """The same answers with what stands by these events instead of the scores that they had: no run is read anew."""
+    """The same answers with the scores in effect after these events in place of their own: no run is read anew."""
     before = gathered.frame
     wanted = {*before["answer"].cat.categories} - {""}
     given = [event for event in events if event.answer in wanted]
@@ -209,7 +209,7 @@ class _Run:
         }
 
     def _about(self, document: str, question: str) -> dict[str, Any]:
-        """What is the same for every answer to a question about a document."""
+        """The columns that every answer to a question about a document shares."""
         facts = self._facts.get((document, question))
         if facts is None:
             asked = self._inputs.question(document, question)
@@ -243,7 +243,7 @@ class _Run:
         return _yes(self._claims[line.digest])
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
-        """What was planned and has no record yet."""
+        """Rows for planned questions that have no record yet."""
         manifest = self._source.manifest
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")

@@ -61,7 +61,7 @@ _EMS = {**dict.fromkeys("fijlrtI.,:;!'|()[]-/ ", 0.33), **dict.fromkeys("mwMW%@"
 
 @dataclass(frozen=True)
 class _Layout:
-    """How wide the columns are: None for those that are as wide as their cells, else points, broken into lines."""
+    """Widths of the columns: None for one as wide as its cells, else points, broken into lines."""
 
     size: str
     points: float
@@ -129,7 +129,7 @@ _STEPS = (
     ("footnotesize", True, True, 0.0),
     ("scriptsize", True, True, 0.0),
 )
-"""What is done to make a table fit, step by step: the size; headings broken, and turned; how narrow texts may be."""
+"""Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be."""
 
 
 def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
@@ -209,19 +209,19 @@ def _height(layout: _Layout, body: Cells, note: str) -> float:
 
 
 def _ems(text: str) -> float:
-    """How wide a text is, by the size of its letters."""
+    """The width of a text, by the size of its letters."""
     short = _OVERALL.sub(lambda found: "10Mal" if found["ten"] else "Mal", text)
     return sum(_EMS.get(sign, 0.72 if sign.isupper() else 0.52 if sign.isascii() else 0.8) for sign in short)
 
 
 def _number_ems(cell: str) -> float:
-    """How wide a number is: signs of a formula are wider than those of a text."""
+    """The width of a number: signs of a formula are wider than those of a text."""
     power = _POWER.match(cell)
     return _ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
 
 
 def _parts(text: str) -> list[str]:
-    """What of a text can't be broken."""
+    """The pieces of a text that can't be broken."""
     return [part for word in text.split() for part in _BREAKS.split(word)]
 
 
@@ -264,7 +264,7 @@ def _escaped(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """A note: what stands between backticks is set as code."""
+    """A note in LaTeX, with text between backticks set as code."""
     return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _formulas(text))
 
 

@@ -40,7 +40,7 @@ def notable(gathered: Gathered) -> list[str]:
 
 
 def _lacking(statuses: Table) -> list[str]:
-    """What is missing from averages because it was not answered or not scored."""
+    """Sentences on answers missing from averages: failed, not asked or not scored."""
     total = statuses.data.select_dtypes("number").sum()
     sentences = []
     for status, meaning in _LACKS.items():
@@ -59,7 +59,7 @@ def _unscored(frame: pd.DataFrame) -> list[str]:
 
 
 def _mixed(frame: pd.DataFrame) -> list[str]:
-    """Where a published score and scores of analysts are averaged with each other."""
+    """Sentences on averages that mix published scores with analysts' scores."""
     counted = frame[frame["counted"]]
     units = counted.groupby(["system", "experiment", "document", "question"], observed=True)["unit"].nunique()
     mixed = units[units > 1].groupby("system", observed=True).size()
@@ -80,7 +80,7 @@ def _reworded(gathered: Gathered) -> list[str]:
 
 
 def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
-    """How much of the tidy table the audit leaves out, or would have left out, and for what."""
+    """Sentences on the answers that the audit excludes, or would have excluded, and why."""
     touched = frame[frame["excluded"] != ""]
     if touched.empty:
         return []

@@ -1,7 +1,7 @@
 """A report as one HTML file that needs nothing but itself: no script, no font, no picture from anywhere else.
 
 Whatever a system, a document or a person has said is text here, never markup: the template escapes all it is given,
-figures stand in the page as images, and a policy in its head forbids whatever would load or run something.
+figures are embedded in the page as images, and a policy in its head forbids whatever would load or run something.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LONG = 24
 PRINTED = 100
 """Rows above which a table is not printed."""
 MOST = 2000
-"""Rows of a table that stand in the page; the rest is in its CSV file."""
+"""Rows of a table shown in the page; its CSV file has all."""
 _PIXELS = 1.75
 """Pixels of a screen for a point of a figure, whose letters are sized for print."""
 _FEW = 3
@@ -114,7 +114,7 @@ def _title(systems: Sequence[str]) -> str:
 
 
 def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
-    """What the report is about, at a glance."""
+    """The facts of the report at a glance: term and value."""
     frame = gathered.frame
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
@@ -140,7 +140,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
 
 
 def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], answers: Answers) -> dict[str, Any]:
-    """A chapter with its figures first; a table that is a figure's own, or stands at the top, is not shown twice."""
+    """A chapter with its figures first; a table that is a figure's own, or is shown at the top, is not shown twice."""
     elsewhere = {figure.table.name for figure in chapter.figures} | ({report.key.name} if report.key else set())
     return {
         "name": chapter.name,

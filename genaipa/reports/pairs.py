@@ -53,7 +53,7 @@ def _means(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _among(rows: pd.DataFrame, others: pd.DataFrame) -> pd.Series:
-    """Which rows are about a system and question that the others have as well."""
+    """True for rows about a system and question that the others have as well."""
     names = pd.MultiIndex.from_frame(rows[["system", "question"]].astype("str"))
     there = names.isin(pd.MultiIndex.from_frame(others[["system", "question"]].astype("str")))
     return pd.Series(there, index=rows.index)

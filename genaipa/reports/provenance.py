@@ -1,4 +1,4 @@
-"""What went into a report: its runs, the models as served, the texts, and how each can be told from any other."""
+"""Provenance of a report: its runs, the models as served and the texts, each with its digest."""
 
 from __future__ import annotations
 
@@ -106,18 +106,18 @@ def texts(gathered: Gathered) -> Table:
                 },
             )
     data = _frame([found[key] for key in sorted(found)], ("document",))
-    note = "The digest is the beginning of the SHA-256 of the text. A document that stands here twice had two texts."
+    note = "The digest is the beginning of the SHA-256 of the text. A document listed twice had two texts."
     return Table("texts", "The texts", note, data, {"license": "licence"})
 
 
 def _frame(rows: list[dict[str, Any]], least: tuple[str, ...]) -> pd.DataFrame:
-    """The rows, without the columns in which nothing stands."""
+    """The rows, without empty columns."""
     data = pd.DataFrame(rows, columns=None if rows else list(least))
     return data[[name for name in data.columns if (data[name] != "").any() or name in least]]
 
 
 def manifest_of(gathered: Gathered) -> dict[str, Any]:
-    """What went into a report, for machines: digests of every run's files, of the scores, and versions."""
+    """Provenance of a report for machines: digests of every run's files, of the scores, and versions."""
     return {
         "genaipa": genaipa.__version__,
         "versions": versions(),

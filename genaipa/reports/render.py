@@ -135,7 +135,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
 
 
 def prose(text: str) -> str:
-    """A note as HTML: escaped, and what stands between backticks as code."""
+    """A note as HTML: escaped, and text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 

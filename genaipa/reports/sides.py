@@ -121,7 +121,7 @@ def _wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
 
 
 def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
-    """What the two don't share, and the documents and questions that they do."""
+    """Sentences on what the two don't share, and the documents and questions that they do."""
     said = _only(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
     documents = first.texts.keys() & second.texts.keys()
     changed = {document for document in documents if first.texts[document] != second.texts[document]}

@@ -107,7 +107,7 @@ class Table:
 
 
 def metric_formats(frame: pd.DataFrame) -> dict[str, str]:
-    """How averages of the metrics of a tidy table are written."""
+    """Number formats of the averages of a tidy table's metrics."""
     return dict.fromkeys(metrics_of(frame), "+.2f")
 
 

@@ -112,7 +112,7 @@ def tidy(
     """The tidy table from two sets of columns.
 
     `answers` has one entry per answer, failure, question not asked and published score, `scores` one per score or
-    adjudication that stands, found by its `answer`, with values of the `rubric`. A published score brings its own
+    adjudication in effect, found by its `answer`, with values of the `rubric`. A published score brings its own
     values. `excluded` counts what an audit found as well. `orders` is the order of a column's values where it is not
     that of the alphabet (the questions of a set).
     """

@@ -120,7 +120,7 @@ def _earlier(folder: Path) -> list[str]:
 
 
 def selection_of(folder: Path) -> list[str] | None:
-    """What the report in this folder was asked about; None if there is none, or it doesn't say."""
+    """The selection that the report in this folder was made of; None if there is no report, or it doesn't say."""
     try:
         known: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError):

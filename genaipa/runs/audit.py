@@ -1,4 +1,4 @@
-"""What an import found wrong with the data that a run was made of: `audit.csv` in the run folder.
+"""Findings of an import about the data that a run was made of: `audit.csv` in the run folder.
 
 A finding says where it was seen and why, and whether analyses leave something out because of it. The answers and
 scores themselves stay as they were found.
@@ -58,7 +58,7 @@ def read_audit(path: Path) -> list[Finding]:
 
 
 def audit_of(folder: RunFolder) -> list[Finding]:
-    """What was found about the data of this run; empty for a run that was not imported."""
+    """The findings about this run's data; empty for a run that was not imported."""
     return read_audit(folder.path / AUDIT)
 
 

@@ -21,13 +21,13 @@ _PURPOSES: dict[Kind, tuple[Purpose, Purpose]] = {
     "summary": ("summary-request", "answer"),
     "acknowledgement": ("introduction", "acknowledgement"),
 }
-"""What the question and the reply of each kind of record are for."""
+"""The roles of the question and the reply of each kind of record."""
 
 
 def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
     """The messages up to and with this record: introduction, turns before it, what was asked, the reply if any.
 
-    `offsets` is where the latest record of each key stands (`folder.seen`): of all texts, only those of this
+    `offsets` are the byte offsets of the latest record of each key (`folder.seen`): of all texts, only those of this
     conversation are read.
     """
     begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
@@ -52,7 +52,7 @@ def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> li
 
 
 def _turn(record: Record, reply: str | None) -> list[Message]:
-    """What a record asked, and the reply unless it is None."""
+    """The messages of a record, and the reply unless it is None."""
     asking, replying = _PURPOSES[record.kind]
     asked = Message("user", record.asked, asking)
     return [asked] if reply is None else [asked, Message("assistant", reply, replying)]

@@ -46,7 +46,7 @@ CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 _COPY = ".manifest.json"
 _LONGEST_NAME = 200
-"""Bytes; file systems take 255, and the time stands before it."""
+"""Bytes; file systems take 255, and the time precedes it."""
 
 T = TypeVar("T", bound="RecordHead | Record")
 
@@ -112,7 +112,7 @@ class RunFolder:
             return False
 
     def manifest(self) -> Manifest:
-        """What the run is, from the copy where the file is damaged; a DataError if that can't be read either.
+        """The manifest, from its copy where the file is damaged; a DataError if that can't be read either.
 
         It is also a DataError if the file was written by a newer genaipa.
         """
@@ -295,7 +295,7 @@ class RunFolder:
         return tally, offsets
 
     def state(self) -> tuple[Manifest, Tally]:
-        """How far the run is: its manifest, with a status that is no longer true put right, and its counts."""
+        """The manifest, with an outdated status put right, and the run's counts."""
         manifest = self.manifest()
         tally, _ = self.seen()
         if manifest.status == "running" and not self.is_held():
@@ -322,7 +322,7 @@ class RunFolder:
             yield record
 
     def conversations(self) -> Iterator[ConversationRecord]:
-        """How each conversation began."""
+        """The records of how each conversation began."""
         for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord):
             yield conversation
 

@@ -1,4 +1,4 @@
-"""What a run was asked with: its documents, questions, annotated answers, and how its conversations began.
+"""Inputs of a run: its documents, questions, annotated answers, and how its conversations began.
 
 A document that the workspace still holds with the same text is taken from there, with what has been noted about it
 since; else the run's own copies are used. Everything is read when it is first needed, and kept.
@@ -103,7 +103,7 @@ class Inputs:
         return next((q for q in asked.questions if q.id == question), None) if asked else None
 
     def wording(self, record: Record) -> str:
-        """What a record was asked, as the question set words it, the company filled in.
+        """The record's question as the question set words it, the company filled in.
 
         Not as the system was asked it: numbering or quotes that one study put around a question for one system would
         tell an analyst whose answer it is. The record's own text where the run's copy of the set lacks the question.
@@ -195,7 +195,7 @@ class Inputs:
 
 
 def _span(text: str, end: int, said: str) -> tuple[int, int] | None:
-    """Where in a text the part stands that goes on from `end` and that a message says, with words around it."""
+    """Start and end of the part of a text that continues at `end` and that a message contains, among other words."""
     start = end + len(text[end:]) - len(text[end:].lstrip())
     for characters in _BEGINNINGS:
         at = said.find(text[start : start + characters])

@@ -31,7 +31,7 @@ class Damage(NamedTuple):
 
 
 def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld: bool) -> str:
-    """What is wrong with a record, empty if nothing is; `documents` are the run's, name → digest.
+    """The flaw of a record, in words; empty if it has none. `documents` are the run's, name → digest.
 
     In a packed run texts may be `withheld`; what is not there can't be checked.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
     """A message, in which the text that it carries is stored once.
 
-    `carries` is where that text stands in the content, and `margins` the blanks around it, which the content may lack.
+    `carries` is the position of that text in the content, `margins` the blanks around it, which the content may lack.
     """
 
     role: Role

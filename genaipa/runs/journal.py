@@ -72,7 +72,7 @@ def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
 
 
 def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
-    """The records at these byte offsets; a RunError for an offset at which no record of this kind stands."""
+    """The records at these byte offsets; a RunError for an offset without a record of this kind."""
     decode = msgspec.json.Decoder(kind).decode
     with path.open("rb") as file:
         found = []

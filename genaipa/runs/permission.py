@@ -1,4 +1,4 @@
-"""What of a run may be passed on: decided by the licenses of its texts, and by whose words its systems' replies are.
+"""Permission to pass on a run, by the licenses of its texts and the authors of its systems' replies.
 
 A pack and the page of a report ask here, so that a text that one leaves out is not in the other.
 """
@@ -27,7 +27,7 @@ def may_be_passed_on(license: str) -> bool:  # noqa: A002 - what it is called in
 
 
 class Permission:
-    """What of one run may be passed on.
+    """The texts and replies of one run that may be passed on.
 
     `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
     asked may not be.
@@ -70,7 +70,7 @@ def free_questions(path: Path) -> bool:
 
 
 def whose_words(manifest: Manifest, system: str) -> Words:
-    """Whose words the replies of a system of this run are; empty where nothing says it.
+    """The author of the replies of a system of this run; empty where nothing says it.
 
     Under whatever name it was asked: what counts is what the run notes of the system, and in the manifest of an
     earlier genaipa, which doesn't note it, what the name stood for.

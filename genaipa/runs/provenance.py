@@ -1,4 +1,4 @@
-"""Where a run comes from: versions, commit and whether the working tree was changed."""
+"""Provenance of a run: versions, commit and whether the working tree was changed."""
 
 from __future__ import annotations
 

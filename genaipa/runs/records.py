@@ -1,6 +1,6 @@
-"""What a run is made of: the spec that it follows and the records that it leaves.
+"""The spec of a run and the records that it leaves.
 
-Everything here is plain data, and stands in the run folder as JSON under the same names.
+Everything here is plain data, and is written to the run folder as JSON under the same names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
 
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
     first question is 1) of each shuffled set. All fields from `documents` to `experiment` but the first are for the
-    procedure; any other task decides by itself. The sampling options stand beside the others, at the end.
+    procedure; any other task decides by itself. The sampling options come last.
     """
 
     systems: tuple[str, ...]
@@ -82,7 +82,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
-    the environment, in whose place stands `[key]`.
+    the environment, replaced by `[key]`.
 
     Records of any `task` but the procedure are told apart by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
@@ -166,7 +166,7 @@ class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SystemFacts(msgspec.Struct, omit_defaults=True):
-    """What is known about one system of a run; `words` says whose words its replies are."""
+    """Facts about one system of a run; `words` is the author of its replies."""
 
     model: str
     words: Words = ""
@@ -180,7 +180,7 @@ class SystemFacts(msgspec.Struct, omit_defaults=True):
 
 
 class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which text was used under a document's name."""
+    """The text used under a document's name."""
 
     digest: str
     company: str
@@ -193,7 +193,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """What a run notes of a document."""
+        """The facts of a document that a run keeps."""
         about = document.about
         return cls(
             digest=document.digest,
@@ -208,7 +208,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Digests(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a run was begun with: name → SHA-256, and for a system its full name (with its file's SHA-256, if any)."""
+    """Digests of a run's inputs: name → SHA-256, and for a system its full name (with its file's SHA-256, if any)."""
 
     prompts: dict[str, str]
     documents: dict[str, str]

@@ -1,4 +1,4 @@
-"""What is known of texts that a run folder lacks because they may not be passed on: `withheld.json` of a packed run."""
+"""Facts about texts that a packed run lacks because they may not be passed on: its `withheld.json`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Withheld(msgspec.Struct, frozen=True):
 
 
 def withheld(folder: RunFolder) -> Withheld:
-    """What a run folder knows of the texts that it lacks; nothing for one that lacks none."""
+    """The facts about texts that a run folder lacks; empty for one that lacks none."""
     path = folder.path / WITHHELD
     if not path.is_file():
         return Withheld()

@@ -50,7 +50,7 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """Where the folder is."""
+        """The run's folder."""
         return self.folder.path
 
     @property
@@ -60,7 +60,7 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
-        """How far it is: complete, partial, capped, interrupted, waiting (for replies by hand), or running."""
+        """The run's status: complete, partial, capped, interrupted, waiting (for replies by hand), or running."""
         return self.folder.state()[0].status
 
     def answers(self) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Which runs a command is about: by their names, by a part of one, or by a system for all of its runs."""
+"""Selection of runs by their names, by a part of one, or by a system for all of its runs."""
 
 from __future__ import annotations
 

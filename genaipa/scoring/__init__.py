@@ -1,1 +1,1 @@
-"""What analysts make of answers: the rubric, the evidence, the scores and how they agree."""
+"""Scoring: the rubric, the evidence, the store of scores, M_all and the analysts' agreement."""

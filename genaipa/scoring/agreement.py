@@ -1,4 +1,4 @@
-"""How far analysts agree: Krippendorff's alpha, percent agreement, and who scores more kindly than the others.
+"""Agreement between analysts: Krippendorff's alpha, percent agreement, and each analyst's severity.
 
 An answer counts here once two analysts have scored it. Scores of machines and of people are measured together only
 if they are handed over together.
@@ -29,7 +29,7 @@ T = TypeVar("T")
 CONFIDENCE = 0.95
 RESAMPLES = 1000
 _TWO = 2
-"""How many scores can be compared."""
+"""Number of scores that can be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Alpha:
 
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
-    """How far analysts agree on one metric.
+    """Agreement between analysts on one metric.
 
     `agreement` is the share of pairs of scores with equal values (0 to 1), and `difference` how far the two values of
     a pair are apart (0 to 2), both averaged over the answers; None where no answer has two scores.
@@ -80,7 +80,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
-    """How an analyst's values differ from the mean of the others' on the same answers: above 0 is more lenient.
+    """An analyst's mean difference from the others' values of the same answers: above 0 is more lenient.
 
     `lenient` is that difference by metric, `overall` over all metrics. `drift` is how much it grew from the earlier
     half of these answers to the later (a middle one counts as later), and `overall_drift` the same over all metrics;
@@ -111,7 +111,7 @@ class Agreement:
 
 
 def measure(scores: Iterable[Event], rubric: Rubric, *, seed: int = 0, most: int = 20) -> Agreement:
-    """How far the analysts of these standing scores agree; events other than independent scores are left out.
+    """Agreement between the analysts of these scores in effect; events other than independent scores are left out.
 
     `seed` decides the resampling, and `most` is how many of the answers that differ are listed.
     """
@@ -142,7 +142,7 @@ class _Table:
     order: NDArray[np.int64]
 
     def counts(self) -> NDArray[np.int64]:
-        """How many analysts gave each value: answers, metrics, values."""
+        """Number of analysts who gave each value: answers, metrics, values."""
         import numpy as np
 
         return np.stack([(self.ranks == rank).sum(axis=1) for rank in range(len(self.scale))], axis=-1)
@@ -179,7 +179,7 @@ def _numbered(names: Iterable[T]) -> tuple[list[T], list[int]]:
 
 
 def _apart(scale: Floats) -> Floats:
-    """How far any two values are apart."""
+    """The distances between any two values."""
     import numpy as np
 
     return np.abs(np.subtract.outer(scale, scale))
@@ -244,7 +244,7 @@ def _on_metric(counts: NDArray[np.int64], scale: Floats, seed: list[int]) -> Met
 
     if not len(counts):
         return MetricAgreement(Alpha(None, reason="no answer has been scored by two analysts"), None, None)
-    # Few patterns of counts stand for many answers. As one number each, they are found quickly.
+    # Many answers share few patterns of counts. As one number each, they are found quickly.
     places = (counts.max() + 1) ** np.arange(len(scale))
     _, where, often = np.unique(counts @ places, return_index=True, return_counts=True)
     patterns = counts[where]

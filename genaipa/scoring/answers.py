@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Where an answer was given: the run, the parts of its key in it, and the byte `offset` of its record.
+    """One place of an answer: the run, the parts of its key in it, and the byte `offset` of its record.
 
     `category` is the question's, empty where the run's copy of the questions lacks it.
     """
@@ -262,7 +262,7 @@ class Pool:
 
     @property
     def left_out(self) -> str:
-        """How many answers the audit excludes, as a sentence; "" if none."""
+        """A sentence on the number of answers that the audit excludes; "" if none."""
         count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
         if not count:
             return ""

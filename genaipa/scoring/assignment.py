@@ -1,4 +1,4 @@
-"""Who still has to score what: the answers that need scores, the analysts who gave them, and where scores differ.
+"""Assignment of answers to analysts: the scores still needed, who gave the others, and where they differ.
 
 Counted once when the desk opens, then kept up to date score by score, so that the next answer is found at once among
 100,000.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a study is scored.
+    """The settings of a study's scoring.
 
     `per_answer` is the number of analysts per answer: 1.2 means one, and a second for a sample of 20 %. `seed` decides
     the sample and the orders. A new analyst begins with `calibration` answers that one of the `reference` analysts has
@@ -161,7 +161,7 @@ class Coverage:
         return len(self._wanted)
 
     def given_to(self, digest: str) -> int:
-        """How many scores an answer has."""
+        """The number of scores of an answer."""
         return self._given.get(digest, 0)
 
     def asked_of(self, analyst: str) -> set[str]:

@@ -36,7 +36,7 @@ class Link(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a database says of its log: how many events it has, and the digest of the last one.
+    """The state of a database's log: its number of events, and the digest of the last one.
 
     `begun` is when the chain was begun, `before` how many events were there already.
     """
@@ -48,7 +48,7 @@ class State(NamedTuple):
 
 
 class Verified(msgspec.Struct, frozen=True):
-    """What reading a whole log came to: `breaks` says where it is not as it was written, one sentence each.
+    """The result of reading a whole log: `breaks` has a sentence for each event that is not as it was written.
 
     An archive of before there were digests has none, and nothing to check: all of it is empty.
 
@@ -117,7 +117,7 @@ def _breaks(here: Link, before: str) -> Iterator[str]:
     if not here.digest:
         yield f"{named} was written by something else than this genaipa: it has no digest."
     elif here.digest != link(before, here.event):
-        yield f"{named} or what stands before it is not as it was written."
+        yield f"{named} or the one before it is not as it was written."
     try:
         event = _decode(here.event)
     except msgspec.DecodeError:

@@ -63,7 +63,7 @@ class CurrentScores:
 
     @property
     def seen(self) -> int:
-        """How many events are in the view: whatever was derived from it is valid until there are more."""
+        """The number of events in the view: anything derived from it is valid until there are more."""
         return len(self._log)
 
     def events(self, seen: int = 0) -> list[Event]:

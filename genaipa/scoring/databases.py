@@ -20,7 +20,7 @@ VARIABLE = "GENAIPA_DATABASE_URL"
 
 _SQLITE = "sqlite:///"
 _WAIT_SECONDS = 30
-"""How long a writer waits for its turn before it gives up."""
+"""Seconds that a writer waits for its turn."""
 _REMEDIES = {
     "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
     "readonly": "the file and its folder have to be writable.",
@@ -28,7 +28,7 @@ _REMEDIES = {
     "locked": "another program is writing to it; close that and try again.",
     "full": "make room and try again.",
 }
-"""What SQLite says, in part → what to do."""
+"""Part of an SQLite error → remedy."""
 
 
 def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
@@ -99,7 +99,7 @@ def _sqlite(path: Path) -> Engine:
             raise DataError(path, f"can't be made ({error.strerror}).") from None
     engine = sqlalchemy.create_engine(
         sqlalchemy.URL.create("sqlite", database=str(path)),
-        # Transactions begin where `_writing` says so; a statement outside one stands alone.
+        # Transactions begin where `_writing` says so; a statement outside one is its own.
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
         hide_parameters=True,
     )
@@ -171,7 +171,7 @@ def _postgresql(url: str) -> tuple[Engine, str]:
 
 
 def failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
-    """What a driver says, with the remedy where it is known, and never with the password."""
+    """A driver's error as ours, with the remedy where it is known, and never with the password."""
     reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
     if any(str(secret) in reason for secret in secrets if secret):

@@ -113,7 +113,7 @@ def problems(path: Path, people: People) -> Iterator[DataError]:
                 problem = f"'{clipped(name)}' is not a name; write one line without blanks around it."
                 yield DataError(path, problem, entry)
             if _same(name) in seen:
-                yield DataError(path, f"'{clipped(name)}' stands twice; take one out.", entry)
+                yield DataError(path, f"'{clipped(name)}' appears twice; take one out.", entry)
             seen.add(_same(name))
 
 

@@ -56,7 +56,7 @@ def _guard(connection: Connection) -> None:
 
 
 STEPS: tuple[Step, ...] = (
-    # 1: an event is kept whole, as the JSON of `events.Event`; beside it stand only the columns that it is found by.
+    # 1: an event is kept whole, as the JSON of `events.Event`; the other columns are for finding it.
     (
         "CREATE TABLE score_events (seq {number}, id TEXT NOT NULL UNIQUE, answer TEXT NOT NULL, event TEXT NOT NULL)",
         "CREATE INDEX score_events_answer ON score_events (answer)",
@@ -68,7 +68,7 @@ STEPS: tuple[Step, ...] = (
         # `until` is in seconds since 1970.
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
     ),
-    # 2: the chain of digests (see `chain.py`), and the refusal to change what stands. An event that an older genaipa
+    # 2: the chain of digests (see `chain.py`), and the refusal to change events. An event that an older genaipa
     # adds, which had the database open meanwhile, has an empty digest. A draft knows after which event it was kept.
     (
         "ALTER TABLE score_events ADD COLUMN digest TEXT NOT NULL DEFAULT ''",
@@ -89,11 +89,11 @@ _TYPES = {
     "sqlite": {"number": "INTEGER PRIMARY KEY", "seconds": "REAL"},
     "postgresql": {"number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "seconds": "DOUBLE PRECISION"},
 }
-"""What the databases call differently: a number that counts rows up, and a time."""
+"""Types that the databases name differently: a number that counts rows up, and a time."""
 
 
 def version(connection: Connection) -> int:
-    """How many steps the database has taken."""
+    """The number of steps that the database has taken."""
     import sqlalchemy
 
     if not sqlalchemy.inspect(connection).has_table("score_schema"):

@@ -1,4 +1,4 @@
-"""Where scores are kept: a log of events that only grows, drafts, and who has which answer on their screen.
+"""The store of scores: an append-only log of events, drafts, and who has which answer on their screen.
 
 A SQLite file in the workspace, or a PostgreSQL server that many desks share. What a method here has returned from is
 on disk. Writers take turns, in this process and across processes, so that the numbers of events become visible in
@@ -184,7 +184,7 @@ class Store:
         _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
 
     def chained(self) -> chain.State | None:
-        """What the database says of its log of events; None for an archive of before there were digests."""
+        """The state of the event log; None for an archive from before there were digests."""
         with self._reading() as connection:
             return _state(connection) if schema.version(connection) >= schema.CHAINED else None
 
@@ -234,7 +234,7 @@ class Store:
             )
 
     def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
-        """What this analyst left unfinished of this answer."""
+        """This analyst's unfinished score of this answer."""
         only = {"analyst": analyst, "answer": answer, "kind": kind}
         with self._reading() as connection:
             text = _run(connection, _DRAFT, only).scalar()

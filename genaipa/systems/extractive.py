@@ -284,7 +284,7 @@ class Index:
         return [self.sentences[position] for position in sorted(chosen)]
 
     def _share(self, asked: list[str], position: int) -> float:
-        """How much of the question a sentence has: 0 to 1, rare words counting more."""
+        """The share of the question that a sentence has: 0 to 1, rare words counting more."""
         found = sum(self._rarity(word) for word in asked if word in self._found_by[position])
         return found / sum(map(self._rarity, asked))
 

@@ -57,7 +57,7 @@ class Provider:
     """Environment variable of the address."""
     default_address: str = ""
     ends: str = ""
-    """What an address of this protocol ends in, such as `/v1`."""
+    """The end of an address of this protocol, such as `/v1`."""
 
     hosted: bool = False
     """Run by the vendor: genai-prices may know prices and contexts of its models."""

@@ -62,7 +62,7 @@ def pull_command(system: str) -> str:
 
 
 def recording_path(system: str) -> Path:
-    """Where the recording of a system is kept."""
+    """The path of a system's recording."""
     return pulled() / f"{system}.json"
 
 

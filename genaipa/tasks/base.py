@@ -43,7 +43,7 @@ class Call:
     """Id of the conversation, unique in the run; empty for one that all calls of the task and system share."""
     mode: ConversationMode = "independent"
     order: tuple[str, ...] = ()
-    """What is asked in the conversation, in this order, for the record of how it began."""
+    """Keys of the questions of the conversation, in order, for the record of how it began."""
     turn: int = 1
     digest: str = ""
     """SHA-256 of the document that is asked about: part of the answer's identity; a cache is told by it."""
@@ -61,7 +61,7 @@ class Call:
 
 
 class Reading(NamedTuple):
-    """What a task reads in a reply without a person: its prediction, and a score between 0 and 1 (None for none)."""
+    """A task's reading of a reply without a person: its prediction, and a score between 0 and 1 (None for none)."""
 
     prediction: str
     score: float | None = None
@@ -89,21 +89,21 @@ class Target:
     begun: Callable[[str], Sequence[Message] | None] = _nothing
     """The messages with which this conversation began; None if it has not begun. It goes on as it began."""
     memory: dict[str, Any] = field(default_factory=dict)
-    """What a task keeps for this system."""
+    """The task's own data about this system."""
 
     def count(self, text: str, name: str = "") -> int:
         """Tokens of a text, as the system counts those of the task's text of that name."""
         return self.counter(name).count(text)
 
     def counter(self, name: str) -> Counter:
-        """How the system counts texts like the task's text of that name."""
+        """The system's token counter for texts like the task's text of that name."""
         return self.counters.get(name) or next(iter(self.counters.values()))
 
 
 class Task(ABC):
-    """What is asked in a run. Made of the run's spec; `dialogues` is all that a task has to bring.
+    """The questions of a run and their conversations. Made of the run's spec; a subclass only needs `dialogues`.
 
-    The shipped ones stand in `tasks/catalog.py`; a package brings its own by an entry point in the group
+    The shipped ones are listed in `tasks/catalog.py`; a package brings its own by an entry point in the group
     `genaipa.tasks`, a user by `--task module:Class`.
     """
 
@@ -123,7 +123,7 @@ class Task(ABC):
 
     @property
     def digests(self) -> Digests:
-        """What the replies depend on, besides the system and the task's own file: a run goes on only with the same."""
+        """Digests of the replies' inputs, besides the system and the task's file: a run goes on only with the same."""
         return Digests({}, {}, {}, {})
 
     @property
@@ -147,7 +147,7 @@ class Task(ABC):
         return {}
 
     def planned(self) -> int:
-        """How many answers are wanted of each system."""
+        """The number of answers wanted of each system."""
         every = (call for dialogue in self.dialogues(Target("")) for call in walk(dialogue, lambda call: call.assumed))
         return sum(call.kind == "answer" for call in every)
 
@@ -160,7 +160,7 @@ class Task(ABC):
         return self.dialogues(target), 1
 
     def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can
-        """What a reply says, if the task can tell; None leaves it to people."""
+        """The task's reading of a reply; None leaves it to people."""
         return None
 
 

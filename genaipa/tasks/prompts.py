@@ -36,7 +36,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 }
 INCLUDED = ("rules",)
 _CARRIED = ("text", "question")
-"""What a message is sent for: a template that leaves it out is a mistake."""
+"""Variables that messages are sent for: a template that leaves its own out is a mistake."""
 _SAMPLE: dict[str, Any] = {
     "company": "ACME",
     "subject": "the privacy policy of ACME",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """A message of an introduction and the acknowledgement that stands for the system's reply to it."""
+    """A message of an introduction and the acknowledgement in place of the system's reply to it."""
 
     name: str
     message: Message
@@ -70,7 +70,7 @@ class Script:
         return tuple(steps)
 
     def introduction(self, initialization: Initialization, summary: str = "") -> tuple[Step, ...]:
-        """How a conversation that will be questioned begins; `summary` for the two initializations that need one."""
+        """First messages of a conversation to be questioned; `summary` for the two initializations that need one."""
         if initialization == "company-name":
             return self._company_steps
         if initialization == "document":
@@ -80,7 +80,7 @@ class Script:
         return (self._step("(introduction)", message),)
 
     def summary_introduction(self, initialization: Initialization) -> tuple[Step, ...]:
-        """How the conversation that writes the summary begins."""
+        """The first messages of the conversation that writes the summary."""
         return self._document_steps if initialization == "summary-of-document" else ()
 
     @cached_property

@@ -136,7 +136,7 @@ def in_words(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
 
 
 def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric) -> dict[str, Any]:
-    """How a calibration score lies beside the reference analyst's, metric by metric in the rubric's words."""
+    """A calibration score beside the reference analyst's, metric by metric in the rubric's words."""
     assert mine.values is not None
     assert reference.values is not None
     return {
@@ -207,7 +207,7 @@ def _tone_of_reference(reference: Reference) -> str:
 
 
 def _resolved(reference: Reference, evidence: Evidence) -> str:
-    """What a reference resolves to in the document, in words; empty where that says nothing."""
+    """The section that a reference resolves to, in words; empty where that says nothing."""
     if reference.outside:
         if reference.split:
             return ""
@@ -242,7 +242,7 @@ def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[Evi
 
 
 def _on_quotations(evidence: Evidence) -> list[EvidenceLine]:
-    """How many quotations are word for word, and each that is not."""
+    """Lines on quotations: how many are word for word, and each that is not."""
     quotations = evidence.quotations
     literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
     lines = []
@@ -264,7 +264,7 @@ def _on_quotations(evidence: Evidence) -> list[EvidenceLine]:
 
 
 def _on_references(evidence: Evidence) -> list[EvidenceLine]:
-    """What each reference resolves to, and how many passages of the annotated answer they cover."""
+    """Lines on references: each with its section, and how many passages of the annotated answer they cover."""
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 CELL = "results cell"
-"""Where the session keeps which cell of the heat map was chosen."""
+"""Session key of the chosen cell of the heat map."""
 ANSWER = "results answer"
-"""Where the session keeps which of its answers was chosen."""
+"""Session key of the chosen answer of that cell."""
 ANSWERS = "results answers"
 """The key of the list of answers behind a cell."""
 _SHORT = {"completeness": "complete"}
@@ -102,7 +102,7 @@ def columns(found: View) -> dict[str, str]:
 
 
 def basis(rows: Rows) -> str:
-    """What the n of a row counts."""
+    """The unit that the n of a row counts."""
     return "documents" if rows == "question" else "questions"
 
 

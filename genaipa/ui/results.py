@@ -199,7 +199,7 @@ class AnswerScores:
 
 
 class View:
-    """What the filters leave: the report's tables of it, and the answers behind them.
+    """The filtered results: the report's tables, and the answers behind them.
 
     `hidden` answers are never listed, and those of them that have scores are in none of the tables (`left_out`).
     """
@@ -220,7 +220,7 @@ class View:
 
     @property
     def bounds(self) -> Bounds:
-        """Where the bands begin, as in a report that was not told otherwise."""
+        """The bands' limits, as in a report with its defaults."""
         return self._snapshot.gathered.rubric.bands
 
     @cached_property
@@ -324,7 +324,7 @@ def _chosen(frame: pd.DataFrame, choice: Choice) -> Any:
 
 
 def _counted(frame: pd.DataFrame, choice: Choice) -> pd.Series[bool]:
-    """Which rows the averages take. `frame` counts what the audit excluded."""
+    """True for the rows that the averages take. `frame` counts the answers that the audit excluded."""
     given = choice.scores
     if given.role in ("human", "machine"):
         counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == given.name)

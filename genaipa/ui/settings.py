@@ -13,7 +13,7 @@ VARIABLE = "GENAIPA_DESK"
 
 
 class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a study is scored at the desk.
+    """Settings of a study's scoring at the desk.
 
     `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace. With
     `excluded`, answers that an audit excludes from analyses are scored too. The others are as in `assignment.Plan`.

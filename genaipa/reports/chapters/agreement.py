@@ -1,4 +1,4 @@
-"""How far the analysts of the scores agree (paper, section 5)."""
+"""Agreement between analysts (paper, section 5)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _draw(data: pd.DataFrame) -> Canvas:
     axes = drawn.subplots()
     for alpha, name in _LINES.items():
         axes.axvline(alpha, color=style.FAINT, linewidth=0.7, linestyle="-" if alpha == 0 else (0, (4, 2)), zorder=0)
-        # The two customary bounds stand close together.
+        # The two customary bounds are close together.
         side: dict[str, Any] = {"ha": "center"} if alpha == 0 else {"ha": "right" if name == "0.667" else "left"}
         axes.annotate(
             name, (alpha, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",

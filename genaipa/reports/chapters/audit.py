@@ -1,4 +1,4 @@
-"""What audits of imported data found."""
+"""Findings of the audits of imported data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LISTED = (
 
 
 def by_kind(findings: Sequence[Finding]) -> Table:
-    """How often each kind of finding was made, and how many answers and scores are left out because of it."""
+    """Counts of each kind of finding, and of the answers and scores left out because of it."""
     kinds = sorted({finding.kind for finding in findings})
     left_out = Counter((finding.kind, finding.excludes) for finding in findings)
     data = pd.DataFrame(
@@ -66,7 +66,7 @@ def listed(findings: Sequence[Finding]) -> Table:
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
-    """What the audits found, by kind and one by one."""
+    """The chapter on the audits' findings, by kind and one by one."""
     return Chapter(
         "audit",
         "What the audit found",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _WAYS = ("quality", "recall")
 _ABREAST = 3
-"""Systems that stand side by side."""
+"""Systems side by side."""
 _FOOT = 0.6
 """Inches of the axis and the legend."""
 _LEAST = 20
@@ -48,7 +48,7 @@ def by_question(frame: pd.DataFrame) -> Table:
 
 
 def summary(frame: pd.DataFrame) -> Table:
-    """What showing the document adds to M_all, by system."""
+    """The gain in M_all from showing the document, by system."""
     columns = ["system", "n", "mean", "low", "high"]
     data = averages.summed_up(
         pairs.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
@@ -77,7 +77,7 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     title = "What showing the document adds, by question"
     note = (
         "M_all x 10 with the document shown, minus M_all x 10 by the company's name alone: to the right of 0 the "
-        f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents; 'mean' stands where the source gives "
+        f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives "
         "only the mean over its documents."
         f"{scope.without(data['system'], 'a question that is scored both ways')}"
         f"{style.in_full(systems)}{style.in_full(names)} {table.note}"

@@ -171,7 +171,7 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """What the answers took."""
+    """The chapter on the time, tokens and cost of the answers."""
     frame = gathered.frame
     spent = by_system(frame)
     return Chapter(

@@ -35,13 +35,13 @@ _NUMBERS = ["minimum", "q1", "median", "q3", "maximum"]
 _GAP = 0.7
 """Rows left between documents."""
 _ABREAST = 3
-"""Systems that stand side by side."""
+"""Systems side by side."""
 _FOOT = 0.95
 """Inches of the experiment's name, the axis and the legend."""
 _MANY = 8
-"""More documents than these stand closer together."""
+"""More documents than these are drawn closer together."""
 _N_AT, _ROOM = 104.0, 17.0
-"""Where n is written on the axis of M_all x 10, and what it takes."""
+"""Position of n on the axis of M_all x 10, and its width."""
 _SCORED = ("silent", "m_all10", "answers", "scores")
 
 
@@ -257,7 +257,7 @@ def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any
 
 
 def _spread(values: Any) -> Any:
-    """How far each point stands from the middle of its row, so that equal values are seen as many."""
+    """Offsets of the points from the middle of their row, so that equal values are seen as many."""
     offsets = np.zeros(len(values))
     for value in np.unique(values):
         same = np.flatnonzero(values == value)

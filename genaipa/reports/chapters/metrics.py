@@ -29,7 +29,7 @@ def by_question(frame: pd.DataFrame) -> Table:
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
-        "0 stands where a study published only the mean over all of its documents: such a mean includes documents "
+        "0 where a study published only the mean over all of its documents: such a mean includes documents "
         "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b).",
         averages.policy_questions(frame).rename(
             columns={"metric_documents": "documents", "documents": "m_all_documents"}
@@ -115,7 +115,7 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         "The easiest and the hardest questions",
         "M_all (1 to 10), averaged over the n documents, which is what the intervals resample, and then over systems "
         "and the original question and its paraphrases; where a study published only a mean over documents, it "
-        "stands for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
+        "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
         f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
         f"the questions are shown. {lacking}{_OVER_DOCUMENTS}"
         f"{averages.how_few(data['n'], 'documents')}",
@@ -176,7 +176,7 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources, table.headings)
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
-        "documents that the metrics are averaged over, the fewest where they differ; 'mean' stands where the source "
+        "documents that the metrics are averaged over, the fewest where they differ, or 'mean' where the source "
         f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
     )
     return heatmap.figure(style.stem(experiment, "metrics"), experiment, about, table, grid, scope.bounds)
@@ -214,7 +214,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     title = f"{style.headline(experiment)}: overall score by question and system"
     about = (
         f"M_all x 10 (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
-        "documents; 'mean' stands where the source gives only the mean over its documents."
+        "documents, or 'mean' where the source gives only the mean over its documents."
         f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]

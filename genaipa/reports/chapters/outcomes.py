@@ -1,4 +1,4 @@
-"""What was asked, and what became of each question: its status, and whether its answer counts."""
+"""Outcomes: the status of each question asked, and whether its answer counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def statuses(frame: pd.DataFrame) -> Table:
-    """How many questions were planned, what became of them, and how many of the answers count."""
+    """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]
     columns = [*by, "planned", *_STATUSES, "excluded", "scored", "unscored", "score_left_out", "published"]
     once = asked_once(frame)
@@ -65,7 +65,7 @@ def statuses(frame: pd.DataFrame) -> Table:
 
 
 def _published(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
-    """Which answers are to a question for which a published score stands, about its document or over documents."""
+    """True for answers to a question that has a published score, for its document or over all documents."""
     by = ["system", "experiment", "question", "document"]
     scored = pd.MultiIndex.from_frame(tables[by].drop_duplicates().astype("str"))
     about, whole = once[by].astype("str"), once[by].astype("str").assign(document="")
@@ -74,7 +74,7 @@ def _published(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
 
 
 def questions(gathered: Gathered) -> Table:
-    """The questions that the ids stand for."""
+    """Question ids with their texts."""
     about = gathered.frame[["question", "category", "source"]].drop_duplicates("question").astype(str)
     about = about[about["question"].isin(gathered.questions)]
     order = {question: place for place, question in enumerate(gathered.questions)}
@@ -98,7 +98,7 @@ def questions(gathered: Gathered) -> Table:
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
-    """What was asked, and what came back."""
+    """The chapter on the outcomes of all questions asked."""
     return Chapter(
         "asked",
         "What was asked, and what came back",

@@ -81,7 +81,7 @@ def _thin(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _left_out(thin: dict[tuple[str, str], tuple[int, int]]) -> str:
-    """What is left blank, with how much of it is scored."""
+    """A sentence on the cells left blank, with how much of each is scored."""
     if not thin:
         return ""
     named = "; ".join(f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in thin.items())

@@ -1,4 +1,4 @@
-"""How hard the documents are to read, and on how many questions they are silent (paper, section 6, table 1)."""
+"""Readability of the documents, and the number of questions on which they are silent (paper, section 6, table 1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
 _METHOD = """How hard a text is to read is its Flesch-Kincaid grade <a href="#kincaid-1975">[Kincaid et
-al., 1975]</a>; how it was counted here stands under that table."""
+al., 1975]</a>; the table's note says how it was counted."""
 _REFERENCES = {
     "kincaid-1975": "J. P. Kincaid, R. P. Fishburne, R. L. Rogers, B. S. Chissom: Derivation of New Readability "
     "Formulas\nfor Navy Enlisted Personnel. Naval Technical Training Command, Research Branch Report 8-75, 1975."
@@ -71,7 +71,7 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
-    """How long and how hard to read the documents are."""
+    """The chapter on the documents' length and readability."""
     found = statistics(gathered.statistics, gathered.frame)
     return Chapter(
         "texts",

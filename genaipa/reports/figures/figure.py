@@ -31,7 +31,7 @@ _UNSAID = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
 }
-"""What matplotlib would write into a file that changes with the day or its version."""
+"""Metadata that matplotlib would write into a file and that changes with the day or its version."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
 
 
 def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
-    """What was drawn as a file of this format; the house style must still hold."""
+    """The drawing as a file of this format; the house style must still hold."""
     written = io.BytesIO()
     metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
     drawn.savefig(written, format=form, dpi=dpi, metadata=metadata)

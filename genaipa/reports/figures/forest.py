@@ -1,4 +1,4 @@
-"""How far two systems are apart: a forest plot of the differences, a panel per measure, with their intervals."""
+"""Differences between two systems: a forest plot with intervals, a panel per measure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "may be chance": {"marker": "o", "color": style.INK, "markerfacecolor": "white"},
     "too few questions to test": {"marker": "d", "color": style.FAINT, "markerfacecolor": "white"},
 }
-"""What a mark says → how it looks; told by shape and filling as well as by colour."""
+"""Meaning of a mark → its style; told by shape and filling as well as by colour."""
 _ROW = 0.17
 
 

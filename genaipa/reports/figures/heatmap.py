@@ -38,7 +38,7 @@ _HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
 _ABREAST = 3
-"""Systems that stand side by side."""
+"""Systems side by side."""
 _HEAD = 1.15
 """Inches above and below the rows of a panel."""
 _FOOT = 0.55
@@ -51,7 +51,7 @@ _ROOMY = 5
 
 @dataclass(frozen=True)
 class Grid:
-    """What a heat map shows: the table's rows, what identifies one, and how it is labelled.
+    """Rows of a heat map: the table's rows, the columns that identify one, and its label.
 
     `keys` are the columns that identify a row within a system, `count` is the column that n comes from. `labels` (in
     the order of rows), `groups` and `sources` (where a row is a question) go by the key.
@@ -72,7 +72,7 @@ class Grid:
 
     @property
     def fits(self) -> int:
-        """How many systems fit a page."""
+        """The number of systems that fit a page."""
         rows = int((style.HEIGHT - _FOOT) / (len(self.labels) * _ROW + _HEAD))
         return _ABREAST * max(rows, 1)
 

@@ -1,4 +1,4 @@
-"""What the figures of one report have in common, so that each is read like the others, and what one of them leaves out.
+"""Scope shared by a report's figures, so that each is read like the others, and the note on what one leaves out.
 
 A system has one colour and marker, and questions have one order, in all figures of a report. A figure that would not
 fit a page is drawn as several.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Figure
 
 BOUNDS = Bounds()
-"""Where the bands begin if nobody says otherwise."""
+"""Default lower ends of the bands."""
 _NAMED = 5
 """As many things that are left out are named."""
 
@@ -30,8 +30,8 @@ _NAMED = 5
 class Scope:
     """A report's systems and questions in their order, the names of its categories, and the bounds of its bands.
 
-    `shown` are the systems that a figure is to show, None for all that it has. An empty scope is that of a figure that
-    stands alone: what it shows is all there is.
+    `shown` are the systems that a figure is to show, None for all that it has. A figure without a report has an empty
+    scope.
     """
 
     systems: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Scope:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, categories: Mapping[str, str] | None = None, bounds: Bounds = BOUNDS) -> Scope:
-        """What the figures of a tidy table share; `categories` is id → name."""
+        """The scope of a tidy table's figures; `categories` is id → name."""
         systems, questions = (style.ordered(frame[column]) for column in ("system", "question"))
         return cls(tuple(map(str, systems)), tuple(map(str, questions)), dict(categories or {}), bounds=bounds)
 
@@ -51,7 +51,7 @@ class Scope:
         return data if self.shown is None else data[data["system"].isin(self.shown)]
 
     def in_order(self, questions: Iterable[Any]) -> list[Any]:
-        """These questions in the report's order; one that it does not know stands behind."""
+        """These questions in the report's order; unknown ones come last."""
         place = {question: number for number, question in enumerate(self.questions)}
         return sorted(questions, key=lambda question: place.get(question, len(place)))
 

@@ -1,4 +1,4 @@
-"""How figures look: sizes for print, colours that the colour-blind tell apart, the bands, and names that fit.
+"""Style of the figures: sizes for print, colours that the colour-blind tell apart, the bands, and names that fit.
 
 Nothing is told by colour alone: systems have a marker as well, bands have a name and a mark, and values are written.
 Names come from files of other people: what is drawn of them is plain text without line breaks, control characters and
@@ -56,10 +56,10 @@ GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 """Group of questions → its name."""
 SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} from users."
 ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TINY}
-"""What is written where there is nothing to draw."""
+"""Text of a cell that has nothing to draw."""
 
 QUALITY = "Overall score (M_all \u00d7 10)"
-"""What an axis of M_all x 10 is called."""
+"""Label of an axis of M_all x 10."""
 
 _FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same everywhere
 _SETTINGS: Any = {
@@ -121,7 +121,7 @@ def panels(wanted: int, most_across: int) -> tuple[int, int]:
 
 
 def bottom(panels: Any, used: int) -> list[Axes]:
-    """The axes of a grid under which no other stands; those behind the first `used` ones are taken away."""
+    """The lowest axes of each column of a grid; those after the first `used` ones are removed."""
     found = []
     for number, axes in enumerate(panels.flat):
         if number >= used:
@@ -183,7 +183,7 @@ def signed(number: float) -> str:
 
 
 def ticks(*values: float) -> list[str]:
-    """How these values are written at an axis."""
+    """The labels of these values at an axis."""
     return [f"{value:g}".replace("-", "\u2212") for value in values]
 
 
@@ -196,7 +196,7 @@ def _has_glyph(sign: str) -> bool:
 
 
 def one_line(text: object) -> str:
-    """A name in one line, without control characters and what stands for nothing."""
+    """A name in one line, without control or unassigned characters."""
     signs = (" " if sign.isspace() else sign for sign in str(text))
     seen = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
     return " ".join(seen.split()) or "(no name)"
@@ -238,7 +238,7 @@ def in_full(drawn: Mapping[Any, str]) -> str:
 
 
 def headline(experiment: str) -> str:
-    """What a figure of an experiment is headed by."""
+    """The heading of an experiment's figure."""
     return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else plain(experiment)
 
 

@@ -41,7 +41,7 @@ _POINTING = re.compile(
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a reply cites, quotes and says of the document's silence.
+    """A reply's citations, quotations and abstention.
 
     `suggestion` is the value of the citations, None where the evidence doesn't settle it; `reason`
     is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the

@@ -78,7 +78,7 @@ _HERE_BEFORE = re.compile(
 
 
 def outside(reply: str, start: int, end: int, word: str, document: Document) -> Outside:
-    """Which external text, if any, the citation at `reply[start:end]`, by `word` and a number, refers to.
+    """The external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
 
     "perhaps another text" is external unless the document has the section.
     """

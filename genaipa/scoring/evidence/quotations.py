@@ -26,7 +26,7 @@ WORDS = 4
 NEAR = 85.0
 """Least similarity (0 to 100) of a near match."""
 _MOST = 1000  # quotations of one answer that are looked at
-_GAP = 2000  # characters that an ellipsis may stand for
+_GAP = 2000  # characters that an ellipsis may leave out
 _LONGEST = 2000  # characters of a quotation for which a near match is sought
 _SOUGHT = 150  # quotations of one answer for which a near match, or quotes around others, are sought
 _COMMON = 400  # places of a word that is too common to tell anything

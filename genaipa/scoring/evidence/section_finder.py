@@ -81,7 +81,7 @@ class SectionFinder:
         return [*self.sections, *numbers_inside(self.document.text)]
 
     def _titled(self, label: str, title: str) -> Found | None:
-        """What has a title, where nothing has it and the label too."""
+        """The section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
         listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self.agrees(s, title))
         one, place = next(listed, None), self.headings.find(title)
@@ -153,6 +153,6 @@ class SectionFinder:
 
 
 def _lacking(section: Section, number: str) -> str:
-    """What to say of section 1.1 where 1.1.4 is cited, and it has no such subsection."""
+    """A sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
     deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
     return f"which has no {number} of its own" if deeper else ""

@@ -29,7 +29,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Imported(msgspec.Struct):
-    """What an import came to. Where there are `problems`, nothing was taken.
+    """The result of an import. With any `problems`, nothing was taken.
 
     `added` are new events, `known` those that the store had already, `unscored` rows of a sheet without any value.
     `replaced` tells of rows that were taken once and that their analyst has replaced or withdrawn since: they are
@@ -133,6 +133,6 @@ class _Sifting:
 
 
 def _saying(event: Event) -> tuple[object, ...]:
-    """What an event says, whenever it was said. Blanks in a note don't count: spreadsheets change line ends."""
+    """An event's content without its time. Blanks in a note don't count: spreadsheets change line ends."""
     values = event.values
     return (event.kind, event.scorer, event.analyst, event.answer, values, " ".join(event.note.split()), event.undoes)

@@ -89,7 +89,7 @@ class Reading:
                 inner, problem = _why_undecodable(line, self.rubric)
                 self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
-            told = f"the event '{event.id}' stands twice." if event.id in ids else self._complaint(event)
+            told = f"the event '{event.id}' appears twice." if event.id in ids else self._complaint(event)
             if told:
                 self._tell(path, entry, told)
             else:
@@ -132,7 +132,7 @@ class Reading:
         for place, name in enumerate(table.names):
             column = self._known.get(simplified(name))
             if column in seen:
-                self._tell(table.path, "row 1", f"the column '{column}' stands twice.")
+                self._tell(table.path, "row 1", f"the column '{column}' appears twice.")
             elif column is not None:
                 seen.add(column)
                 yield column, place
@@ -147,7 +147,7 @@ class Reading:
                 self._tell(table.path, "row 1", f"the column '{name}' is missing.")
 
     def _name(self, path: Path, row: int, cells: dict[str, str]) -> str:
-        """Who gave a row; empty if nobody is named."""
+        """The scorer of a row; empty if nobody is named."""
         given = cells.get("analyst", "").strip() or self.analyst
         if not given or cells.get("id", "").strip():
             return given

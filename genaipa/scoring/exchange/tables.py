@@ -64,7 +64,7 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
 
 
 def spreadsheet_text(text: str) -> str:
-    """What a cell can hold: harmless, and without the control characters that the format forbids.
+    """A text as a cell can hold it: harmless, and without the control characters that the format forbids.
 
     A UsageError where it is more than fits.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 LAST = "by hand said"
-"""Where the session keeps what came of the last reply: a sentence and its tone."""
+"""Session key of the message about the last reply: a sentence and its tone."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Chat:
 
     @property
     def kept(self) -> int:
-        """How many replies are in."""
+        """The number of replies kept."""
         return len(self.sheet.calls) - len(self.missing)
 
 
@@ -152,7 +152,7 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
         st.session_state[LAST] = _keep(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
 
     with st.form(f"by hand form {key}"):
-        st.text_area("Its reply, whole and as it stands", height=220, key=box)
+        st.text_area("Its whole reply, unchanged", height=220, key=box)
         st.form_submit_button("Keep and go on", type="primary", on_click=take)
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):

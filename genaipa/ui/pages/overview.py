@@ -54,7 +54,7 @@ HIDDEN = Cell("hidden", tone="quiet")
 
 @dataclass(frozen=True)
 class Visibility:
-    """What a user may see of an answer: everything, unless it is `ahead` of them, still to be scored, and blind."""
+    """A user's visibility: every answer in full, unless it is `ahead` of them, still to be scored, and blind."""
 
     user: User
     ahead: AbstractSet[str]
@@ -62,7 +62,7 @@ class Visibility:
 
     @classmethod
     def of(cls, desk: Desk, user: User) -> Visibility:
-        """What this user may see now."""
+        """The visibility for this user now."""
         ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset()
         return cls(user, ahead, desk.queue.plan.blind)
 

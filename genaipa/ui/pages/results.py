@@ -254,7 +254,7 @@ def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Row
 
 
 def _given(row: heatmap.Line, column: str) -> str:
-    """Who gave what."""
+    """One scorer and the score given."""
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.

@@ -53,7 +53,7 @@ class ScoringSession:
     begun: bool = False
     """Whether an answer was on screen before."""
     shown: dict[str, Any] | None = None
-    """What was on screen last."""
+    """The pad's content when it was last on screen."""
 
 
 def _session() -> ScoringSession:
@@ -211,7 +211,7 @@ def _systems(desk: Desk, digest: str) -> list[str]:
 
 
 def _left(desk: Desk, progress: Progress) -> str:
-    """How many answers are left for this analyst, and how long they take at their median time.
+    """A sentence on this analyst's remaining answers, and the time for them at the analyst's median.
 
     The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
     """
@@ -310,7 +310,7 @@ def _take_act(desk: Desk, user: User) -> None:
 def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     before = desk.current.score(opened.answer, user.name)
     if opened.mode == "score" and before:
-        session.message = "You had scored that answer in another tab: what you saved last stands."
+        session.message = "You had scored that answer in another tab: what you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
     score = desk.queue.save(
@@ -352,7 +352,7 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     if desk.current.score(withdrawn.answer, user.name):
         # The correction must not come back as the draft of the earlier score.
         desk.store.discard_draft(user.name, withdrawn.answer, "score")
-        message = "Your correction is withdrawn: the score before it stands again."
+        message = "Your correction is withdrawn: the score before it is in effect again."
     _go_on(session, opened)
     session.opened = _open(desk, user, withdrawn.answer, session)
     session.message = message
