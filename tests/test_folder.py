@@ -314,6 +314,9 @@ def test_changed_data_is_refused_on_resume(folder: RunFolder, genaipa: Callable[
         assert done.code == 1
         assert said in done.err
         assert folder.name in done.err
+        if path == questions:  # as the run keeps it, which the message says
+            assert f"it is in {folder.path / 'questions'}" in done.err
+            before = (folder.path / questions).read_text(encoding="utf-8")
         if before is None:
             path.unlink()
         else:

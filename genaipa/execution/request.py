@@ -148,9 +148,10 @@ def _check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> 
         before, after = getattr(manifest.digests, kind), getattr(now_is, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
         if changed:
+            kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
             raise RunError(
                 f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
-                f"Put it back, or start afresh with: genaipa run … --new"
+                f"Put it back{kept}, or start afresh with: genaipa run … --new"
             )
 
 
