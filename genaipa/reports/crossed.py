@@ -1,0 +1,265 @@
+"""How sure an average over questions and documents is: two confidence intervals, each for its own conclusion.
+
+A cell is one question about one document. Cells of one question are alike, and so are cells of one document, so that
+neither the cells nor the questions alone can stand for independent draws. Two things can be concluded from them:
+
+- "for these documents": the questions are a sample of questions like them, the documents are exactly those studied.
+- "for policies like these": the documents are a sample, too. Wider, because few documents say little about others.
+
+Both are closed formulas, chosen by the simulation in `docs/intervals.md` (`python -m benchmarks coverage`): Student's t
+for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang, 1980,
+https://doi.org/10.1080/01621459.1980.10477565), and bent where values are skewed or crowd at an end of the scale
+(Willink, 2005, https://doi.org/10.1081/STA-200045794).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cbrt, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import stdtr, stdtrit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LEVEL = 0.95
+LEAST_DOCUMENTS = 3
+"""Below so many documents nothing is said about other policies."""
+FEW_DOCUMENTS = 10
+"""Below so many documents, what is said about other policies comes with a warning."""
+_TWO = 2
+_ROUNDING = 1e-9
+"""Standard errors below this share of the largest value are errors of rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """An average over questions with its intervals (`LEVEL`); NaN where there is none, and `why` says why.
+
+    `questions` and `documents` are how many it rests on; `documents` is 0 where only means over documents are known.
+    `low` and `high` hold for these documents, `policies_low` and `policies_high` for policies like these; `warning` is
+    empty, or says that the latter rest on few documents. `p` and `policies_p` are the two-sided p values of a mean of
+    0: below 1 - `LEVEL` exactly where the interval, before it is cut to the scale, excludes 0.
+    """
+
+    mean: float
+    questions: int
+    documents: int
+    low: float = np.nan
+    high: float = np.nan
+    policies_low: float = np.nan
+    policies_high: float = np.nan
+    p: float = np.nan
+    policies_p: float = np.nan
+    why: str = ""
+    warning: str = ""
+
+
+def crossed(
+    values: Any, questions: Any, documents: Any, *, weights: Any = None, limits: tuple[float, float] | None = None
+) -> Crossed:
+    """The average of cells (one question about one document each), and how sure it is.
+
+    All are arrays or columns of one length. A question's mean is over its documents (with `weights`, positive, if they
+    are given), and the average is over the questions, so that every question counts alike. Several values of one
+    cell are averaged before; NaN are left out, and cells may lack. An empty document is a value that is known as a
+    mean over documents only. `limits` are the ends of the scale, which no interval leaves. The same cells give the
+    same result, in whatever order they come.
+
+    >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
+    >>> found.mean, found.questions, found.documents, found.why
+    (72.5, 3, 2, '2 documents: below 3, nothing can be said for policies like these.')
+    """
+    cells = _cells(values, questions, documents, weights)
+    if not cells.means.size:
+        return Crossed(np.nan, 0, 0, why="No value.")
+    # Around one of them, so that values that are all equal give that value, exactly.
+    centre = float(cells.means[0])
+    around = cells.means - centre
+    mean = centre + float(around.mean())
+    if len(around) < _TWO:
+        return Crossed(mean, 1, cells.documents, why="One question: too few for an interval.")
+    by_question = _part(around - around.mean())
+    if sqrt(by_question.variance) <= _ROUNDING * max(float(np.abs(cells.means).max()), 1e-300):
+        why = f"All {len(around)} questions have the same value, which says nothing about how others differ."
+        return Crossed(mean, len(around), cells.documents, why=why)
+    low, high, p = _interval(mean, [by_question], limits)
+    why, also, warning = _refused(cells), (np.nan, np.nan, np.nan), ""
+    if not why:
+        wider = _interval(mean, [by_question, _of_documents(cells)], limits)
+        # What holds for other policies holds for these: never the narrower of the two.
+        also = (min(low, wider[0]), max(high, wider[1]), max(p, wider[2]))
+        if cells.documents < FEW_DOCUMENTS:
+            warning = (
+                f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
+            )
+    return Crossed(mean, len(around), cells.documents, low, high, also[0], also[1], p, also[2], why, warning)
+
+
+# -- cells --
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells that have a document (value, weight, place of question and document), and the questions' means.
+
+    The weights of a question add up to 1. `means` are of all questions; `known` counts those that have cells.
+    """
+
+    value: Floats
+    weight: Floats
+    question: NDArray[np.int64]
+    document: NDArray[np.int64]
+    means: Floats
+    known: int
+    documents: int
+
+
+def _cells(values: Any, questions: Any, documents: Any, weights: Any) -> _Cells:
+    value = np.asarray(values, dtype=np.float64)
+    weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
+    there = ~np.isnan(value)
+    row, names = pd.factorize(_labels(questions)[there], sort=True)
+    column, about = pd.factorize(_labels(documents)[there], sort=True)
+    # In one order, because sums of floating-point numbers depend on it.
+    order = np.lexsort((weight[there], value[there], column, row))
+    value, weight, row, column = value[there][order], weight[there][order], row[order], column[order]
+    place = row * max(len(about), 1) + column
+    first = np.flatnonzero(np.diff(place, prepend=-1))
+    count = np.diff(np.append(first, len(place)))
+    value, weight = (np.add.reduceat(one, first) / count if len(first) else one for one in (value, weight))
+    row, column = row[first], column[first]
+    single = column != (list(about).index("") if "" in about else -1)
+    alone = np.bincount(row[single], minlength=len(names)) == 0
+    used = single | alone[row]
+    value, weight, row, column, single = value[used], weight[used], row[used], column[used], single[used]
+    weight = weight / np.bincount(row, weight, minlength=len(names))[row]
+    # Around a value of the question, so that equal values have that mean, exactly.
+    centre = value[np.searchsorted(row, np.arange(len(names)))] if len(names) else value
+    means = centre + np.bincount(row, weight * (value - centre[row]), minlength=len(names))
+    at = np.unique(column[single], return_inverse=True)[1]
+    return _Cells(
+        value[single], weight[single], row[single], at, means, int((~alone).sum()), int(at.max(initial=-1)) + 1
+    )
+
+
+def _labels(given: Any) -> Any:
+    labels = (
+        given.astype("str") if isinstance(given, pd.Series) else pd.Series(list(given), dtype="object").astype("str")
+    )
+    return labels.to_numpy(dtype=object)
+
+
+def _refused(cells: _Cells) -> str:
+    """Why nothing is said for policies like these; or nothing."""
+    if not cells.documents:
+        return "Only means over documents are known: nothing can be said for policies like these."
+    if cells.documents < LEAST_DOCUMENTS:
+        number = "1 document" if cells.documents == 1 else f"{cells.documents} documents"
+        return f"{number}: below {LEAST_DOCUMENTS}, nothing can be said for policies like these."
+    if cells.known * _TWO < len(cells.means):
+        return (
+            f"{len(cells.means) - cells.known} of {len(cells.means)} questions are known by means over documents only: "
+            "nothing can be said for policies like these."
+        )
+    return ""
+
+
+# -- intervals --
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What questions, or documents, add to the variance and the third cumulant of the mean; `n` is how many."""
+
+    n: int
+    variance: float
+    third: float
+
+    def quantile(self, probability: float) -> float:
+        """Student's, a little wider for the few that a skewed sample misleads."""
+        return float(stdtrit(self.n - 1, probability)) * (1 + 1 / (self.n * (self.n - 1)))
+
+
+def _part(deviations: Floats) -> _Part:
+    """Of n independent deviations from their mean."""
+    n = len(deviations)
+    variance = float((deviations**2).sum()) / (n * (n - 1))
+    third = float((deviations**3).sum()) / (n * (n - 1) * (n - 2)) if n > _TWO else 0.0
+    return _Part(n, variance, third)
+
+
+def _of_documents(cells: _Cells) -> _Part:
+    """What the documents add to the variance of the mean beyond what is in the questions' part."""
+    share = cells.weight / cells.known
+    apart = cells.value - float((share * cells.value).sum())
+    sums = np.bincount(cells.document, share * apart, minlength=cells.documents).astype(np.float64)
+    part = _part(sums * cells.documents)
+    # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
+    # for a document's share: with few documents their variance may be low by chance (docs/intervals.md).
+    both = float((share**2).sum()) * _residual(cells) * (1 - 1 / cells.documents)
+    variance = max(part.variance - both, 0.0)
+    third = part.third * (variance / part.variance) ** 1.5 if variance else 0.0
+    return _Part(part.n, variance, third)
+
+
+def _residual(cells: _Cells) -> float:
+    """The mean square of what questions and documents don't explain together (two-way analysis of variance)."""
+    _, row = np.unique(cells.question, return_inverse=True)
+    each = np.bincount(row)
+    own = cells.value - (np.bincount(row, cells.value) / each)[row]
+    asked = np.zeros((len(each), cells.documents))
+    asked[row, cells.document] = 1.0
+    within = np.diag(asked.sum(axis=0)) - asked.T @ (asked / each[:, None])
+    sums = np.bincount(cells.document, own, minlength=cells.documents)
+    effects, _, rank, _ = np.linalg.lstsq(within, sums, rcond=1e-9)
+    free = len(own) - len(each) - int(rank)
+    return max(float((own**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
+
+
+def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | None) -> tuple[float, float, float]:
+    """The lower and the upper end, and the p value of 0."""
+    parts = [part for part in parts if part.variance]
+    error = sqrt(sum(part.variance for part in parts))
+    skew = sum(part.third for part in parts) / (6 * error**3)
+
+    def half(probability: float) -> float:
+        """Half the interval of a symmetric mean, in standard errors; `probability` is that of an end."""
+        return sqrt(sum(part.quantile(probability) ** 2 * part.variance for part in parts)) / error
+
+    reach = half((1 - LEVEL) / 2)
+    low, high = mean - _bent(reach, skew) * error, mean - _bent(-reach, skew) * error
+    if limits is not None:
+        low, high = max(low, limits[0]), min(high, limits[1])
+    return low, high, _p(abs(_unbent(mean / error, skew)), half, parts[0] if len(parts) == 1 else None)
+
+
+def _bent(reach: float, skew: float) -> float:
+    """Willink's transformation of a t quantile; `skew` is a sixth of the mean's skewness."""
+    if abs(skew) < _ROUNDING:
+        return reach
+    return (cbrt(1 + 6 * skew * (reach - skew)) - 1) / (2 * skew)
+
+
+def _unbent(reach: float, skew: float) -> float:
+    """The inverse of `_bent`."""
+    return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
+
+
+def _p(reach: float, half: Any, only: _Part | None) -> float:
+    """Twice the probability of an end whose interval reaches so far."""
+    if only is not None:
+        return 2 * float(stdtr(only.n - 1, -reach / (1 + 1 / (only.n * (only.n - 1)))))
+    least = 1e-300
+    if half(least) <= reach:
+        return 0.0
+    if reach == 0:
+        return 1.0
+    found = brentq(lambda power: half(10.0**power) - reach, -300, np.log10(0.5), xtol=1e-12)
+    return 2 * float(10.0**found)

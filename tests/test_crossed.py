@@ -1,0 +1,101 @@
+"""The two intervals of an average over questions and documents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from genaipa.reports.crossed import crossed
+
+
+def cells(values: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
+    """A square of values, questions down and documents across, as columns."""
+    questions, documents = values.shape
+    return (
+        values.ravel(),
+        [f"q{i}" for i in range(questions) for _ in range(documents)],
+        [f"d{i}" for _ in range(questions) for i in range(documents)],
+    )
+
+
+def study(questions: int, documents: int, seed: int = 0) -> np.ndarray:
+    """Values of questions and documents that both differ."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(70, 22, (questions, documents)) + rng.normal(0, 9, (questions, 1))
+    return values + rng.normal(0, 9, documents)
+
+
+def test_for_these_documents_is_students_t_over_questions() -> None:
+    """Of questions that lie symmetrically it is scipy's t interval, widened by 1/(n(n-1))."""
+    means = np.array([-9.0, -4.0, -1.0, 0.0, 1.0, 4.0, 9.0]) + 60
+    found = crossed(*cells(np.column_stack([means - 5, means + 5])))
+    low, high = stats.t.interval(0.95, 6, means.mean(), stats.sem(means))
+    assert found.mean == 60
+    assert (found.low - 60, found.high - 60) == pytest.approx(((low - 60) * 43 / 42, (high - 60) * 43 / 42))
+    at_low = crossed(*cells(np.column_stack([means - 5, means + 5]) - found.low))
+    assert at_low.p == pytest.approx(0.05)
+    assert found.p < 0.05
+    assert np.isnan(found.policies_low)
+    assert found.why.startswith("2 documents")
+
+
+def test_for_policies_like_these_by_hand() -> None:
+    """The width is that of a two-way analysis of variance, done here by hand."""
+    values = study(8, 5)
+    values = np.vstack([values, 2 * values.mean() - values])  # symmetric: nothing to bend
+    questions, documents = values.shape
+    found = crossed(*cells(values))
+    by_question, by_document = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
+    rest = values - by_question - by_document + values.mean()
+    of_rest = (rest**2).sum() / ((questions - 1) * (documents - 1)) / values.size
+    of_questions = by_question.var(ddof=1) / questions
+    of_documents = max(by_document.var(ddof=1) / documents - of_rest * (1 - 1 / documents), 0)
+    quantiles = [stats.t.ppf(0.975, n - 1) * (1 + 1 / (n * (n - 1))) for n in (questions, documents)]
+    half = np.sqrt(quantiles[0] ** 2 * of_questions + quantiles[1] ** 2 * of_documents)
+    assert (found.policies_low, found.policies_high) == pytest.approx((values.mean() - half, values.mean() + half))
+    assert "rough" in found.warning
+
+
+def test_p_values_agree_with_the_intervals() -> None:
+    """Shifted so that an end lies on 0, p is 0.05."""
+    values = 100 - np.random.default_rng(3).exponential(8, (12, 6)) - np.arange(6) * 3
+    found = crossed(*cells(values))
+    assert found.policies_low < found.low < found.mean < found.high < found.policies_high
+    for end, name in (("low", "p"), ("high", "p"), ("policies_low", "policies_p"), ("policies_high", "policies_p")):
+        assert getattr(crossed(*cells(values - getattr(found, end))), name) == pytest.approx(0.05), end
+
+
+def test_lacking_cells_weights_and_order() -> None:
+    """Each question counts alike; several values of a cell are one; neither order nor absent cells' rows matter."""
+    values = study(6, 12)
+    values[0, 1:] = np.nan
+    column, questions, documents = cells(values)
+    found = crossed(column, questions, documents)
+    assert found.mean == pytest.approx(np.nanmean(values, axis=1).mean())
+    there = np.random.default_rng(1).permutation(np.flatnonzero(~np.isnan(column)))
+    mixed = crossed(column[there], [questions[i] for i in there], [documents[i] for i in there])
+    assert repr(mixed) == repr(found)
+    twice = crossed(np.concatenate([column - 3, column + 3]), questions * 2, documents * 2)
+    assert twice.policies_low == pytest.approx(found.policies_low)
+    weights = np.where(np.array(documents) == "d0", 5.0, 1.0)
+    heavier = crossed(column, questions, documents, weights=weights)
+    own = [np.average(row[~np.isnan(row)], weights=[5, *[1] * 11][: (~np.isnan(row)).sum()]) for row in values]
+    assert heavier.mean == pytest.approx(np.mean(own))
+    assert not found.warning
+    assert not found.why
+
+
+def test_refusals() -> None:
+    """What can't be said is NaN, with the reason."""
+    assert crossed([], [], []).why == "No value."
+    alone = crossed([3.0, 4.0], ["q", "q"], ["a", "b"])
+    assert (alone.mean, alone.why) == (3.5, "One question: too few for an interval.")
+    same = crossed(np.full(12, 0.1), list("abcd") * 3, [*"xxxxyyyyzzzz"])
+    assert same.mean == 0.1
+    assert np.isnan([same.low, same.policies_low]).all()
+    assert same.why.startswith("All 4 questions have the same value")
+    means = crossed([50, 60, 80], ["a", "b", "c"], ["", "", ""])
+    assert not np.isnan(means.low)
+    assert means.why.startswith("Only means over documents")
+    assert crossed([99, 100, 91], ["a", "b", "c"], ["", "", ""], limits=(10, 100)).high == 100
