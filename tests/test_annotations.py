@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 from running import TEXT, carry_out, make_workspace, spec, write
 
-from genaipa.files.strict_yaml import digest
+from genaipa.errors import DataError
+from genaipa.files.strict_yaml import as_yaml, digest
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import carry_over, find_annotations, load_annotations, template
+from genaipa.questions.annotations import (
+    carry_over,
+    find_annotations,
+    load_annotations,
+    problems,
+    read_annotations,
+    template,
+)
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.runs.inputs import Inputs
 from genaipa.tasks.procedure import Procedure
@@ -105,6 +113,24 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
         Path(path).unlink()
     assert shown(Inputs(workspace, run)) == expected
     assert genaipa("validate").code == 0
+
+
+def test_silent_has_three_values_and_is_read_as_it_was_before() -> None:
+    """Files may say yes, partly and no, bare or in quotes, or true and false; what is written can be read again."""
+    entries = {"Q1": "yes", "Q2": "'partly'", "Q3": "no", "Q4": "true", "Q5": "false", "Q6": "'yes'"}
+    lines = [f"  {question}: {{silent: {said}, answer: So.}}\n" for question, said in entries.items()]
+    path = write("annotations/acme.yaml", HEAD.format(questions="policy", more="") + "".join(lines))
+    read = read_annotations(path)
+    assert [answer.silent for answer in read.answers.values()] == ["yes", "partly", "no", "yes", "no", "yes"]
+    assert read.silent == ("Q1", "Q4", "Q6")
+    assert read_annotations(write("again.yaml", as_yaml(read))) == read
+    for wrong in ("maybe", "1", "''"):
+        with pytest.raises(DataError, match=r"answers\.Q1\.silent"):
+            read_annotations(write("wrong.yaml", path.read_text().replace("silent: yes", f"silent: {wrong}", 1)))
+    resting = path.read_text().replace("answer: So.", "answer: So., sections: ['1']")
+    assert [error.entry for error in problems(path, "acme", read_annotations(write("some.yaml", resting)))] == [
+        f"answers.{question}" for question in read.silent
+    ]
 
 
 def test_annotations_hold_for_the_set_that_their_author_saw() -> None:

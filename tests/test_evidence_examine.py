@@ -9,8 +9,8 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 
-SILENT = AnnotatedAnswer(silent=True, answer="The policy does not say.")
-WINTER = AnnotatedAnswer(silent=False, answer="Only the date.", sections=("1.1",))
+SILENT = AnnotatedAnswer(silent="yes", answer="The policy does not say.")
+WINTER = AnnotatedAnswer(silent="no", answer="Only the date.", sections=("1.1",))
 
 
 def test_all_at_once() -> None:
@@ -63,7 +63,7 @@ def test_suggestion(reply: str, annotated: AnnotatedAnswer | None, suggested: fl
 def test_nothing_is_missing_from_a_document_without_sections() -> None:
     """Where no outline is recognised, a section that isn't found is no ground for a suggestion."""
     plain = Document("plain", "We keep nothing. Ask us.", About(company="Plain"))
-    annotated = AnnotatedAnswer(silent=False, answer="Nothing.")
+    annotated = AnnotatedAnswer(silent="no", answer="Nothing.")
     assert examine("Nothing (Section 4).", plain, annotated=annotated).suggestion is None
 
 
@@ -102,7 +102,7 @@ def test_a_section_that_was_not_recognised_is_no_silence() -> None:
 def test_annotated_targets() -> None:
     """An annotated answer's sections lead to passages: of the document, or of the segmentation it refers to."""
     document = Document("parted", POLICY.text, About(company="Hedgehog", part_sets={"halves": (0, HALF)}))
-    annotated = AnnotatedAnswer(silent=False, answer="So.", sections=("Part 2", "1.1", "Part 8", "Section 77"))
+    annotated = AnnotatedAnswer(silent="no", answer="So.", sections=("Part 2", "1.1", "Part 8", "Section 77"))
     winter = document.sections[2]
     assert annotated_targets(annotated, document, "halves") == (
         ("Part 2 of the annotators' split", (HALF, len(document.text))),

@@ -84,11 +84,16 @@ def test_claims(reply: str, phrase: str) -> None:
         "They do not touch your snacks.",
         "They cannot tell from this information who you are.",
         "Not all sections are long, and it cannot be undone without your consent.",
+        "No further details are given in the policy.",
+        "Snacks are kept in jars; no additional information is provided on which.",
+        "The policy does not elaborate on beetles.",
+        "The policy does not mention any other foxes.",
+        "What becomes of users is not described in detail.",
         "",
     ],
 )
 def test_what_claims_nothing(reply: str) -> None:
-    """What the company doesn't do, conditions and other denials are no claim of silence."""
+    """What the company doesn't do, conditions, caveats about more and other denials are no claim of silence."""
     assert not find_silence(reply, None).claimed
 
 
@@ -104,6 +109,8 @@ def test_what_the_document_itself_says() -> None:
     [
         ("The policy does not mention it.", True, True),
         ("The policy does not mention it. Nor does it describe anything else. Not stated!", True, True),
+        ("The policy does not mention it. No further details are given.", True, True),
+        ("The policy gives no further details, and does not mention foxes.", True, True),
         ("The policy does not mention it. However, it names beetles and two kinds of foxes.", True, False),
         ("I'm sorry, but the policy does not mention it.", True, True),
         ("While it speaks of beetles, the policy does not mention foxes.", True, False),
@@ -124,16 +131,18 @@ def test_an_answer_that_adds_what_is_left_open_claims_nothing(reply: str, claime
 
 
 def test_an_annotated_answer_that_leaves_something_open() -> None:
-    """One that says so in words, or N/A, without being marked silent, settles nothing."""
+    """One that says so in words, or N/A, without being marked silent, or is marked partly silent, settles nothing."""
+    partly = AnnotatedAnswer(silent="partly", answer="It names one of the two.")
+    assert find_silence("It isn't stated.", partly).annotated is None
     for answer in ("The policy does not mention training.", "Yes. Reference: N/A"):
-        assert find_silence("It isn't stated.", AnnotatedAnswer(silent=False, answer=answer)).annotated is None
+        assert find_silence("It isn't stated.", AnnotatedAnswer(silent="no", answer=answer)).annotated is None
 
 
 def test_beside_the_annotation() -> None:
     """What the annotated answer says stands beside the claim; nothing where there is none."""
     assert find_silence("Yes.", None).annotated is None
-    assert find_silence("Yes.", AnnotatedAnswer(silent=True, answer="It doesn't say.")).annotated is True
-    assert find_silence("Yes.", AnnotatedAnswer(silent=False, answer="It does.")).annotated is False
+    assert find_silence("Yes.", AnnotatedAnswer(silent="yes", answer="It doesn't say.")).annotated is True
+    assert find_silence("Yes.", AnnotatedAnswer(silent="no", answer="It does.")).annotated is False
 
 
 def test_long_replies_end() -> None:

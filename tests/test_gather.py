@@ -20,6 +20,7 @@ from genaipa.workspace import find_workspace
 SILENT = """
   Q1: {silent: false, answer: It says so., sections: ["1"]}
   Q2: {silent: true, answer: It does not say.}
+  Q3: {silent: partly, answer: Some of it., sections: ["1"]}
 """
 REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.")
 
@@ -36,7 +37,7 @@ def test_each_answer_comes_with_what_is_known_of_it():
     """Document, question, experiment, silence of the document and of the reply, time and status are in its row."""
     folder = make_answers(*REPLIES, annotations=SILENT)
     frame = gathered().frame.set_index("question")
-    assert frame["silent"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": ""}
+    assert frame["silent"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "partly"}
     assert frame["claims_silence"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "no"}
     assert set(frame["experiment"]) == {"quality"}
     assert set(frame["run"]) == {folder.name}

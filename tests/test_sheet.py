@@ -30,7 +30,7 @@ def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object)
         "reply": reply,
         "original": "",
         "document": document,
-        "annotated": AnnotatedAnswer(silent=False, answer="Three years.", sections=("4.2", "5")),
+        "annotated": AnnotatedAnswer(silent="no", answer="Three years.", sections=("4.2", "5")),
         "part_set": "",
         "parts": (),
         "names": ("ChatGPT", "Uber"),
@@ -47,7 +47,7 @@ def sheet_of(*cases: Case, analyst: str = "") -> openpyxl.Workbook:
 
 def test_a_sheet_shows_what_is_needed_and_hides_whose_answer_it_is() -> None:
     """All texts are there; the system's name is masked, but no name that the document has itself."""
-    silent = AnnotatedAnswer(silent=True, answer="It does not say.")
+    silent = AnnotatedAnswer(silent="yes", answer="It does not say.")
     paraphrase = case(2, "- a list", asked="And 2?", original="What of 2?", annotated=silent)
     head, first, second = sheet_of(case(), paraphrase, case(3, annotated=None), analyst="Ann")["scores"].iter_rows(
         values_only=True, max_row=3
@@ -59,7 +59,7 @@ def test_a_sheet_shows_what_is_needed_and_hides_whose_answer_it_is() -> None:
     assert second[2:5] == (
         "And 2?\n\n(original: What of 2?)",
         "'- a list",
-        "It does not say.\n\n(The document does not say.)",
+        "It does not say.\n\n(The document is silent.)",
     )
 
 

@@ -29,7 +29,7 @@ We collect your name and your address. We collect nothing else from you.
 
 We deliver your order. ChatGPT helps us to answer you.
 """
-ANNOTATED = AnnotatedAnswer(silent=False, answer="Name and address (1).", sections=("1",))
+ANNOTATED = AnnotatedAnswer(silent="no", answer="Name and address (1).", sections=("1",))
 
 
 def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any = "answered") -> Case:
@@ -113,7 +113,7 @@ def test_evidence_stands_beside_its_metric() -> None:
 
 def test_what_is_of_another_text_is_not_called_missing() -> None:
     """A law's article and a summary's part are said to be so, and what may be either is unsure."""
-    silent = AnnotatedAnswer(silent=True, answer="The policy does not say.")
+    silent = AnnotatedAnswer(silent="yes", answer="The policy does not say.")
     shown = screen(
         "The policy does not say, nor does Part 2 of the summary. See Article 33 GDPR and Schedule 3.", silent
     )
@@ -134,7 +134,7 @@ def test_a_section_that_is_named_twice_is_one_line() -> None:
 
 def test_silence_is_compared_with_the_annotation() -> None:
     """On a silent question the paper's rule is shown, and whether the answer says that the document is silent."""
-    silent = AnnotatedAnswer(silent=True, answer="The policy does not say.")
+    silent = AnnotatedAnswer(silent="yes", answer="The policy does not say.")
     rightly = screen("The policy does not say.", silent)
     assert rightly["annotated"]["rule"].endswith("any mention of a section scores -1 on reference.")
     assert lines(rightly, "accuracy")[0][0] == "good"
@@ -145,7 +145,11 @@ def test_silence_is_compared_with_the_annotation() -> None:
     denied = screen("The policy does not say.")
     assert lines(denied, "accuracy") == [("bad", "says that the document is silent; by the annotated answer it is not")]
     assert lines(screen("It collects your name. The policy does not say how long it keeps it."), "accuracy") == []
-    worded = AnnotatedAnswer(silent=False, answer="The policy does not mention training.")
+    assert (rightly["annotated"]["silent"], denied["annotated"]["silent"]) == ("the document is silent", "")
+    partly = screen("The policy does not say.", AnnotatedAnswer(silent="partly", answer="Only the date."))
+    assert partly["annotated"]["silent"] == "the document answers only some of it"
+    assert (partly["annotated"]["rule"], lines(partly, "accuracy"), partly["suggestion"]) == ("", [], {})
+    worded = AnnotatedAnswer(silent="no", answer="The policy does not mention training.")
     assert lines(screen("The policy does not say.", worded), "accuracy") == []
 
 
@@ -153,7 +157,7 @@ def test_two_splits_are_told_apart() -> None:
     """Part 1 of the annotators and Part 1 of the system may be different passages: each is named for what it is."""
     half = TEXT.index("## 2.")
     about = About(company="ACME", part_sets={"theirs": (0, half)})
-    annotated = AnnotatedAnswer(silent=False, answer="So.", sections=("Part 2", "Part 1"))
+    annotated = AnnotatedAnswer(silent="no", answer="So.", sections=("Part 2", "Part 1"))
     base = case("See Part 1 and Part 2.", annotated)
     parts = ((0, 30), (30, half), (half, len(TEXT)))
     found = prepare(
@@ -185,7 +189,7 @@ def test_a_part_that_may_be_a_section() -> None:
 
 def test_lines_that_say_nothing_are_left_out() -> None:
     """That a part is there, where nothing is known of what it should be, is no evidence."""
-    whole = replace(case("(Part 1)", AnnotatedAnswer(silent=False, answer="So.")), parts=((0, len(TEXT)),))
+    whole = replace(case("(Part 1)", AnnotatedAnswer(silent="no", answer="So.")), parts=((0, len(TEXT)),))
     assert lines(prepare(whole, PAPER, blind=True, suggestions=True).shown, "reference") == []
     assert lines(screen("See the following section: What we collect"), "reference") == []
     assert lines(screen("Your name."), "reference") == [("plain", "names no section")]

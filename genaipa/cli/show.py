@@ -188,7 +188,7 @@ class _Judged:
         found, _ = self._inputs.annotated(record.document, record.question)
         if found is None:
             return ""
-        text = found.answer.strip() or ("The document does not say." if found.silent else "")
+        text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
         return f"{text} ({', '.join(found.sections)})" if found.sections else text
 
     def scores(self, record: Record) -> list[str]:

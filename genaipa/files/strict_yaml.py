@@ -185,7 +185,9 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
     except msgspec.ValidationError as error:
         reading = _Reading(path, 1)
         with contextlib.suppress(_EnoughError):
-            reading.value(raw, kind, "")
+            value: T = reading.value(raw, kind, "")
+            if not reading.problems:
+                return value
         raise reading.problems[0] if reading.problems else DataError(path, f"{clipped(str(error), 200)}.") from None
 
 
@@ -229,6 +231,9 @@ class _Reading:
             return self._struct(raw, kind, entry)
         if origin in (tuple, list, frozenset) and isinstance(raw, list):
             return origin(self.value(item, inner[0], _item(entry, number, item)) for number, item in enumerate(raw))
+        if origin is typing.Literal and isinstance(raw, bool) and {"yes", "no"} <= {*inner}:
+            # YAML reads a bare yes or no as true or false.
+            raw = "yes" if raw else "no"
         if origin is dict and isinstance(raw, dict):
             return {key: self.value(raw[key], inner[1], _below(entry, key)) for key in raw if self._is_text(key, entry)}
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import yaml
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
+Silent = Literal["no", "partly", "yes"]
+"""Whether a document leaves a question open: `partly` where it answers some of it. Files may say true and false."""
+
+SAID: dict[Silent, str] = {
+    "no": "",
+    "partly": "the document answers only some of it",
+    "yes": "the document is silent",
+}
+"""The same in words for a reader; empty where it answers the question."""
+
+
 class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The right answer to one question about one document.
 
@@ -32,15 +43,20 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     segmentation ("Part 3"); empty if the document is silent or the annotators named none.
     """
 
-    silent: bool
+    silent: Silent
     answer: str
     sections: tuple[str, ...] = ()
     note: str = ""
 
     @property
+    def aside(self) -> str:
+        """What an answer is shown with: whether the document leaves something open, and the sections."""
+        return ", ".join(filter(None, (SAID[self.silent], *self.sections)))
+
+    @property
     def blank(self) -> bool:
         """Whether this is a blank entry of the template."""
-        return not (self.silent or self.answer.strip() or self.sections or self.note.strip())
+        return not (self.silent != "no" or self.answer.strip() or self.sections or self.note.strip())
 
 
 class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -63,8 +79,8 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
     @property
     def silent(self) -> tuple[str, ...]:
-        """Ids of the questions on which the document is silent."""
-        return tuple(question for question, answer in self.answers.items() if answer.silent)
+        """Ids of the questions on which the document is wholly silent."""
+        return tuple(question for question, answer in self.answers.items() if answer.silent == "yes")
 
 
 @dataclass(frozen=True)
@@ -143,7 +159,7 @@ def filled(annotations: Annotations) -> Annotations:
 
 def template(document: Document, questions: QuestionSet, date: str) -> str:
     """Make a file of annotated answers to fill in, with an entry for each question."""
-    blank = AnnotatedAnswer(silent=False, answer="")
+    blank = AnnotatedAnswer(silent="no", answer="")
     about = Annotations(
         document=document.name,
         questions=questions.name,
@@ -157,13 +173,14 @@ def template(document: Document, questions: QuestionSet, date: str) -> str:
     for question in questions.questions:
         asked = " ".join(questions.asked(question.id, "original", document.company).split())
         key = question.id if yaml.safe_load(question.id) == question.id else f'"{question.id}"'
-        lines += [f"  {key}:  # {asked}", "    silent: false", "    sections: []", '    answer: ""']
+        lines += [f"  {key}:  # {asked}", "    silent: no", "    sections: []", '    answer: ""']
     return "\n".join(lines) + "\n"
 
 
 _TEMPLATE = """\
 # One entry for each question; what is still blank counts as not annotated. `sections` are those that the answer cites,
-# as the document labels them. Where the document does not say: silent: true, no sections, and an answer that says so.
+# as the document labels them. Where the document does not say: silent: yes, no sections, and an answer that says so;
+# where it answers only some of the question: silent: partly.
 # `digest` is that of the text that the answers are about: they are used for no other text.\
 """
 
@@ -175,8 +192,10 @@ def problems(path: Path, document: str, annotations: Annotations) -> Iterator[Da
     for question, answer in filled(annotations).answers.items():
         if not answer.answer.strip():
             yield DataError(path, "the answer is empty.", f"answers.{question}")
-        if answer.silent and answer.sections:
-            yield DataError(path, "is marked silent, so it can't rest on sections.", f"answers.{question}")
+        if answer.silent == "yes" and answer.sections:
+            yield DataError(
+                path, "is marked silent, so it can't rest on sections ('partly' can).", f"answers.{question}"
+            )
 
 
 def find_annotations(workspace: Workspace, document: Document) -> AnnotationFile | None:

@@ -224,7 +224,7 @@ class _Run:
                 "question": question,
                 "category": asked.category if asked else "",
                 "source": asked.origin if asked else "",
-                "silent": _yes(annotated.silent) if annotated else "",
+                "silent": annotated.silent if annotated else "",
             }
         return facts
 

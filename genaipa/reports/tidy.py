@@ -46,7 +46,10 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "question": ("category", "the question's id"),
     "category": ("category", "the question's category (paper, section 4.1)"),
     "source": ("category", "where the question comes from: faq or user"),
-    "silent": ("category", "yes or no: whether the document is silent on it by its annotated answer; empty if unknown"),
+    "silent": (
+        "category",
+        "yes, partly or no: whether the document is silent on it by its annotated answer; empty if unknown",
+    ),
     "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
     "claims_silence": (
         "category",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from genaipa.questions.annotations import SAID
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.rubric import shown
 
@@ -98,8 +99,8 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
         "words": len(reply.split()),
         "annotated": annotated
         and {
-            "silent": annotated.silent,
-            "rule": rubric.silent_rule if annotated.silent else "",
+            "silent": SAID[annotated.silent],
+            "rule": rubric.silent_rule if annotated.silent == "yes" else "",
             "text": annotated.answer,
             "note": annotated.note,
             "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],

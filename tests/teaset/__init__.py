@@ -58,7 +58,7 @@ class Teaset:
         done = FILES.fetch(origin=origin, offline=offline, progress=progress)
         text, rows = (FILES.folder / "policy.txt").read_text(encoding="utf-8"), self._rows()
         questions = tuple(Question(row["id"], "Tea", "faq", row["question"]) for row in rows)
-        answers = {row["id"]: AnnotatedAnswer(silent=False, answer=row["annotated"]) for row in rows}
+        answers = {row["id"]: AnnotatedAnswer(silent="no", answer=row["annotated"]) for row in rows}
         records = {
             "policies/samovar.yaml": About("Samovar", license="CC0"),
             "annotations/samovar.yaml": Annotations("samovar", "teaset", ("me",), answers, digest=digest(text)),

@@ -11,7 +11,8 @@ from genaipa.datasets.genaipabench.documents import DOCUMENTS, document_text
 from genaipa.datasets.genaipabench.files import LICENSE, Tree, read_table, source_url
 from genaipa.datasets.genaipabench.questions import POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
 from genaipa.files.strict_yaml import digest
-from genaipa.questions.annotations import AnnotatedAnswer, Annotations
+from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
+from genaipa.scoring.evidence.abstention import leaves_open
 
 _COLUMNS = {
     "id": ("question id", "id_question"),
@@ -19,14 +20,7 @@ _COLUMNS = {
     "answer": ("annotated answer", "annotated_answer", "answer"),
 }
 
-# The reference "N/A" means that the document is silent, with these exceptions: the study doesn't count them among the
-# questions whose content the policy lacks.
-_NOT_SILENT: dict[tuple[str, str], str] = {
-    ("airbnb", "RC_f1"): "the answer says what the policy promises about changes",
-    ("spotify", "DM_f1"): "the answer says what the policy states about retention",
-    ("spotify", "AEE_f1"): "the study doesn't count it as lacking, though the answer finds no mention",
-}
-
+# The reference of an answer where the document is silent.
 _SILENT = re.compile(r"\bN/A\b")
 # As in "Part 4", "policy.Part 4", "P3" and "ChatGPT: P6".
 _PART = re.compile(r"\bP(?:art\s*)?(\d+)\b")
@@ -47,7 +41,7 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     text = document_text(tree, name)
     law = () if policy else _numbering(text)
     rows = read_table(tree.folder / path, _COLUMNS, ids)
-    answers = {question: _answer(name, question, cells["answer"], law) for question, cells in rows.items()}
+    answers = {question: _answer(cells["answer"], law) for question, cells in rows.items()}
     _note_copies(answers, {question: cells["question"] for question, cells in rows.items()})
     return Annotations(
         document=name,
@@ -61,17 +55,17 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     )
 
 
-def _answer(name: str, question: str, text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
+def _answer(text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
     """One answer with what its text says about sections, silence and its own defects."""
     notes = []
-    silent = bool(_SILENT.search(text))
-    if silent and (name, question) in _NOT_SILENT:
-        silent = False
-        notes.append(f"Its reference is N/A, but it counts as not silent: {_NOT_SILENT[name, question]}.")
+    # The study has two values; what an answer says in its words about gaps in the document makes the third.
+    silent: Silent = "yes" if _SILENT.search(text) else "partly" if leaves_open(text) else "no"
     if text[0].islower():
         notes.append("The published text has lost its beginning.")
     sections = cited_articles(text, law) if law else cited_parts(text)
-    return AnnotatedAnswer(silent=silent, answer=text, sections=() if silent else sections, note=" ".join(notes))
+    return AnnotatedAnswer(
+        silent=silent, answer=text, sections=() if silent == "yes" else sections, note=" ".join(notes)
+    )
 
 
 def cited_parts(text: str) -> tuple[str, ...]:
@@ -104,7 +98,7 @@ def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str])
     """Note copied answers: of questions with the same text, all but the one that it suits best."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for question, answer in answers.items():
-        if not answer.silent:
+        if answer.silent != "yes":
             same[answer.answer].append(question)
     for text, sharing in same.items():
         rightful = max(sharing, key=lambda question: len(_words(questions[question]) & _words(text)))

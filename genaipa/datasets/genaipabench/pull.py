@@ -24,7 +24,7 @@ from genaipa.workspace import pulled
 if TYPE_CHECKING:
     from genaipa.datasets.base import Progress
 
-VERSION = 2
+VERSION = 3
 """Raise it when the conversion changes, so that earlier conversions are done again."""
 
 OUTPUTS = (

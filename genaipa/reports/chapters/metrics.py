@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.bootstrap import INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
@@ -154,9 +155,9 @@ def _complete(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def _silent(frame: pd.DataFrame) -> dict[str, str]:
-    """Question → the documents that are silent on it: their names, or "none" or "all"; without those not known."""
+    """Question → the documents that are wholly silent on it: names, "none" or "all"; without those not known."""
     known = averages.about_policies(frame)
-    known = known[known["silent"].isin(["yes", "no"])].drop_duplicates(["question", "document"])
+    known = known[known["silent"].isin(SAID)].drop_duplicates(["question", "document"])
     found = {}
     for question, rows in known.groupby("question", observed=True, sort=True):
         names = sorted(rows.loc[rows["silent"] == "yes", "document"])

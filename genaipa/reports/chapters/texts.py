@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from genaipa.questions.annotations import SAID
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
@@ -38,7 +39,7 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "silent",
     ]
     pair = ["document", "question"]
-    asked, known = frame.drop_duplicates(pair), frame[frame["silent"].isin(["yes", "no"])].drop_duplicates(pair)
+    asked, known = frame.drop_duplicates(pair), frame[frame["silent"].isin(SAID)].drop_duplicates(pair)
     rows = []
     for name in sorted(measured):
         found = measured[name]
@@ -63,7 +64,7 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "from the spelling. Compare it only with grades counted alike: those printed in the paper are lower by 1.8 "
         "to 2.7, it doesn't say how they were counted, and no way of counting that was tried gives them (sentences "
         "that end at colons and semicolons, too, explain 1.2 to 2.0). The last columns are the questions asked, and "
-        "those of them on which the document is silent by its annotated answers (paper, section 6, table 1).",
+        "those of them on which the document is wholly silent by its annotated answers (paper, section 6, table 1).",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},

@@ -155,6 +155,9 @@ _CONTRAST = re.compile(r"\b(?:but|though|although|while|whereas|however|yet|exce
 _SORRY = re.compile(r"\b(?:sorry|apologi[sz]e|unfortunately|afraid)\b[^.]*$", re.IGNORECASE)
 # "Reference: None", but not "Reference from Part 1: they collect names".
 _SOURCE = re.compile(r"\W*(?:references?|sources?)\W*(?::|$)", re.IGNORECASE)
+# A part of what is asked: "no further details", "does not elaborate on how", "does not describe any other means".
+_CAVEAT = re.compile(r"\b(?:further|additional|more|elaborat\w+|in\s+detail)\b", re.IGNORECASE)
+_OTHER = re.compile(r"\s+(?:(?:any\s+|of\s+(?:any\s+)?)?(?:further|additional|other)|in\s+detail)\b", re.IGNORECASE)
 _FEWEST = 3  # words of a sentence; less is a heading, a label or a courtesy
 
 
@@ -164,7 +167,7 @@ class Silence:
 
     `claimed`: the answer begins so; an answer that adds what the document leaves open claims no silence. `alone`: it
     says nothing else. `phrases` are all places where something is said to be left open. `annotated` is None without an
-    annotated answer, or if that leaves something open in its words without being marked silent.
+    annotated answer, if the document is partly silent by it, or if it leaves something open in its words.
     """
 
     claimed: bool
@@ -183,10 +186,17 @@ def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[S
     sentences = [match for match in saying if not _SOURCE.match(match.group())] or saying
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
-    if not (denying and denying[0] and _leads(reply[sentences[0].start() : starts[0]])):
+    # A caveat about more presupposes that the document says something.
+    claims = [place for place in phrases if not (_CAVEAT.search(reply, *place) or _OTHER.match(reply, place[1]))]
+    if not (
+        denying
+        and claims
+        and sentences[0].start() <= claims[0][0] < sentences[0].end()
+        and _leads(reply[sentences[0].start() : claims[0][0]])
+    ):
         return Silence(False, phrases, expected)
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
-    begin, end = phrases[0]
+    begin, end = claims[0]
     opening, rest = reply[sentences[0].start() : begin], reply[end : sentences[0].end()]
     more = _CONTRAST.match(opening) or _CONTRAST.search(rest) or re.match(r"\W*that\b", rest)
     return Silence(True, phrases, expected, alone=all(denying) and not more)
@@ -227,7 +237,13 @@ def _leads(before: str) -> bool:
 
 def _expected(annotated: AnnotatedAnswer | None) -> bool | None:
     """Whether an answer should claim silence; None where the annotated answer leaves that open."""
-    if annotated is None or annotated.silent:
-        return annotated.silent if annotated else None
-    open_words = _NOT_APPLICABLE.search(annotated.answer) or _phrases(annotated.answer)
-    return None if open_words else False
+    if annotated is None or annotated.silent == "partly":
+        return None
+    if annotated.silent == "yes":
+        return True
+    return None if leaves_open(annotated.answer) else False
+
+
+def leaves_open(text: str) -> bool:
+    """Whether an annotated answer says, somewhere in its words, that the document does not say something."""
+    return bool(_NOT_APPLICABLE.search(text) or _phrases(text))

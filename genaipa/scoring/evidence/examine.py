@@ -87,7 +87,7 @@ def examine(
     silence = find_silence(reply, annotated, said)
     points = not references and _points(reply, document, silence)
     value, reason = None, ""
-    if annotated and annotated.silent:
+    if annotated and annotated.silent == "yes":
         value, reason = _on_silence(references, silence, points=points)
     elif annotated:
         # A summary has parts of its own.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.files.spreadsheets import openpyxl
 from genaipa.files.strict_yaml import digest
+from genaipa.questions.annotations import SAID
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS, spreadsheet_text
 from genaipa.scoring.rubric import Rubric
 
@@ -67,7 +68,8 @@ def _row(case: Case) -> list[str | None]:
     annotated = ""
     if case.annotated is not None:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""
-        silent = "\n\n(The document does not say.)" if case.annotated.silent else ""
+        said = SAID[case.annotated.silent]
+        silent = f"\n\n({said[0].upper()}{said[1:]}.)" if said else ""
         annotated = case.annotated.answer + rests_on + silent
     shown = [asked, case.masked_reply(), annotated]
     return [case.answer.digest, case.answer.document, *map(_fitting, shown)]

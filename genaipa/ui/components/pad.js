@@ -196,7 +196,7 @@ class Pad extends Values {
     );
     fill(
       this.expected,
-      make("div", { class: "head" }, annotated.silent ? "Annotated answer: the document is silent" : "Annotated answer", ...sections),
+      make("div", { class: "head" }, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer", ...sections),
       make("div", { class: "text", dir: "auto" }, annotated.text),
       annotated.rule ? make("div", { class: "rule" }, annotated.rule) : null,
       annotated.note ? make("div", { class: "aside", dir: "auto" }, annotated.note) : null,

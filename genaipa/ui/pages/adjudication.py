@@ -210,7 +210,9 @@ def _annotated(case: Case, silent_rule: str) -> Text:
     annotated = case.annotated
     if annotated is None:
         return Text("There is none for this question.", "Annotated answer", tone="system")
-    said = "\n\n".join(filter(None, (annotated.answer, silent_rule if annotated.silent else "", annotated.note)))
+    said = "\n\n".join(
+        filter(None, (annotated.answer, silent_rule if annotated.silent == "yes" else "", annotated.note))
+    )
     return Text(said, "Annotated answer", aside=", ".join(annotated.sections), tone="good", fold=FOLD)
 
 

@@ -275,8 +275,10 @@ def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str
         )
         _question_and_reply(case.asked, case.masked_reply())
     if case.annotated:
-        aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
-        texts("overview annotated", [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)])
+        texts(
+            "overview annotated",
+            [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)],
+        )
     if visible.scores(answer.digest):
         scores_of(desk, visible.user, answer, key="overview scores")
 

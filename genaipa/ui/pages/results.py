@@ -274,8 +274,7 @@ def _read(desk: Desk, user: User, digest: str) -> None:
     entries = [Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked")]
     entries += [Text(case.reply, "Answer", answer.status, fold=FOLD)]
     if case.annotated:
-        aside = "the document is silent" if case.annotated.silent else ", ".join(case.annotated.sections)
-        entries += [Text(case.annotated.answer, "Annotated answer", aside, "good", fold=FOLD)]
+        entries += [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
     texts("results reply", entries)
     scores_of(desk, user, answer, key="results scores")
 
