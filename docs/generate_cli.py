@@ -9,8 +9,7 @@ import re
 from pathlib import Path
 from unittest import mock
 
-from genaipa.cli import app
-from genaipa.cli.commands import register
+from genaipa.cli import command as command_line
 from genaipa.cli.headings import COMMANDS
 
 PAGE = Path(__file__).with_name("cli.md")
@@ -23,11 +22,9 @@ Generated from `genaipa --help` by `python docs/generate_cli.py`. Every flag can
 
 def help_page(*command: str) -> str:
     """The help of one command, at a fixed width and without styles."""
-    if not app.registered_commands:
-        register(app)
     plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     with mock.patch.dict(os.environ, plain), contextlib.redirect_stdout(io.StringIO()) as shown:
-        app([*command, "--help"], prog_name="genaipa", standalone_mode=False)
+        command_line()([*command, "--help"], prog_name="genaipa", standalone_mode=False)
     return re.sub(r" +$", "", shown.getvalue(), flags=re.MULTILINE).strip()
 
 

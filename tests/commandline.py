@@ -6,7 +6,7 @@ modules of the working folder, signal handlers, the consoles and commands that t
 
 from __future__ import annotations
 
-import importlib
+import functools
 import io
 import os
 import signal
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
+_CACHED = type(functools.cache(len))
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -79,12 +80,9 @@ def _code(left: int | str | None) -> int:
 @contextmanager
 def _put_back() -> Iterator[None]:
     """Put back what a call may change."""
-    from genaipa.cli import app
-
     _forget()
     here, path, modules = Path.cwd(), list(sys.path), set(sys.modules)
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
-    registered = list(app.registered_commands), list(app.registered_groups)
     # By it the command line finds its name, "python -m genaipa".
     program = ModuleType("__main__")
     program.__package__ = "genaipa"
@@ -97,7 +95,6 @@ def _put_back() -> Iterator[None]:
             yield
         finally:
             sys.modules["__main__"] = main
-            app.registered_commands[:], app.registered_groups[:] = registered
             for number, handler in handlers.items():
                 signal.signal(number, handler)
             os.chdir(here)
@@ -105,7 +102,7 @@ def _put_back() -> Iterator[None]:
             for name in set(sys.modules) - modules:
                 if _from(here, name):
                     del sys.modules[name]
-            importlib.invalidate_caches()
+            sys.path_importer_cache.pop(str(here), None)
             _forget()
 
 
@@ -115,11 +112,14 @@ def _from(folder: Path, module: str) -> bool:
 
 
 def _forget() -> None:
-    """Empty what the command line keeps for the rest of its process: consoles are as wide as the terminal was."""
+    """Empty what the command line keeps for the rest of its process: consoles are as wide as the terminal was.
+
+    The commands themselves are the same for every call.
+    """
     for name, module in list(sys.modules.items()):
-        if name.startswith("genaipa.cli"):
+        if name.startswith("genaipa.cli."):
             for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
+                if isinstance(value, _CACHED):
                     value.cache_clear()
 
 

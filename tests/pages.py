@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from running import carry_out, make_workspace, spec
+from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
@@ -47,6 +48,8 @@ class Shown:
     def __init__(self, name: str, desk: Desk, user: User = EDSGER) -> None:
         kwargs = {"name": name, "desk": desk, "user": user}
         self.test = AppTest.from_function(_page, kwargs=kwargs, default_timeout=60)
+        # Streamlit would look through every installed package for components of theirs; ours come with the page.
+        self.test._bidi_component_manager = BidiComponentManager()
         self.run()
 
     def run(self) -> None:

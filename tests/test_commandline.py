@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.cli import app, console
+from genaipa.cli import console
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,12 +43,12 @@ def test_as_in_a_process_of_its_own(genaipa: Cli, genaipa_process: Cli) -> None:
 
 
 def test_nothing_of_a_call_is_left(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither its environment, streams, modules, signal handlers, commands nor the width of its terminal."""
+    """Neither its environment, streams, modules, signal handlers nor the width of its terminal."""
 
     def state() -> tuple[object, ...]:
         handlers = tuple(signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         streams = (sys.stdin, sys.stdout, sys.stderr, tuple(sys.argv), tuple(sys.path), "mine" in sys.modules)
-        return Path.cwd(), dict(os.environ), handlers, streams, len(app.registered_commands)
+        return Path.cwd(), dict(os.environ), handlers, streams
 
     Path("mine.py").write_text(ASSISTANT, encoding="utf-8")
     Path(".env").write_text("LOOP_API_KEY=from-dotenv\n", encoding="utf-8")

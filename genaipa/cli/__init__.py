@@ -6,7 +6,9 @@ One command, one file. Nothing but typer is imported until a command runs, so th
 from __future__ import annotations
 
 import errno
+import functools
 import sys
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
@@ -57,11 +59,19 @@ def _root(
 
 def main() -> None:
     """Run the command line; an error is one sentence on stderr and its exit code."""
-    from genaipa.cli import commands, streams
+    from genaipa.cli import streams
 
     streams.prepare()
-    commands.register(app)
     sys.exit(carry_out())
+
+
+@functools.cache
+def command() -> Any:
+    """The whole command line as one command, made once for a process."""
+    from genaipa.cli import commands
+
+    commands.register(app)
+    return typer.main.get_command(app)
 
 
 def _check_text(arguments: list[str]) -> None:
@@ -81,7 +91,7 @@ def carry_out(arguments: list[str] | None = None) -> int:
 
     try:
         _check_text(sys.argv[1:] if arguments is None else arguments)
-        code = app(arguments, prog_name="genaipa", standalone_mode=False)
+        code = command()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
         complain(error)

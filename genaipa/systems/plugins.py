@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import sys
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
 def plugins(group: str) -> dict[str, str]:
     """Name → module:Class of what installed packages bring in a group of entry points."""
+    # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
+    folders = [path for path in map(Path, sys.path) if path.exists()]
+    return _plugins(group, tuple((str(path), path.stat().st_mtime_ns) for path in folders))
+
+
+@functools.lru_cache
+def _plugins(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:  # noqa: ARG001 - where and when
     return {point.name: point.value for point in entry_points(group=group)}
 
 
