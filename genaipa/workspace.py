@@ -70,16 +70,16 @@ class Workspace:
         path = self.home / SYSTEMS
         return path if self.layers[0][0] == "workspace" and path.is_file() else None
 
-    def names(self, kind: Kind) -> dict[str, tuple[str, Path]]:
-        """Map each name of a kind to (layer, file) in the nearest layer that has it."""
-        return {name: places[0] for name, places in self.every(kind).items()}
+    def names(self, kind: Kind, within: str = "") -> dict[str, tuple[str, Path]]:
+        """Map each name of a kind, or in a folder within it, to (layer, file) in the nearest layer that has it."""
+        return {name: places[0] for name, places in self.every(kind, within).items()}
 
-    def every(self, kind: Kind) -> dict[str, list[tuple[str, Path]]]:
+    def every(self, kind: Kind, within: str = "") -> dict[str, list[tuple[str, Path]]]:
         """Map each name of a kind to (layer, file) in every layer that has it, nearest first."""
         found: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
-            for path in sorted((folder / kind).glob("*")):
+            for path in sorted((folder / kind / within).glob("*")):
                 if path.suffix in SUFFIXES[kind] and path.is_file() and not path.name.startswith("."):
                     here.setdefault(path.stem, path)
             for name, path in here.items():

@@ -63,6 +63,20 @@ def _wordings(_here: Workspace, _given: dict[str, Any]) -> list[str]:
     return [*WORDINGS, "all"]
 
 
+def _sets(here: Workspace) -> list[str]:
+    from genaipa.tasks.prompts import set_names
+
+    return set_names(here)
+
+
+def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
+    """The templates of the set that is named before, or of the usual one."""
+    from genaipa.runs.records import NEUTRAL
+    from genaipa.tasks.prompts import found_prompts
+
+    return found_prompts(here, str(given.get("prompts") or NEUTRAL)).files
+
+
 def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
     """The newest first."""
     from genaipa.runs.folder import run_folders
@@ -89,5 +103,6 @@ def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
 initializations, wordings = map(_completing, (_initializations, _wordings))
 question_sets = _completing(lambda here, _given: here.names("questions"))
-prompts = _completing(lambda here, _given: here.names("prompts"))
+prompts = _completing(lambda here, given: _templates(here, given))
+prompt_sets = _completing(lambda here, _given: _sets(here))
 runs, runs_and_systems, answers = map(_completing, (_runs, _runs_and_systems, _answers))

@@ -14,8 +14,8 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "run": {
         "What to ask": (
-            *("--system", "--policy", "--experiment", "--initialization", "--wording", "--repetitions", "--questions"),
-            *("--limit", "--task", "--resume", "--new", "--config"),
+            *("--system", "--policy", "--experiment", "--initialization", "--wording", "--prompts", "--repetitions"),
+            *("--questions", "--limit", "--task", "--resume", "--new", "--config"),
         ),
         "How to ask": (
             *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),

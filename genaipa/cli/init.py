@@ -38,7 +38,7 @@ A workspace of genaipa. What lies here is used before what ships with genaipa.
 - `questions/`: question sets, `NAME.yaml` (copy one that `genaipa questions` lists)
 - `annotations/`: the annotated answers of a document, `NAME.yaml`
 - `rubrics/`: metrics to score by instead of the paper's; genaipa.toml names the one in use (rubric = "NAME")
-- `prompts/`: templates that replace the shipped ones of the same name (`genaipa prompts`)
+- `prompts/`: templates that replace the shipped ones of the same name, and sets of your own (`genaipa prompts`)
 - `systems.yaml`: short names for systems (`genaipa systems`)
 - `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)
 - `runs/`: one folder for each run; check everything with `genaipa validate`

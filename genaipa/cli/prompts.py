@@ -19,23 +19,28 @@ if TYPE_CHECKING:
 
 def prompts(
     name: Annotated[str | None, typer.Argument(autocompletion=completion.prompts, help="The template to show.")] = None,
+    prompts: Annotated[
+        str, option("--prompts", autocompletion=completion.prompt_sets, metavar="SET", help="The set to show.")
+    ] = "neutral",
     policy: Annotated[
         str | None, option("--policy", "-p", autocompletion=completion.documents, help="Fill it in for this document.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the prompt templates, or show them filled in for a document.
+    """List the sets of prompts, and show the templates of one, or the messages for a document.
 
-    With NAME, that one alone; with --policy, filled in for that document.
+    With NAME, that template alone; with --policy, filled in for that document.
     """
     from genaipa.tasks.prompts import load_prompts
 
     here = current_workspace()
-    loaded = load_prompts(here)
+    loaded = load_prompts(here, prompts)
     if name is not None and name not in loaded.files:
         raise UnknownNameError("prompt", name, loaded.files)
     chosen = [name] if name else sorted(loaded.files, key=_place)
     if policy is None:
+        if not json:
+            _print_sets(here, prompts)
         _print_templates(loaded, chosen, json=json)
     else:
         _print_filled_in(here, loaded, chosen, policy, json=json)
@@ -56,12 +61,30 @@ def _variables(name: str) -> tuple[str, ...]:
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
 
 
+def _role(loaded: Prompts, name: str) -> str:
+    """Of a template that is no message."""
+    return "(included by others)" if name in loaded.used else "(not used in this set)"
+
+
+def _print_sets(here: Workspace, shown: str) -> None:
+    """List the sets, and say which one is shown below."""
+    from genaipa.tasks.prompts import SETS, set_names
+
+    table(
+        ("set", "how it asks"),
+        [(name, SETS.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
+        flexible=1,
+    )
+    show(f"A run is asked with neutral, or with another: genaipa run … --prompts SET. Below is {shown}:")
+
+
 def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     if json:
         print_json(
             [
                 {
                     "name": name,
+                    "set": loaded.name,
                     "variables": _variables(name),
                     "layer": loaded.files[name][0],
                     "digest": loaded.digests[name],
@@ -75,28 +98,34 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     table(
         ("name", "variables", "from", "digest"),
         [
-            (name, ", ".join(_variables(name)) or "(included by others)", loaded.files[name][0], digests[name][:12])
+            (name, ", ".join(_variables(name)) or _role(loaded, name), loaded.files[name][0], digests[name][:12])
             for name in names
         ],
     )
     for name in names:
         _print_text(name, loaded.sources[name].rstrip(), exact=False)
-    show("To change one, put a file of its name into prompts/ of your workspace.")
-    show(f"As it is sent: genaipa prompts {names[0]} --policy brindlecart")
+    show(
+        f"To change one, put a file of its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for all "
+        "sets; a further folder there is a set of your own."
+    )
+    chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
+    show(f"As it is sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
 
 
 def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
     script = _script(workspace, loaded, policy)
     messages = _messages(script)
     if len(names) == 1 and names[0] not in messages:
-        raise UsageError(f"'{names[0]}' is no message of its own; it is included by others: genaipa prompts")
+        said = "it is included by others" if names[0] in loaded.used else "this set does not use it"
+        raise UsageError(f"'{names[0]}' is no message of its own; {said}: genaipa prompts")
     shown = {name: messages[name] for name in names if name in messages}
     if json:
         print_json([{"name": name, "policy": policy, "text": text} for name, text in shown.items()])
         return
     for name, text in shown.items():
         _print_text(name, text, exact=True)
-    show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy} --dry-run")
+    more = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
+    show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy}{more} --dry-run")
 
 
 def _print_text(name: str, text: str, *, exact: bool) -> None:

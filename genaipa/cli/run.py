@@ -40,6 +40,7 @@ def run(
     experiment: options.Experiment = None,
     initialization: options.Initialization = None,
     wording: options.Wording = None,
+    prompts: options.Prompts = None,
     repetitions: options.Repetitions = 1,
     conversation: options.Conversation = "shared",
     questions: options.Questions = None,
@@ -97,7 +98,7 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         plural: several(options[name])
         for plural, name in (
             *(("systems", "system"), ("documents", "policy"), ("initializations", "initialization")),
-            *(("wordings", "wording"), ("questions", "questions")),
+            *(("wordings", "wording"), ("prompts", "prompts"), ("questions", "questions")),
         )
     }
     others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}

@@ -68,7 +68,7 @@ Experiment = Annotated[
         "--experiment",
         "-e",
         autocompletion=completion.experiments,
-        help="quality, robustness, recall, summary, summary-by-name, regulation or procedure (all four).",
+        help="quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure (all four).",
     ),
 ]
 Initialization = Annotated[
@@ -86,6 +86,15 @@ Wording = Annotated[
         "--wording",
         autocompletion=completion.wordings,
         help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+    ),
+]
+Prompts = Annotated[
+    list[str] | None,
+    option(
+        "--prompts",
+        autocompletion=completion.prompt_sets,
+        metavar="SET",
+        help="How it is asked: neutral (the default), guided, paper or your own set (genaipa prompts).",
     ),
 ]
 Repetitions = Annotated[int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)]

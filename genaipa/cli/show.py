@@ -96,6 +96,7 @@ def _matching(keys: list[str], answer: str) -> list[str]:
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.progress import on_run
     from genaipa.cli.run_summary import print_tally
+    from genaipa.tasks.prompts import labels
 
     manifest, tally = folder.state()
     if lack := folder.lack(manifest, tally.totals().kept):
@@ -110,6 +111,8 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     for name, document in manifest.documents.items():
         console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
     console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+    if spec.prompts:
+        console.show(f"prompts: {', '.join(labels(manifest).values())}")
     print_tally(tally)
     _print_answers(records)
     if records:

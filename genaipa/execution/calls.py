@@ -33,6 +33,7 @@ def _place(task: Task, system: str, call: Call) -> dict[str, Any]:
         "initialization": known["initialization"] if own else "",
         "wording": known["wording"] if own else "original",
         "repetition": int(known["repetition"]) if own else 1,
+        "prompts": known.get("prompts", "") if own else "",
     }
 
 

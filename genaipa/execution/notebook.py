@@ -34,6 +34,8 @@ class RunOptions(SamplingOptions, total=False):
     """quality, robustness, recall, regulation, summary or procedure; without it, all of the paper's procedure."""
     initializations: str | Sequence[str]
     wordings: str | Sequence[str]
+    prompts: str | Sequence[str]
+    """Sets of prompts: neutral (the default), guided, paper, or your own."""
     questions: str | Named | Sequence[str | Named]
     """Question sets in place of the ones for a document's kind."""
     conversation: Literal["shared", "independent"]
@@ -62,7 +64,7 @@ def requested(systems: Systems, documents: Documents, options: RunOptions) -> tu
     classes = [systems] if isinstance(systems, str | type) else systems
     given["systems"] = tuple(dict.fromkeys(map(_system, classes)))
     given["documents"] = names_of(documents)
-    for several in {"initializations", "wordings", "questions"} & given.keys():
+    for several in {"initializations", "wordings", "prompts", "questions"} & given.keys():
         given[several] = names_of(given[several])
     if (limit := given.get("limit")) is not None:
         given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)

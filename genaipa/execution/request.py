@@ -15,10 +15,11 @@ from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.folder import RunFolder, find_run, folder_words, now, run_folders
-from genaipa.runs.records import FORMAT, INITIALIZATIONS, PROCEDURE, Digests, Manifest, RunSpec
+from genaipa.runs.records import FORMAT, GUIDED, INITIALIZATIONS, NEUTRAL, PROCEDURE, Digests, Manifest, RunSpec
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
 from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.prompts import set_names
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -44,6 +45,7 @@ class RunRequest(Sampling, frozen=True):
     experiment: str | None = None
     initializations: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     conversation: str = "shared"
     limit: str | None = None
@@ -203,6 +205,7 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
     _known("experiment", (request.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _known("initialization", request.initializations, INITIALIZATIONS)
     _known("wording", request.wordings, (*WORDINGS, "all"))
+    _known("set of prompts", request.prompts, set_names(workspace), "See: genaipa prompts")
     _known("kind of conversation", (request.conversation,), ("shared", "independent"))
     here = document_names(workspace)
     if not here.keys() >= set(request.documents):
@@ -214,6 +217,9 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
     initializations = tuple(i for i in INITIALIZATIONS if i in (request.initializations or experiment.initializations))
     chosen = WORDINGS if "all" in request.wordings else request.wordings or experiment.wordings
     wordings = tuple(w for w in WORDINGS if w in chosen)
+    prompts = tuple(dict.fromkeys(request.prompts)) or experiment.prompts or (NEUTRAL,)
+    if experiment.prompts and len(prompts) == 1:
+        raise UsageError(f"'{request.experiment}' compares sets of prompts; --prompts {prompts[0]} names only one.")
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     if request.experiment is not None and not as_preset:
         other_words = wordings != experiment.wordings
@@ -229,6 +235,7 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
         questions=_question_sets(workspace, request, experiment.kind),
         initializations=initializations,
         wordings=wordings,
+        prompts=prompts,
         conversation="independent" if request.conversation == "independent" else "shared",
         limit=_limit(request.limit),
         # A preset that other flags changed is the user's own experiment.
@@ -276,6 +283,12 @@ def _as_recorded(request: RunRequest, observer: Observer) -> RunRequest:
     recorded = [name for name in request.systems if is_recorded(name)]
     if not recorded:
         return request
+    if request.prompts or (request.experiment and EXPERIMENTS[request.experiment].prompts):
+        raise UsageError(
+            f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with others; "
+            "ask it in a run of its own, without --prompts."
+        )
+    observer.said(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
     if not request.questions:
         sets = replayed()[recorded[0]].question_sets
         observer.said(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")

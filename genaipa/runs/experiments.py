@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.questions.sets import WORDINGS, Wording
-from genaipa.runs.records import INITIALIZATIONS, Initialization
+from genaipa.runs.records import GUIDED, INITIALIZATIONS, NEUTRAL, Initialization
 
 if TYPE_CHECKING:
     from genaipa.policies.document import DocumentKind
@@ -19,7 +19,8 @@ StudyExperiment = Literal["quality", "robustness", "recall", "summary", "regulat
 class Experiment:
     """One experiment: a preset of `genaipa run --experiment`, and a value of the tidy table's column.
 
-    `label` heads its figures, `short` does where there is little room.
+    `label` heads its figures, `short` does where there is little room. `prompts` are the sets of prompts that it asks
+    with, where that is what it is about.
     """
 
     initializations: tuple[Initialization, ...]
@@ -27,6 +28,7 @@ class Experiment:
     kind: DocumentKind | None = None
     label: str = ""
     short: str = ""
+    prompts: tuple[str, ...] = ()
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -53,6 +55,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         short="Summary by name: own summary, from the name alone",
     ),
     "regulation": Experiment(("company-name",), kind="regulation", label="Regulations"),  # 6.4
+    "prompting": Experiment(("document",), prompts=(NEUTRAL, GUIDED)),  # quality, with two sets of prompts
     "procedure": Experiment(INITIALIZATIONS),  # Algorithm 1: four experiments at once
 }
 """Name → experiment, in the order of reports."""

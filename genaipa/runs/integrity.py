@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
-from genaipa.runs.records import PROCEDURE, ConversationRecord, Record, answer_digest, key_of
+from genaipa.runs.records import PROCEDURE, ConversationRecord, Record, answer_digest, conversation_of, key_of
 from genaipa.runs.redactions import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
     if r.task != PROCEDURE:
         key = key_of(r.system, r.task, r.coordinates)
     else:
-        key = f"{r.system}|{r.document}|{r.initialization}|{r.wording}|{r.repetition}|{r.question}"
+        begun = conversation_of(r.system, r.document, r.initialization, r.wording, r.repetition, r.prompts)
+        key = f"{begun}|{r.question}"
     if r.key != key:
         return "its key is not that of what it holds"
     if r.status == "failed":

@@ -25,6 +25,9 @@ INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
 PROCEDURE = "procedure"
 """The task that is Algorithm 1; a record or spec that names no task is of it."""
 
+NEUTRAL, GUIDED = "neutral", "guided"
+"""The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
+
 ConversationMode = Literal["shared", "independent"]
 Kind = Literal["answer", "summary", "acknowledgement"]
 Status = Literal["answered", "refused", "truncated", "failed"]
@@ -42,7 +45,8 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
 
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
     first question is 1) of each shuffled set. All fields from `documents` to `experiment` but the first are for the
-    procedure; any other task decides by itself. The sampling options come last.
+    procedure; any other task decides by itself. `prompts` are the sets of prompts that it is asked with, one after
+    another (nothing for another task). The sampling options come last.
     """
 
     systems: tuple[str, ...]
@@ -60,6 +64,12 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     experiment: str = ""
     other_task: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="task")
     """Left out of the JSON for the procedure, as ever."""
+    prompts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """A spec of the procedure that names no prompts was written when there was one set of them."""
+        if not self.prompts and self.task == PROCEDURE:
+            msgspec.structs.force_setattr(self, "prompts", (GUIDED,))
 
     @property
     def task(self) -> str:
@@ -82,7 +92,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
-    the environment, replaced by `[key]`.
+    the environment, replaced by `[key]`. `prompts` is the set of prompts in a run that has several; in any
+    other it is that of the run.
 
     Records of any `task` but the procedure are told apart by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
@@ -116,6 +127,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     coordinates: dict[str, str] = {}
     prediction: str = ""
     score: float | None = None
+    prompts: str = ""
 
 
 class RecordHead(msgspec.Struct, kw_only=True):
@@ -135,6 +147,7 @@ class RecordHead(msgspec.Struct, kw_only=True):
     digest: str = ""
     task: str = PROCEDURE
     coordinates: dict[str, str] = {}
+    prompts: str = ""
 
 
 class MeasuredHead(RecordHead, kw_only=True):
@@ -163,6 +176,7 @@ class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     mode: ConversationMode
     introduction: str
     order: tuple[str, ...]
+    prompts: str = ""
 
 
 class SystemFacts(msgspec.Struct, omit_defaults=True):
@@ -282,6 +296,13 @@ class Manifest(msgspec.Struct, omit_defaults=True):
             if document not in self.documents or not known or not 1 <= int(repetition) <= spec.repetitions:
                 return f"an order of questions for '{place[:60]}'"
         return ""
+
+
+def conversation_of(
+    system: str, document: str, initialization: str, wording: str, repetition: int | str, prompts: str = ""
+) -> str:
+    """The id of a conversation of the procedure; the keys of its answers have the question behind it."""
+    return "|".join((system, document, initialization, wording, str(repetition), *([prompts] if prompts else [])))
 
 
 def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:

@@ -65,7 +65,7 @@ class Tally:
 
     def plan(self, spec: RunSpec, orders: dict[str, tuple[str, ...]], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
-        each = len(spec.wordings) * sum(len(order) for order in orders.values())
+        each = len(spec.prompts) * len(spec.wordings) * sum(len(order) for order in orders.values())
         for system in spec.systems:
             if spec.task != PROCEDURE:
                 self.row(system, spec.task).planned = planned

@@ -18,7 +18,7 @@ from genaipa.policies.parts import split_parts
 from genaipa.questions.annotations import find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.conversation import NO_WORDS
-from genaipa.runs.records import Digests, DocumentFacts, Initialization, RunSpec
+from genaipa.runs.records import Digests, DocumentFacts, Initialization, RunSpec, conversation_of
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
 from genaipa.tasks.prompts import load_prompts
@@ -46,11 +46,15 @@ class Conversation:
     repetition: int
     order: tuple[str, ...]
     """Question ids in the order in which they are asked."""
+    prompts: str = ""
+    """The set of prompts, in a run that has several."""
 
     @cached_property
     def id(self) -> str:
         """Names the conversation in records and folders."""
-        return f"{self.system}|{self.document}|{self.initialization}|{self.wording}|{self.repetition}"
+        return conversation_of(
+            self.system, self.document, self.initialization, self.wording, self.repetition, self.prompts
+        )
 
     def key(self, question: str) -> str:
         """Names one answer (or step) of the conversation; the repetition is part of it."""
@@ -63,6 +67,7 @@ class Conversation:
             "initialization": self.initialization,
             "wording": self.wording,
             "repetition": str(self.repetition),
+            **({"prompts": self.prompts} if self.prompts else {}),
             "question": question,
         }
 
@@ -96,7 +101,8 @@ def plan(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Itera
             order = order_of(spec, document, repetition, questions[document])
             for initialization in spec.initializations:
                 for wording in spec.wordings:
-                    yield Conversation(system, document, initialization, wording, repetition, order)
+                    for prompts in spec.prompts if len(spec.prompts) > 1 else ("",):
+                        yield Conversation(system, document, initialization, wording, repetition, order, prompts)
 
 
 def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
@@ -138,7 +144,7 @@ class Procedure(Task):
         self.questions = {document: sets[name] for document, name in spec.questions.items()}
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
-        self.prompts = load_prompts(workspace)
+        self.prompts = {name: load_prompts(workspace, name) for name in spec.prompts}
         self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
         self._annotated, self._notes = self._find_annotated()
 
@@ -162,10 +168,20 @@ class Procedure(Task):
         return self._notes
 
     @cached_property
+    def _templates(self) -> dict[str, str]:
+        """Name of a template, behind that of its set where there are several, → its text."""
+        several = len(self.prompts) > 1
+        return {
+            f"{chosen}/{name}" if several else name: text
+            for chosen, prompts in self.prompts.items()
+            for name, text in prompts.sources.items()
+        }
+
+    @cached_property
     def digests(self) -> Digests:
         """SHA-256 of every prompt, document, question set and file of annotated answers."""
         return Digests(
-            prompts=self.prompts.digests,
+            prompts={name: digest(text) for name, text in self._templates.items()},
             documents={name: document.digest for name, document in self.documents.items()},
             questions={name: digest(text) for name, text in self._asked.items()},
             annotations={name: digest(text) for name, text in self._annotated.items()},
@@ -185,7 +201,7 @@ class Procedure(Task):
     def sources(self) -> dict[str, str]:
         """Every text that the messages are made of, and the annotated answers."""
         sources = {f"documents/{document.digest}.txt": document.text for document in self.documents.values()}
-        sources |= {f"prompts/{name}.jinja": text for name, text in self.prompts.sources.items()}
+        sources |= {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
         sources |= {f"questions/{name}.yaml": text for name, text in self._asked.items()}
         return sources | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
 
@@ -195,12 +211,13 @@ class Procedure(Task):
         return {name: document.text for name, document in self.documents.items()}
 
     def scripts(self, target: Target) -> dict[str, Script]:
-        """Document → its messages, with the text cut into the parts that suit the system; made once for each."""
+        """`document|set of prompts` → the messages, the text in the parts that suit the system; made once for each."""
         if not target.memory:
             for name, document in self.documents.items():
                 parts = tuple(split_parts(document, target.part_tokens, target.counters[name].count))
-                script = Script(document, parts, self.questions[name], self.prompts, self.spec.summary_words)
-                target.memory[name] = script
+                for chosen, prompts in self.prompts.items():
+                    script = Script(document, parts, self.questions[name], prompts, self.spec.summary_words)
+                    target.memory[f"{name}|{chosen}"] = script
         return target.memory
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
@@ -214,7 +231,8 @@ class Procedure(Task):
     def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
         scripts = self.scripts(target)
         for conversation in plan(spec, self.questions, target.name):
-            yield self._converse(conversation, scripts[conversation.document], target)
+            prompts = conversation.prompts or self.spec.prompts[0]
+            yield self._converse(conversation, scripts[f"{conversation.document}|{prompts}"], target)
 
     def _converse(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
         """One conversation from its introduction to its last question."""

@@ -1,6 +1,7 @@
-"""The messages that a system is sent, as Jinja templates in `prompts/NAME.jinja`.
+"""The messages that a system is sent, as Jinja templates, in sets that `genaipa run --prompts NAME` chooses from.
 
-A workspace's template overrides the shipped one of the same name, and may extend it:
+`prompts/SET/NAME.jinja` is a template of one set, `prompts/NAME.jinja` one of all sets. A workspace's template overrides
+the shipped one of the same name, in its set or in all, and may extend it:
 `{% extends "shipped/part.jinja" %}{% block message %}{{ super() }} …{% endblock %}`.
 Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMPLATES lists what else.
 """
@@ -9,19 +10,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import DataError, UsageError
+import msgspec
+
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import digest, read_text
-from genaipa.workspace import shipped
+from genaipa.runs.records import GUIDED, NEUTRAL
+from genaipa.workspace import Workspace, shipped
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import jinja2
 
-    from genaipa.workspace import Workspace
+    from genaipa.runs.records import Manifest
 
 # Template → the variables that it sees besides `company` and `subject`.
 TEMPLATES: dict[str, tuple[str, ...]] = {
@@ -35,6 +40,14 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "question": ("question", "question_id"),
 }
 INCLUDED = ("rules",)
+SETS: dict[str, str] = {
+    NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
+    GUIDED: "as well: name the section as the document does, and none where it is silent; summaries by topics",
+    "paper": "as the paper describes its prompts, of which it prints no text: no rule for answers, no length of a summary",
+}
+"""The shipped sets, the usual one first → how they ask."""
+PUBLISHED = "published"
+"""Instead of a set: what a published study asked with, which is not known."""
 _CARRIED = ("text", "question")
 """Variables that messages are sent for: a template that leaves its own out is a mistake."""
 _SAMPLE: dict[str, Any] = {
@@ -44,21 +57,30 @@ _SAMPLE: dict[str, Any] = {
     "parts": 2,
     "words": 400,
 }
+_MENTIONED = re.compile(r"[\"']([\w-]+)\.jinja[\"']")
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """The templates in effect: name → (layer, file)."""
+    """The templates of a set in effect: name → (layer, file). `originals` are the files that it has as shipped."""
 
+    name: str
     files: dict[str, tuple[str, Path]]
+    originals: dict[str, Path]
 
     @cached_property
     def sources(self) -> dict[str, str]:
         """Name → the template's text; `shipped/NAME` for the shipped ones that a user's template builds on."""
         found = {name: read_text(path) for name, (_, path) in self.files.items()}
         named = re.findall(r"[\"']shipped/([\w-]+)\.jinja[\"']", "".join(found.values()))
-        original = {f"shipped/{name}": shipped() / "prompts" / f"{name}.jinja" for name in sorted(set(named))}
-        return found | {name: read_text(path) for name, path in original.items() if path.is_file()}
+        return found | {
+            f"shipped/{name}": read_text(self.originals[name]) for name in sorted({*named} & self.originals.keys())
+        }
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The messages, and the templates that any other mentions."""
+        return {*TEMPLATES, *_MENTIONED.findall("".join(self.sources.values()))}
 
     @property
     def digests(self) -> dict[str, str]:
@@ -109,12 +131,61 @@ class Prompts:
                 raise DataError(path, "extends another template and changes nothing: put it in {% block message %}.")
 
 
-def load_prompts(workspace: Workspace) -> Prompts:
-    """The templates in effect, checked."""
-    files = workspace.names("prompts")
-    missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
+def set_names(workspace: Workspace) -> list[str]:
+    """The sets that there are: the shipped ones, then the folders in `prompts/` of the workspace."""
+    folders = (path for _, layer in workspace.layers for path in sorted((layer / "prompts").glob("[!.]*")))
+    return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir()))))
+
+
+def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
+    """The templates of a set, not checked; what a set does not have of its own is that of all, else of `neutral`."""
+    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),))
+    files = basis.names("prompts", NEUTRAL)
+    originals = {template: path for template, (_, path) in _over(files, basis, name).items()}
+    for layer in reversed(workspace.layers):
+        files = _over(files, Workspace(home=workspace.home, layers=(layer,)), name)
+    return Prompts(name, dict(sorted(files.items())), originals)
+
+
+def _over(files: dict[str, tuple[str, Path]], layer: Workspace, name: str) -> dict[str, tuple[str, Path]]:
+    """The files with those of a nearer layer in their place: those of the set before those of all sets."""
+    return {**files, **layer.names("prompts"), **layer.names("prompts", name)}
+
+
+def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
+    """The templates of a set in effect, checked; an UnknownNameError if there is no such set."""
+    if name not in set_names(workspace):
+        raise UnknownNameError("set of prompts", name, set_names(workspace), "See: genaipa prompts")
+    prompts = found_prompts(workspace, name)
+    missing = [template for template in (*TEMPLATES, *INCLUDED) if template not in prompts.files]
     if missing:
         raise UsageError(f"the prompt '{missing[0]}' is missing; genaipa is not installed whole, install it again.")
-    prompts = Prompts(files)
     prompts.check()
     return prompts
+
+
+def labels(manifest: Manifest) -> dict[str, str]:
+    """What tables call the prompts of a run, by what its records say in `prompts` (nothing where it has one set).
+
+    The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
+    """
+    digests, names = manifest.digests.prompts, manifest.spec.prompts
+    if not digests:
+        return {"": PUBLISHED}
+    if len(names) == 1:
+        return {"": _label(names[0], digests)}
+    return {
+        name: _label(name, {key[len(name) + 1 :]: value for key, value in digests.items() if key.startswith(f"{name}/")})
+        for name in names
+    }
+
+
+def _label(name: str, digests: Mapping[str, str]) -> str:
+    if digests == _shipped_digests(name):
+        return name
+    return f"{name} ({digest(msgspec.json.encode(digests, order='sorted').decode())[:8]})"
+
+
+@cache
+def _shipped_digests(name: str) -> dict[str, str]:
+    return found_prompts(Workspace(home=shipped(), layers=(("shipped", shipped()),)), name).digests

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -34,11 +35,13 @@ from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import own_entries
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, Prompts
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, set_names
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from genaipa.tasks.prompts import Prompts
 
 Severity = Literal["error", "warning"]
 
@@ -78,6 +81,8 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     """Kind of data → files in effect, run folders, the user's catalog of systems."""
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
+    sets = (found_prompts(workspace, name) for name in set_names(workspace))
+    found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
     found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
     found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
@@ -231,22 +236,27 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
 
 def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
     """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
-    files = workspace.names("prompts")
+    for name in set_names(workspace):
+        yield from _check_set(workspace, found_prompts(workspace, name))
+
+
+def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
+    files = prompts.files
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
         yield Finding(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
         return
-    originals = {name: ("shipped", shipped() / "prompts" / f"{name}.jinja") for name in TEMPLATES}
     while True:
         try:
-            Prompts(files).check()
+            replace(prompts, files=files).check()
         except GenaipaError as error:
             broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
             name = broken[0] if broken else ""
             yield from _errors([error], files[name][1] if name else workspace.home)
-            if files.get(name) in (None, originals.get(name)) or name not in originals:
+            original = prompts.originals.get(name)
+            if name not in TEMPLATES or original in (None, files[name][1]):
                 return
-            files = {**files, name: originals[name]}
+            files = {**files, name: ("shipped", original)}
         else:
             return
 
@@ -259,17 +269,18 @@ def _unread_files(workspace: Workspace) -> Iterator[Finding]:
         for path in sorted((workspace.home / kind).glob("[!.]*")):
             if path.is_file() and path not in read | beside:
                 yield Finding(str(path), "", _why_unread(path, kind, read), "warning")
-    yield from _unused_prompts(workspace)
+    for name in set_names(workspace):
+        yield from _unused_prompts(workspace, name)
 
 
-def _unused_prompts(workspace: Workspace) -> Iterator[Finding]:
-    """Templates that replace none and that none includes: most likely a name mistyped."""
+def _unused_prompts(workspace: Workspace, chosen: str) -> Iterator[Finding]:
+    """Templates of a set that replace none and that none includes: most likely a name mistyped."""
     known = (*TEMPLATES, *INCLUDED)
-    prompts = Prompts(workspace.names("prompts"))
+    prompts = found_prompts(workspace, chosen)
     for name in set(prompts.files) - set(known):
         path = prompts.files[name][1]
         try:
-            included = any(f"{name}.jinja" in source for source in prompts.sources.values())
+            included = name in prompts.used
         except DataError:  # not text: told already
             return
         if not included:
