@@ -99,6 +99,7 @@ class Workload:
             part_tokens=self.part_tokens,
             limit=(1, self.limit),
             experiment="quality",
+            other_prompts=("neutral",),
         )
 
 
@@ -115,11 +116,16 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     scripts = material.scripts(ready.target)
     made = {
         "introductions": {
-            name: [{"role": m.role, "content": m.content} for m in opening(script.introduction("document"))]
+            name.partition("|")[0]: [
+                {"role": m.role, "content": m.content} for m in opening(script.introduction("document"))
+            ]
             for name, script in scripts.items()
         },
         "conversations": [
-            [c.document, [scripts[c.document].question(question, c.wording).content for question in c.order]]
+            [
+                c.document,
+                [scripts[f"{c.document}|neutral"].question(question, c.wording).content for question in c.order],
+            ]
             for c in plan(spec, material.questions, SYSTEM)
         ],
     }

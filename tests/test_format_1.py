@@ -106,7 +106,7 @@ def test_a_finished_run_asks_nothing(genaipa, workspace, server):
 
 def test_the_same_command_finds_the_same_run(genaipa, workspace, server):
     """The plan of an older run is recognised as this very plan."""
-    done = genaipa("run", "-s", SYSTEM, "-p", "acme", "--part-tokens", "60", "--name", "killed")
+    done = genaipa("run", "-s", SYSTEM, "-p", "acme", "--part-tokens", "60", "--name", "killed", "--prompts", "guided")
     assert done.code == 0, done.err
     assert "this plan was begun before: going on with 20261122-000000-killed" in done.err
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
-from running import write
+from running import answers, carry_out, make_workspace, spec, write
 
-from genaipa.errors import DataError
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, load_prompts
+from genaipa.errors import DataError, UnknownNameError
+from genaipa.runs.conversation import conversation
+from genaipa.runs.folder import find_run
+from genaipa.runs.integrity import damage
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, labels, load_prompts, set_names
 from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
 
 ABOUT = {"company": "ACME", "subject": "the privacy policy of ACME"}
 
@@ -29,10 +40,99 @@ def test_shipped_templates_are_all_there() -> None:
 
 @pytest.mark.parametrize("name", ["introduce-company", "introduce-document", "introduce-summary"])
 def test_every_introduction_states_the_rules(name: str) -> None:
-    """The system is asked to name the section that it relies on, and to say so when the answer isn't there."""
+    """The system is asked to cite the section that it relies on, and to say so when the answer isn't there."""
     said = load_prompts(find_workspace()).render(name, **ABOUT, parts=3, text="It is short.")
-    assert "Name the section that you rely on" in said
-    assert "does not contain the answer, say so plainly and name no section" in said
+    assert "Cite the section that you rely on." in said
+    assert "does not contain the answer, say so." in said
+    assert "no section" not in said
+
+
+def test_the_neutral_set_gives_nothing_away() -> None:
+    """Neither the rule by which references are scored nor the topics of the questions are in what is asked."""
+    guided, neutral = (
+        {name: load_prompts(find_workspace(), of).render(name, **ABOUT, words=400, parts=3, text="It is short.")
+         for name in ("introduce-document", "summarize-by-name", "summarize-document")}
+        for of in ("guided", "neutral")
+    )  # fmt: skip
+    for telling in ("name no section", "collecting, using, keeping", "section behind each statement"):
+        assert telling in " ".join(guided.values())
+        assert telling not in " ".join(neutral.values())
+
+
+def test_the_guided_set_is_what_it_was() -> None:
+    """Runs made before there were sets go on: each template has the digest that they noted."""
+    before = {
+        "acknowledgement": "62395d287223c43a",
+        "introduce-company": "644d4d53654a73de",
+        "introduce-document": "9fe687cd33a051c8",
+        "introduce-summary": "e5b89e0145cafc0c",
+        "part": "87e17a8a83a33437",
+        "question": "3fbbe30561576e78",
+        "rules": "2e46cbeee394d8d6",
+        "summarize-by-name": "723c324a0a18bdd5",
+        "summarize-document": "e44e262f30db32fe",
+    }
+    assert {name: digest[:16] for name, digest in load_prompts(find_workspace(), "guided").digests.items()} == before
+
+
+def test_a_template_reaches_its_set_or_all() -> None:
+    """One in the set's folder wins over one for all sets, and that over what ships; a new folder is a set."""
+    own("rules", "For all.")
+    write("prompts/guided/rules.jinja", "For guided.")
+    write("prompts/mine/question.jinja", "Mine: {{ question }}")
+    here = find_workspace()
+    sources = {name: load_prompts(here, name).sources for name in ("neutral", "guided", "mine")}
+    assert {name: known["rules"] for name, known in sources.items()} == {
+        "neutral": "For all.",
+        "guided": "For guided.",
+        "mine": "For all.",
+    }
+    assert sources["mine"]["summarize-document"] == sources["neutral"]["summarize-document"]
+    assert set_names(here) == ["neutral", "guided", "paper", "mine"]
+    with pytest.raises(UnknownNameError, match="did you mean 'guided'"):
+        load_prompts(here, "gided")
+
+
+def test_a_run_notes_its_prompts(genaipa: Callable[..., Finished]) -> None:
+    """The manifest says which set was used, tables also whether it is as shipped; without one it was guided."""
+    make_workspace()
+    plain, guided = spec(systems=("extractive",), other_prompts=("neutral",)), spec(systems=("extractive",))
+    assert msgspec.json.decode(msgspec.json.encode(plain))["prompts"] == ["neutral"]
+    assert guided == spec(systems=("extractive",), other_prompts=("guided",))
+    assert "prompts" not in msgspec.json.decode(msgspec.json.encode(guided))
+    assert labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
+    assert labels(carry_out(guided)[0].manifest()) == {"": "guided"}
+    write("prompts/rules.jinja", "Be brief.")
+    done = genaipa("run", "-s", "extractive", "-p", "acme", "--experiment", "quality", "--prompts", "guided")
+    assert done.code == 0, done.err
+    label = labels(find_run(find_workspace(), "latest").manifest())[""]
+    assert re.fullmatch(r"guided \([0-9a-f]{8}\)", label)
+    assert f"prompts: {label}" in genaipa("show", "latest").out
+
+
+def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> None:
+    """Each question is asked with each set, in a conversation of its own; the keys tell them apart; it resumes."""
+    make_workspace()
+    asked = ("run", "-s", "extractive", "-p", "acme", "--experiment", "prompting")
+    estimated = json.loads(genaipa(*asked, "--estimate", "--json").out)
+    done = genaipa(*asked)
+    assert done.code == 0, done.err
+    folder = find_run(find_workspace(), "latest")
+    found = {record.key: record for record in answers(folder)}
+    assert {record.prompts for record in found.values()} == {"neutral", "guided"}
+    assert len(found) == folder.manifest().totals.planned == estimated["rows"][0]["calls"]
+    record = next(record for record in found.values() if record.prompts == "guided")
+    introduction = conversation(folder, record, folder.seen()[1])[0].content
+    assert "name no section" in introduction
+    assert labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
+    assert not list(damage(folder))
+    kept = folder.answers.read_bytes()
+    folder.answers.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))
+    assert genaipa(*asked).code == 0
+    assert {record.key for record in answers(folder)} == found.keys()
+    refused = genaipa(*asked, "--prompts", "paper")
+    assert refused.code == 2
+    assert "names only one" in refused.err
 
 
 def test_part_is_announced() -> None:

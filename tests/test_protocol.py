@@ -171,8 +171,10 @@ def test_experiments_are_the_papers() -> None:
         "regulation": (("company-name",), ("original",), "regulation"),
         "summary": (("summary-of-document",), ("original",), None),
         "summary-by-name": (("summary-by-name",), ("original",), None),
+        "prompting": (("document",), ("original",), None),
         "procedure": (("company-name", "document", "summary-by-name", "summary-of-document"), ("original",), None),
     }
+    assert {name: e.prompts for name, e in EXPERIMENTS.items() if e.prompts} == {"prompting": ("neutral", "guided")}
 
 
 def test_wording_that_a_question_lacks() -> None:
@@ -187,7 +189,7 @@ def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
     """The messages for a document that is cut into these parts."""
     make_workspace()
     material = Procedure(spec(documents=(policy,)), find_workspace())
-    return Script(material.documents[policy], parts, material.questions[policy], material.prompts)
+    return Script(material.documents[policy], parts, material.questions[policy], material.prompts["guided"])
 
 
 def said(a_script: Script, initialization: Initialization, summary: str = "") -> list[tuple[str, str]]:
@@ -272,7 +274,7 @@ def test_regulation_is_introduced_by_its_title() -> None:
     write("policies/law.md", "Article 1. Be good.")
     write("policies/law.yaml", "company: LAW\nkind: regulation\ntitle: Law on Good Conduct\n")
     material = Procedure(spec(documents=("law",), questions={"law": "regulation"}), find_workspace())
-    a_script = Script(material.documents["law"], ("x",), material.questions["law"], material.prompts)
+    a_script = Script(material.documents["law"], ("x",), material.questions["law"], material.prompts["guided"])
     assert "the Law on Good Conduct (LAW)" in a_script.introduction("company-name")[0].message.content
     assert a_script.question("PR_1", "original").content == "Who must comply with the LAW?"
 

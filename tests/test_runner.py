@@ -65,7 +65,7 @@ def expected_script(plan: RunSpec) -> Script:
     material = Procedure(plan, find_workspace())
     document = material.documents[plan.documents[0]]
     parts = tuple(split_parts(document, plan.part_tokens or 2000, estimated().count))
-    return Script(document, parts, material.questions[document.name], material.prompts)
+    return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
 
 def dialogue(script: Script, introduction: Any) -> Dialogue:

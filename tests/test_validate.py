@@ -70,7 +70,7 @@ def test_shipped_data_is_clean(genaipa: Callable[..., Finished]) -> None:
     assert found() == []
     finished = genaipa("validate")
     assert finished.code == 0
-    assert "Checked 9 prompts, 2 question sets, 2 documents, 2 files of annotated answers, 1 rubric." in finished.out
+    assert "Checked 18 prompts, 2 question sets, 2 documents, 2 files of annotated answers, 1 rubric." in finished.out
     assert "Everything is fine." in finished.out
 
 
@@ -207,6 +207,18 @@ def test_every_broken_prompt_is_listed() -> None:
     assert "did you mean 'question'?" in found()[1][3]
 
 
+def test_a_prompt_of_any_set_is_checked() -> None:
+    """A template is checked in the set that it is of, the workspace's own sets included."""
+    for name, text in {"guided/part": "{% if %}", "mine/question": "{{ qestion }}", "mine/tune": "La."}.items():
+        Path(f"prompts/{name}.jinja").parent.mkdir(exist_ok=True)
+        Path(f"prompts/{name}.jinja").write_text(text)
+    assert places() == [
+        ("prompts/guided/part.jinja", "line 1", "error"),
+        ("prompts/mine/question.jinja", "", "error"),
+        ("prompts/mine/tune.jinja", "", "warning"),
+    ]
+
+
 def test_systems_of_ones_own_are_checked() -> None:
     """Each entry of systems.yaml that can't be used is named."""
     Path("systems.yaml").write_text(
@@ -264,7 +276,7 @@ def test_the_command_groups_by_file_and_fails_on_errors_alone(genaipa: Callable[
     warned = genaipa("validate")
     assert warned.code == 0
     assert warned.out.count("annotations/acme.yaml") == 1
-    assert "2 warnings; 18 of 19 are fine." in warned.out
+    assert "2 warnings; 27 of 28 are fine." in warned.out
     annotate("  Q2: {silent: true, answer: It does not say.}\n")
     failed = genaipa("validate", "--json")
     assert failed.code == 1

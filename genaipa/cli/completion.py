@@ -63,7 +63,7 @@ def _wordings(_here: Workspace, _given: dict[str, Any]) -> list[str]:
     return [*WORDINGS, "all"]
 
 
-def _sets(here: Workspace) -> list[str]:
+def _sets(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.tasks.prompts import set_names
 
     return set_names(here)
@@ -103,6 +103,6 @@ def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
 initializations, wordings = map(_completing, (_initializations, _wordings))
 question_sets = _completing(lambda here, _given: here.names("questions"))
-prompts = _completing(lambda here, given: _templates(here, given))
-prompt_sets = _completing(lambda here, _given: _sets(here))
+prompts = _completing(_templates)
+prompt_sets = _completing(_sets)
 runs, runs_and_systems, answers = map(_completing, (_runs, _runs_and_systems, _answers))

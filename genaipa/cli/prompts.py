@@ -27,7 +27,7 @@ def prompts(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the sets of prompts, and show the templates of one, or the messages for a document.
+    """List the sets of prompts, and show one as templates or as sent.
 
     With NAME, that template alone; with --policy, filled in for that document.
     """
@@ -105,8 +105,8 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     for name in names:
         _print_text(name, loaded.sources[name].rstrip(), exact=False)
     show(
-        f"To change one, put a file of its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for all "
-        "sets; a further folder there is a set of your own."
+        f"To change one, put a file of its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
+        "all sets; a further folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
     show(f"As it is sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")

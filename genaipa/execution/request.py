@@ -173,10 +173,15 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     folder = None if request.new else _same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
+    if folder is None and not request.prompts and not request.new:
+        # The same command asked with these prompts before there were others.
+        older = _same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)
+        if older is not None:
+            observer.said(f"{older.name} asks the same with the {GUIDED} prompts; to go on with it: --prompts {GUIDED}")
     return PreparedRun(task, title, folder, request.offline)
 
 
-def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests, name: str | None) -> RunFolder | None:
+def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None) -> RunFolder | None:
     """The newest run of this very plan and data (and name, if one is given); None if there is none."""
     for folder in reversed(run_folders(workspace)):
         try:
@@ -184,7 +189,9 @@ def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests, name: str |
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue
-        same_data = all(getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH)
+        same_data = now_is is None or all(
+            getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH
+        )
         if manifest.spec == spec and same_data and name in (None, manifest.name):
             return folder
     return None
@@ -235,7 +242,7 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
         questions=_question_sets(workspace, request, experiment.kind),
         initializations=initializations,
         wordings=wordings,
-        prompts=prompts,
+        other_prompts=prompts,
         conversation="independent" if request.conversation == "independent" else "shared",
         limit=_limit(request.limit),
         # A preset that other flags changed is the user's own experiment.
@@ -285,8 +292,8 @@ def _as_recorded(request: RunRequest, observer: Observer) -> RunRequest:
         return request
     if request.prompts or (request.experiment and EXPERIMENTS[request.experiment].prompts):
         raise UsageError(
-            f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with others; "
-            "ask it in a run of its own, without --prompts."
+            f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with "
+            "others; ask it in a run of its own, without --prompts."
         )
     observer.said(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
     if not request.questions:

@@ -46,7 +46,7 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
     first question is 1) of each shuffled set. All fields from `documents` to `experiment` but the first are for the
     procedure; any other task decides by itself. `prompts` are the sets of prompts that it is asked with, one after
-    another (nothing for another task). The sampling options come last.
+    another. The sampling options come last.
     """
 
     systems: tuple[str, ...]
@@ -64,12 +64,20 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     experiment: str = ""
     other_task: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="task")
     """Left out of the JSON for the procedure, as ever."""
-    prompts: tuple[str, ...] = ()
+    other_prompts: tuple[str, ...] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="prompts")
+    """Left out of the JSON for `guided` alone, as ever."""
 
     def __post_init__(self) -> None:
-        """A spec of the procedure that names no prompts was written when there was one set of them."""
-        if not self.prompts and self.task == PROCEDURE:
-            msgspec.structs.force_setattr(self, "prompts", (GUIDED,))
+        """Take the one set of prompts that there was as named or as left out alike."""
+        if self.other_prompts == (GUIDED,):
+            msgspec.structs.force_setattr(self, "other_prompts", msgspec.UNSET)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The sets of prompts; none for another task than the procedure, which has its own words."""
+        if self.task != PROCEDURE:
+            return ()
+        return (GUIDED,) if self.other_prompts is msgspec.UNSET else self.other_prompts
 
     @property
     def task(self) -> str:

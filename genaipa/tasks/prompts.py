@@ -1,7 +1,7 @@
 """The messages that a system is sent, as Jinja templates, in sets that `genaipa run --prompts NAME` chooses from.
 
-`prompts/SET/NAME.jinja` is a template of one set, `prompts/NAME.jinja` one of all sets. A workspace's template overrides
-the shipped one of the same name, in its set or in all, and may extend it:
+`prompts/SET/NAME.jinja` is a template of one set, `prompts/NAME.jinja` one of all sets. A workspace's template
+overrides the shipped one of the same name, in its set or in all, and may extend it:
 `{% extends "shipped/part.jinja" %}{% block message %}{{ super() }} …{% endblock %}`.
 Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMPLATES lists what else.
 """
@@ -43,7 +43,7 @@ INCLUDED = ("rules",)
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
     GUIDED: "as well: name the section as the document does, and none where it is silent; summaries by topics",
-    "paper": "as the paper describes its prompts, of which it prints no text: no rule for answers, no length of a summary",
+    "paper": "as the paper describes its prompts, of which it prints no text: no rules, and summaries of any length",
 }
 """The shipped sets, the usual one first → how they ask."""
 PUBLISHED = "published"
@@ -175,7 +175,9 @@ def labels(manifest: Manifest) -> dict[str, str]:
     if len(names) == 1:
         return {"": _label(names[0], digests)}
     return {
-        name: _label(name, {key[len(name) + 1 :]: value for key, value in digests.items() if key.startswith(f"{name}/")})
+        name: _label(
+            name, {key[len(name) + 1 :]: value for key, value in digests.items() if key.startswith(f"{name}/")}
+        )
         for name in names
     }
 
