@@ -46,6 +46,7 @@ TABLES = {
     "effort": cost.by_system,
     "answers": outcomes.statuses,
     "silent-questions": silent.silent_questions,
+    "silent-quality": silent.silent_quality,
     "agreement": lambda _: agreement.alphas([], PAPER),
     "leaderboard": overall.board,
 }
@@ -107,7 +108,9 @@ _COLUMNS = {
     "memory-summary": "system n mean low high",
     "effort": "system experiment answers m_all10 low high seconds cost cost_total",
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
-    "silent-questions": "system experiment silent_n asserts asserts_share silent_m_all10",
+    "silent-questions": "system experiment error answers wrong rate low high policies_low policies_high questions "
+    "documents partly",
+    "silent-quality": "system experiment silent m_all10 low high policies_low policies_high questions documents",
     "agreement": "metric alpha low high",
     "leaderboard": "rank system m_all10 low high quality robustness recall summary",
 }
@@ -132,9 +135,9 @@ def check_scales(name: str, frame: str) -> None:
     assert _values(data, "m_all").between(1, 10).all()
     for column in ("relevance", "accuracy", "clarity", "completeness", "reference"):
         assert _values(data, column).between(-1, 1).all()
-    for column in ("asserts_share", "claims_share", "same"):
+    for column in ("rate", "same"):
         assert _values(data, column).between(0, 1).all()
-    for column in ("mean", "m_all10", "drop", "spread", "m_all"):
+    for column in ("mean", "m_all10", "drop", "spread", "m_all", "rate"):
         if {column, "low"} <= set(data):
             known = data.dropna(subset="low")
             assert (known["low"] <= known[column] + 1e-9).all()
@@ -155,8 +158,7 @@ def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
     """What answers took and claimed is known before anybody scores them; their quality is blank."""
     for frame in NO_SCORE:
         assert made("effort", frame).data["m_all10"].isna().all(), frame
-        told = made("silent-questions", frame).data
-        assert told[["silent_m_all10", "other_m_all10"]].isna().all(axis=None), frame
+        assert not made("silent-quality", frame), frame
 
 
 def test_one_answer_has_a_score_and_no_interval() -> None:

@@ -199,24 +199,44 @@ def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
 def test_silent_questions_apart() -> None:
     """One of two answers where the document is silent asserts something; one of four others claims silence."""
     answers = answer_rows(
-        **ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1", "UC_f1", "UC_f2", "UC_f3"), silent=("T_f1", "T_f2")
+        **ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1", "UC_f1", "UC_f2", "DM_f1", "UC_f3"), silent=("T_f1", "T_f2")
     )
-    for answer, claims in zip(answers, ("yes", "no", "yes", "no", "no", "no", "yes"), strict=True):
+    for answer, claims in zip(answers, ("yes", "no", "yes", "no", "no", "no", "yes", "yes"), strict=True):
         answer["claims_silence"] = claims
+    answers[-2]["silent"] = "partly"
     answers[-1]["excluded"] = "It is about another company."
     values = {"T_f1": 1, "T_f2": -1, "T_f3": 0.5}
     frame = tidy_of(answers, scored(answers, lambda row: values.get(row["question"])))
-    row = silent.silent_questions(frame).data.iloc[0]
-    assert row[["silent_n", "asserts", "asserts_share", "silent_m_all10"]].tolist() == [2, 1, 0.5, 55]
-    assert row[["silent_low", "silent_high"]].tolist() == [10, 100]
-    assert row[["other_n", "claims", "claims_share", "other_m_all10"]].tolist() == [4, 1, 0.25, 77.5]
+    rates = silent.silent_questions(frame).data
+    assert rates[["answers", "wrong", "rate", "questions", "documents", "partly"]].values.tolist() == [
+        [2, 1, 0.5, 2, 1, 1],
+        [4, 1, 0.25, 4, 1, 1],
+    ]
+    assert rates["low"].tolist() == [0, 0]
+    assert rates["policies_low"].isna().all()
+    quality = silent.silent_quality(frame).data
+    assert quality[["silent", "m_all10"]].values.tolist() == [["silent", 55], ["answers", 77.5]]
+
+
+def test_each_question_weighs_the_same_in_the_rates() -> None:
+    """A question that was asked nine times as often counts as one, and documents are told from questions."""
+    answers = answer_rows(systems=("a/one",), documents=("x", "y", "z"), questions=("T_f1", "T_f2"), silent=("T_f1",))
+    again = answer_rows(
+        systems=("a/one",), documents=("x", "y", "z"), questions=("T_u1",), repetitions=9, silent=("T_u1",)
+    )
+    for answer in answers:
+        answer["claims_silence"] = "yes" if answer["question"] == "T_f1" and answer["document"] != "z" else "no"
+    row = silent.silent_questions(tidy_of([*answers, *again])).data.iloc[0]
+    assert row[["error", "answers", "wrong"]].tolist() == ["asserts though silent", 30, 28]
+    assert row["rate"] == pytest.approx((1 / 3 + 1) / 2)
+    assert 0 <= row["policies_low"] <= row["low"] < row["rate"] < row["high"] <= row["policies_high"] <= 1
 
 
 def test_experiments_come_in_the_papers_order() -> None:
     """Quality, robustness, recall, summary: not the order of the alphabet."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("summary", "recall", "robustness", "quality"))
     frame = tidy_of(answers, scored(answers, lambda _: 1))
-    for table in (silent.silent_questions(frame), outcomes.statuses(frame), cost.by_system(frame)):
+    for table in (silent.silent_quality(frame), outcomes.statuses(frame), cost.by_system(frame)):
         assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]
 
 

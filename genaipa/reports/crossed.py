@@ -15,7 +15,7 @@ https://doi.org/10.1080/01621459.1980.10477565), and bent where values are skewe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cbrt, sqrt
+from math import cbrt, hypot, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,7 +231,8 @@ def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | Non
 
     def half(probability: float) -> float:
         """Half the interval of a symmetric mean, in standard errors; `probability` is that of an end."""
-        return sqrt(sum(part.quantile(probability) ** 2 * part.variance for part in parts)) / error
+        # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
+        return hypot(*(part.quantile(probability) * sqrt(part.variance) for part in parts)) / error
 
     reach = half((1 - LEVEL) / 2)
     low, high = mean - _bent(reach, skew) * error, mean - _bent(-reach, skew) * error

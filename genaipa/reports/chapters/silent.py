@@ -2,81 +2,112 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from genaipa.reports import aggregate, averages
-from genaipa.reports.bootstrap import INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.crossed import crossed
 from genaipa.reports.figures.scope import Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import SCALE, Table, table
 
 if TYPE_CHECKING:
+    from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
+
+_ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
+"""Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
+_WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
+_INTERVALS = (
+    "Each question weighs the same, however many documents and answers it has. The first interval (95 %) is for these "
+    "documents: other questions about them. The second is for policies like these: other documents, too; it is left "
+    "out below 3 documents and rough below 10. Where all questions agree there is no interval."
+)
+_SURE = ["low", "high", "policies_low", "policies_high", "questions", "documents"]
+_HEADINGS = {"policies_low": "from (policies)", "policies_high": "to (policies)", "documents": "documents"}
 
 
 def silent_questions(frame: pd.DataFrame) -> Table:
-    """How often a system asserts something where the document is silent, and claims silence where it is not."""
+    """How often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
+    columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
     once = averages.about_policies(outcomes.asked_once(frame))
-    once = once[once["claims_silence"].isin(["yes", "no"]) & once["silent"].isin(["yes", "no"]) & ~once["left_out"]]
-    claimed = averages.summed_up(once, by, _claims)
-    scored = aggregate.by_document(averages.policy_cells(frame))
-    quality = averages.summed_up(scored[scored["silent"].isin(["yes", "no"])], by, _quality)
-    both = claimed.reindex(columns=[*by, *_CLAIMS]).merge(quality.reindex(columns=[*by, *_QUALITY]), on=by, how="outer")
-    counts = ["silent_n", "asserts", "other_n", "claims"]
-    both[counts] = both[counts].fillna(0).astype("int64")
-    columns = ["silent_n", "asserts", "asserts_share", "silent_m_all10", "silent_low", "silent_high"]
-    columns += ["other_n", "claims", "claims_share", "other_m_all10", "other_low", "other_high"]
+    once = once[once["claims_silence"].isin(["yes", "no"]) & once["silent"].isin(_WHERE) & ~once["left_out"]]
+    data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
+    data = data.reindex(columns=columns).sort_values(by, kind="stable")
     return table(
         "silent-questions",
-        "Where the document is silent, and where it is not",
-        "By the annotated answers, documents are silent on some questions. Of the answers to these, how many assert "
-        "something instead of saying so; of the other answers, how many claim silence all the same (found by rules in "
-        "the reply; an answer that an audit excluded is left out). Beside it M_all times 10 (10 to 100) of either, "
-        f"averaged over questions (paper, sections 6.1 and 7). {INTERVALS}",
-        both,
-        [*by, *columns],
+        "False assertions and false silence",
+        "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
+        "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
+        "the same (found by rules in the reply; an answer that an audit excluded is left out). Clear cases only: the "
+        "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
+        "sections 6.1 and 7). "
+        f"{_INTERVALS}",
+        data[data["answers"] > 0],
+        columns,
+        headings={"partly": "left out (partly silent)", **_HEADINGS},
+        formats={"rate": ".0%", **dict.fromkeys(_SURE[:4], ".0%")},
     )
 
 
-_CLAIMS = ("silent_n", "asserts", "asserts_share", "other_n", "claims", "claims_share")
-_QUALITY = ("silent_m_all10", "silent_low", "silent_high", "other_m_all10", "other_low", "other_high")
-
-
-def _claims(rows: pd.DataFrame) -> dict[str, object]:
-    silent, claims = rows["silent"] == "yes", rows["claims_silence"] == "yes"
+def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
+    where, said = _ERRORS[error]
+    clear = rows[rows["silent"] == where]
+    wrong = clear["claims_silence"] == said
+    found = crossed(wrong, clear["question"], clear["document"], limits=(0, 1))
     return {
-        "silent_n": int(silent.sum()),
-        "asserts": int((silent & ~claims).sum()),
-        "asserts_share": (~claims[silent]).mean() if silent.any() else float("nan"),
-        "other_n": int((~silent).sum()),
-        "claims": int((~silent & claims).sum()),
-        "claims_share": claims[~silent].mean() if not silent.all() else float("nan"),
+        "error": error,
+        "answers": len(clear),
+        "wrong": int(wrong.sum()),
+        "rate": found.mean,
+        **_sure(found),
+        "partly": int((rows["silent"] == "partly").sum()),
     }
 
 
+def _sure(found: Crossed) -> dict[str, object]:
+    return {column: getattr(found, column) for column in _SURE}
+
+
+def silent_quality(frame: pd.DataFrame) -> Table:
+    """How well a system does where the document is silent, where it answers in part, and where it answers."""
+    by = ["system", "experiment", "silent"]
+    columns = [*by, "m_all10", *_SURE]
+    cells = aggregate.by_document(averages.policy_cells(frame))
+    data = averages.summed_up(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
+    data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
+    return table(
+        "silent-quality",
+        "Quality where the document is silent, and where it is not",
+        "M_all times 10 (10 to 100) of the answers to questions on which the document is silent, which it answers in "
+        f"part, and which it answers (paper, sections 6.1 and 7). {_INTERVALS}",
+        data.sort_values(by, kind="stable"),
+        columns,
+        headings={"silent": "the document", **_HEADINGS},
+        formats=dict.fromkeys(_SURE[:4], ".1f"),
+    )
+
+
 def _quality(rows: pd.DataFrame) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for end, some in (("silent", rows[rows["silent"] == "yes"]), ("other", rows[rows["silent"] == "no"])):
-        mean = averages.mean_of(some, "m_all10")
-        found |= {f"{end}_m_all10": mean["mean"], f"{end}_low": mean["low"], f"{end}_high": mean["high"]}
-    return found
+    found = crossed(rows["m_all10"], rows["question"], rows["document"], limits=(SCALE, 10 * SCALE))
+    return {"m_all10": found.mean, **_sure(found)}
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
     frame = gathered.frame
-    table = silent_questions(frame)
     known = (frame["silent"] == "yes").any()
+    tables = present(silent_questions(frame), silent_quality(frame))
     return Chapter(
         "silent",
         "Where the document is silent",
         "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
         "something all the same, and how often it claims silence where the document is not silent.",
-        present(table),
+        tables,
         [],
-        [] if table and known else ["No question that was asked is annotated as one on which its document is silent."],
+        [] if tables and known else ["No question that was asked is annotated as one on which its document is silent."],
     )
