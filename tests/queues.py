@@ -23,11 +23,13 @@ DOCUMENTS = ("acme", "bolt", "cask")
 QUESTIONS = 4
 
 
-def make_run() -> RunFolder:
-    """A run in the working folder with twelve answers: four to each of three documents."""
+def make_run(*replies: str) -> RunFolder:
+    """A run in the working folder: four questions about each of three documents, each answered by all replies."""
     make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
-    write("say.yaml", "default: See section 2.\n")
-    return carry_out(spec(systems=("scripted/say.yaml",), documents=DOCUMENTS))[0]
+    says = {f"say{n or ''}.yaml": reply for n, reply in enumerate(replies or ("See section 2.",))}
+    for name, reply in says.items():
+        write(name, f"default: {reply}\n")
+    return carry_out(spec(systems=tuple(f"scripted/{name}" for name in says), documents=DOCUMENTS))[0]
 
 
 def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from queues import DOCUMENTS, ONCE, make_run, open_queue, save, work
+from queues import ONCE, make_run, open_queue, save, work
 from running import answers
 from stores import KINDS, empty_database, kept, score, skip, undo, until_the_next_moment
 
@@ -42,17 +42,26 @@ def url() -> str:
 # -- order --
 
 
-def test_documents_are_read_once(run, store):
-    """An analyst meets all answers about one document before those about another, in an order of their own."""
-    queue = open_queue(run, store)
+@pytest.mark.parametrize(
+    ("order", "documents", "questions"), [("question", 3, 12), ("document", 3, 0), ("random", 0, 0)]
+)
+def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
+    """Answers to one question about one document are in a row, in each analyst's own order; or only by document."""
+    run = make_run("See section 2.", "See section 1.", "The document does not say.")
+    plan = replace(ONCE, order=order)
+    queue = open_queue(run, store, plan)
     orders = {analyst: queue.order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
-    for order in orders.values():
-        assert sorted(order) == sorted(queue.pool.answers)
-        documents = [queue.pool.answers[digest].document for digest in order]
-        assert sum(before != after for before, after in pairwise(documents)) == len(DOCUMENTS) - 1
-    assert len({tuple(order) for order in orders.values()}) == len(orders)
-    assert queue.order("Anna") == open_queue(run, store).order("Anna")
-    assert queue.order("Anna") != open_queue(run, store, replace(ONCE, seed=1)).order("Anna")
+    for digests in orders.values():
+        assert sorted(digests) == sorted(queue.pool.answers)
+        places = [(queue.pool.answers[digest].document, queue.pool.answers[digest].question) for digest in digests]
+        # How many rows there are: as many as can be, or many more.
+        for rows, of in ((documents, [document for document, _ in places]), (questions, places)):
+            found = 1 + sum(before != after for before, after in pairwise(of))
+            assert found == rows if rows else found > len(set(of))
+    assert len({tuple(digests) for digests in orders.values()}) == len(orders)
+    assert queue.order("Anna") == open_queue(run, store, plan).order("Anna")
+    assert queue.order("Anna") != open_queue(run, store, replace(plan, seed=1)).order("Anna")
+    assert save(queue, "Anna", queue.next("Anna")).order == order
 
 
 def test_new_answers_move_no_others(run, store):

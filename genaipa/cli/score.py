@@ -10,7 +10,7 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.console import number, say, show
 from genaipa.cli.options import current_workspace, option, several
-from genaipa.errors import UsageError, command
+from genaipa.errors import UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -38,6 +38,9 @@ def score(
     per_answer: Annotated[
         float, option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0)
     ] = 1.2,
+    order: Annotated[
+        str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
+    ] = "question",
     seed: Annotated[int, option("--seed", help="Decides that sample, and every analyst's order.")] = 0,
     calibration: Annotated[
         int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
@@ -56,9 +59,12 @@ def score(
 
     The workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
     """
+    from genaipa.scoring.events import ORDERS
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
 
+    if order not in ORDERS:
+        raise UnknownNameError("order", order, ORDERS)
     launch.check_extra()
     here = current_workspace()
     settings = DeskSettings(
@@ -66,6 +72,7 @@ def score(
         runs=several(run),
         excluded=include_excluded,
         per_answer=per_answer,
+        order=ORDERS[order],
         seed=seed,
         calibration=calibration,
         blind=not show_systems,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import Event
+    from genaipa.scoring.events import Event, Order
     from genaipa.scoring.rubric import Values
 
 
@@ -26,6 +26,8 @@ class Plan:
     `per_answer` is the number of analysts per answer: 1.2 means one, and a second for a sample of 20 %. `seed` decides
     the sample and the orders. A new analyst begins with `calibration` answers that one of the `reference` analysts has
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
+    `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
+    document in a row, or none of these; what is in a row is shuffled, and so are the rows.
     """
 
     per_answer: float = 1.2
@@ -34,6 +36,7 @@ class Plan:
     reference: tuple[str, ...] = ("reference",)
     minutes: float = 15
     blind: bool = True
+    order: Order = "question"
 
 
 @dataclass(frozen=True)

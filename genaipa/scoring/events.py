@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 EventKind = Literal["score", "adjudication", "undo", "skip", "look"]
 Scorer = Literal["human", "machine"]
+Order = Literal["question", "document", "random"]
+"""The order in which the desk brings up answers: see `assignment.Plan`."""
+ORDERS: dict[str, Order] = {order: order for order in get_args(Order)}
 VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
 EXPOSURE: EventKind = "look"
@@ -36,7 +39,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
     answer it was, and `independent` that they had not seen how others scored it; an exposure records either.
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
-    which values were given; it is empty in scores of before it was kept, which were given by the paper's.
+    which values were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is
+    the one in which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere.
     """
 
     id: str
@@ -55,6 +59,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     independent: bool = True
     calibration: bool = False
     rubric: str = ""
+    order: Order | Literal[""] = ""
 
     @property
     def changes_scores(self) -> bool:

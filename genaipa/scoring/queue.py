@@ -78,7 +78,7 @@ class Queue:
         return wanted_from(self.plan, digest)
 
     def order(self, analyst: str) -> list[str]:
-        """All answers in this analyst's order: document by document, each shuffled. A new answer moves no other."""
+        """All answers in this analyst's order, which is the plan's, shuffled. A new answer moves no other."""
         with self._lock:
             if self._generation != self.pool.generation:
                 self._generation = self.pool.generation
@@ -97,11 +97,13 @@ class Queue:
         def drawn(text: str) -> bytes:
             return hashlib.blake2b(f"{self.plan.seed}\0{analyst}\0{text}".encode(), digest_size=8).digest()
 
-        of_document = cache(drawn)
+        of_row = cache(drawn)
 
         def place(digest: str) -> bytes:
             answer = self.pool.answers.get(digest)
-            return of_document(answer.document_digest if answer else "") + drawn(digest)
+            document, question = (answer.document_digest, answer.question) if answer else ("", "")
+            rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
+            return b"".join(map(of_row, rows[self.plan.order])) + drawn(digest)
 
         return place
 
@@ -235,7 +237,7 @@ class Queue:
         Neither another analyst's score nor the loss of the answer from the pool prevents that.
         """
         given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
-        screen = {"suggested": dict(suggested), "preselected": preselected}
+        screen = {"suggested": dict(suggested), "preselected": preselected, "order": self.plan.order}
         calibration = self.is_calibration(digest, analyst)
         return self._keep(self._event("score", analyst, digest, **given, **screen, calibration=calibration))
 

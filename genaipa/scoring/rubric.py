@@ -33,7 +33,7 @@ _MOST_VALUES = 9
 _RESERVED = frozenset(
     (
         *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
-        *("suggested", "preselected", "rubric", "id", "run", "system", "document", "question", "wording"),
+        *("suggested", "preselected", "order", "rubric", "id", "run", "system", "document", "question", "wording"),
         *("initialization", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "counted", "averaged"),

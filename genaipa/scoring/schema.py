@@ -78,6 +78,8 @@ STEPS: tuple[Step, ...] = (
         _begin_chain,
         _guard,
     ),
+    # 3: an event says in which order of work its answer came up.
+    (),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 

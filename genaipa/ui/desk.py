@@ -77,6 +77,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         reference=people.reference,
         minutes=settings.minutes,
         blind=settings.blind,
+        order=settings.order,
     )
     queue = Queue(pool, store, current, plan)
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from genaipa.errors import UsageError
+from genaipa.scoring.events import Order
 
 VARIABLE = "GENAIPA_DESK"
 
@@ -28,6 +29,7 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blind: bool = True
     suggestions: bool = True
     minutes: float = 15.0
+    order: Order = "question"
 
     def handed_on(self) -> dict[str, str]:
         """The environment variable by which the desk's server gets these settings."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from genaipa.files.formulas import parse_number
-from genaipa.scoring.events import Event, Scorer, new_id, now
+from genaipa.scoring.events import ORDERS, Event, Scorer, new_id, now
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def columns(rubric: Rubric) -> tuple[str, ...]:
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
         *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected"),
-        *("rubric", "id"),
+        *("order", "rubric", "id"),
         *ABOUT,
     )
 
@@ -51,7 +51,8 @@ def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric) -> tuple[
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
-        *(_word(event.calibration), suggested, _word(event.preselected), event.rubric, event.id),
+        *(_word(event.calibration), suggested, _word(event.preselected)),
+        *(event.order, event.rubric, event.id),
         *_about(places),
         round(rubric.m_all(values), 2),
     )
@@ -168,5 +169,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "independent": _flag,
     "calibration": _flag,
     "preselected": _flag,
+    "order": _choice(*ORDERS),
     "rubric": str,
 }

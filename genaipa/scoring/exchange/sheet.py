@@ -36,10 +36,11 @@ _HOW = (
 
 
 def blind_order(answers: Iterable[Answer], analyst: str) -> list[str]:
-    """The digests of these answers, shuffled for this analyst; those about one document stay together."""
+    """The digests of these answers, shuffled for this analyst; answers to one question about one document in a row."""
 
-    def place(answer: Answer) -> tuple[str, str]:
-        return digest(f"{analyst}\0{answer.document_digest}"), digest(f"{analyst}\0{answer.digest}")
+    def place(answer: Answer) -> list[str]:
+        document, question = answer.document_digest, f"{answer.document_digest}\0{answer.question}"
+        return [digest(f"{analyst}\0{text}") for text in (document, question, answer.digest)]
 
     return [answer.digest for answer in sorted(answers, key=place)]
 
