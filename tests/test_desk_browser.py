@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 SECTIONS = 40
+SAID = "This is what we\u2019ll say about matter {n}. " * 15
 LONG = "# ACME Privacy Policy\n\n" + "".join(
-    f"## {n}. Matter {n}\n\n{f'This is what we say about matter {n}. ' * 15}\n\n" for n in range(1, SECTIONS + 1)
+    f"## {n}. Matter {n}\n\n{SAID.format(n=n)}\n\n" for n in range(1, SECTIONS + 1)
 )
 NOTE = '"first"; 10 % é, <b>1</b>\n-the second line'
 OTHERS = ("33221", "11111", "12121", "22222", "11333")
@@ -236,6 +237,14 @@ def test_finding_ones_way_in_the_document() -> None:
         comes_in_sight("search")
         assert page.locator(".found").text_content() == "1 of 16"
         assert not page.evaluate(_IN_SIGHT, ".document .annotated")
+        for words, hits in (
+            ("we'll  SAY about matter 35", "1 of 15"),
+            ("35 we'll", "1 of 30"),
+            ("35 nowhere", "not found"),
+        ):
+            page.keyboard.press("Control+A")
+            page.keyboard.insert_text(words)
+            assert page.locator(".found").text_content() == hits
         page.keyboard.press("Escape")
         assert page.locator(".found").text_content() == ""
         assert not page.evaluate("CSS.highlights.has('genaipa-found')")

@@ -25,6 +25,15 @@ function texts(pieces) {
   );
 }
 
+// A pattern for a word with any kind of quotes and hyphens.
+function forgiving(word) {
+  return word
+    .replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+    .replace(/['\u2018\u2019\u02bc]/g, "['\u2018\u2019\u02bc]")
+    .replace(/["\u201c\u201d\u201e]/g, '["\u201c\u201d\u201e]')
+    .replace(/[-\u2010-\u2014]/g, "[-\u2010-\u2014]");
+}
+
 class Pad extends Values {
   constructor(root) {
     super(root);
@@ -406,7 +415,7 @@ class Pad extends Values {
   }
 
   find(onward, backward = false) {
-    const wanted = this.search.value.trim().toLowerCase();
+    const wanted = this.search.value.trim();
     const highlights = globalThis.CSS?.highlights;
     if (!wanted) {
       this.hits = [];
@@ -431,14 +440,15 @@ class Pad extends Values {
     this.document.scrollTop += box.top - this.document.getBoundingClientRect().top - this.document.clientHeight / 3;
   }
 
-  // Where a text stands in the document, across the borders of highlights.
+  // The places in the document, across the borders of highlights, that have the words in a row, however they are
+  // spaced and whatever quotes and hyphens they have; where there are none, the words in paragraphs that have them all.
   ranges(wanted) {
     const nodes = [];
     let whole = "";
     const walker = document.createTreeWalker(this.document, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       nodes.push([whole.length, walker.currentNode]);
-      whole += walker.currentNode.data.toLowerCase();
+      whole += walker.currentNode.data;
     }
     const place = (offset) => {
       let low = 0;
@@ -450,15 +460,23 @@ class Pad extends Values {
       }
       return [nodes[low][1], Math.min(offset - nodes[low][0], nodes[low][1].length)];
     };
-    const hits = [];
-    for (let at = whole.indexOf(wanted); at >= 0 && hits.length < 1000; at = whole.indexOf(wanted, at + wanted.length)) {
+    const words = wanted.split(/\s+/).map(forgiving);
+    const matches = (pattern, text, from = 0) =>
+      [...text.matchAll(new RegExp(pattern, "giu"))].map((match) => [from + match.index, match[0].length]);
+    let found = matches(words.join("\\s+"), whole);
+    if (!found.length) {
+      found = [...whole.matchAll(/[^\n]+/g)].flatMap(({ 0: line, index }) => {
+        const each = words.map((word) => matches(word, line, index));
+        return each.every((places) => places.length) ? each.flat().sort((one, other) => one[0] - other[0]) : [];
+      });
+    }
+    return found.slice(0, 1000).map(([at, length]) => {
       const range = new Range();
       range.setStart(...place(at));
-      const [node, offset] = place(at + wanted.length - 1);
+      const [node, offset] = place(at + length - 1);
       range.setEnd(node, Math.min(offset + 1, node.length));
-      hits.push(range);
-    }
-    return hits;
+      return range;
+    });
   }
 }
 
