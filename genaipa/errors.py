@@ -11,7 +11,7 @@
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   └── RunBusyError         1   another process writes to it
-    └── SpendingCapError         4   the next call might cost more than --max-cost leaves
+    └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
 Each message is one sentence (two where the second is the remedy), written for the person at the keyboard.
 The exit codes 0 (complete), 3 (partial and resumable) and 130 (interrupted) are outcomes, not errors: see `cli/run.py`.

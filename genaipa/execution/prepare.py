@@ -182,10 +182,10 @@ def check_fit(ready: Ready, task: Task) -> None:
             parts = sum(message.purpose == "part" for message in measured.call.messages)
             ways = ["choose a system with a larger context"]
             if measured.call.mode == "shared" and least[name] <= ready.context:
-                ways.insert(0, "ask with --conversation independent")
+                ways.insert(0, "ask each question in an independent conversation")
             raise UsageError(
                 f"{name} does not fit {ready.resolved.asked}: with its questions and replies it needs about {need:,} "
                 f"tokens ({parts} part{'s' if parts > 1 else ''}; {ready.target.counter(name).label}), and the context "
                 f"holds {ready.context:,}. {' or '.join(ways).capitalize()}, or leave the document out: "
-                "--initialization company-name."
+                "the initialization company-name."
             )

@@ -64,8 +64,6 @@ _AS_THEY_ARE = (
     *Sampling.__struct_fields__,
 )
 """Fields of a request that are the spec's."""
-_FLAGS = {"documents": "policy", "initializations": "initialization", "wordings": "wording"}
-"""Fields of a request whose option has another name."""
 
 
 @dataclass
@@ -153,7 +151,7 @@ def _check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> 
             kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
             raise RunError(
                 f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
-                f"Put it back{kept}, or start afresh with: genaipa run … --new"
+                f"Put it back{kept}, or begin a new run."
             )
 
 
@@ -166,18 +164,18 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     spec = _spec(workspace, request, observer)
     task = make_task(spec, workspace)
     if request.name is not None and not folder_words(request.name):
-        raise UsageError(f"--name '{request.name}' leaves nothing that a folder can be called; use letters or digits.")
+        raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
     for note in task.notes:
         observer.said(note)
     title = request.name or "-".join((*spec.systems, *(spec.documents or (spec.task,)))).replace("/", "-")
     folder = None if request.new else _same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {folder.name} (--new begins afresh)")
+        observer.said(f"this plan was begun before: going on with {folder.name} (the option `new` begins afresh)")
     if folder is None and not request.prompts and not request.new:
         # The same command asked with these prompts before there were others.
         older = _same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)
         if older is not None:
-            observer.said(f"{older.name} asks the same with the {GUIDED} prompts; to go on with it: --prompts {GUIDED}")
+            observer.said(f"{older.name} asks the same with the {GUIDED} prompts; to go on with it, choose these.")
     return PreparedRun(task, title, folder, request.offline)
 
 
@@ -202,13 +200,13 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
     from genaipa.policies.document import document_names
 
     if not request.systems:
-        raise UsageError("no system is named: genaipa run --system NAME --policy NAME; see: genaipa systems")
+        raise UsageError("no system is named; `genaipa systems` lists them.")
     for system in request.systems:
         resolve(system, workspace)
     if request.task != PROCEDURE:
         return _other_spec(request)
     if not request.documents:
-        raise UsageError("no document is named: genaipa run --system NAME --policy NAME; see: genaipa policies")
+        raise UsageError("no document is named; `genaipa policies` lists them.")
     _known("experiment", (request.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _known("initialization", request.initializations, INITIALIZATIONS)
     _known("wording", request.wordings, (*WORDINGS, "all"))
@@ -230,11 +228,11 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     if request.experiment is not None and not as_preset:
         other_words = wordings != experiment.wordings
-        flag = "--wording" if other_words else "--initialization"
+        what = "wordings" if other_words else "initializations"
         given = request.wordings if other_words else request.initializations
         raise UsageError(
-            f"{flag} {','.join(given)} makes another experiment of '{request.experiment}'; leave out --experiment "
-            f"{request.experiment} to put together your own, or leave out {flag}."
+            f"the {what} {', '.join(given)} make another experiment of '{request.experiment}'; leave out this name "
+            f"to put together your own, or leave out the {what}."
         )
     return RunSpec(
         systems=request.systems,
@@ -257,8 +255,7 @@ def _other_spec(request: RunRequest) -> RunSpec:
     plain = RunRequest(request.systems)
     for field in RunRequest.__struct_fields__:
         if field not in others and getattr(request, field) != getattr(plain, field):
-            flag = _FLAGS.get(field, field).replace("_", "-")
-            raise UsageError(f"--{flag} is an option of the procedure; leave it out with --task {request.task}.")
+            raise UsageError(f"'{field}' is an option of the procedure; leave it out with the task '{request.task}'.")
     sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
     return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
 
@@ -351,5 +348,5 @@ def _limit(text: str | None) -> tuple[int, int] | None:
     found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
     first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
     if not 1 <= first <= last:
-        raise UsageError(f"--limit {text}: wants N (the first N questions) or A-B (from the A-th to the B-th).")
+        raise UsageError(f"limit '{text}': must be N or A-B, such as 10 or 11-20.")
     return first, last

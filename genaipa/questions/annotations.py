@@ -117,7 +117,7 @@ class AnnotationFile:
                 f"{name}: its {every} annotated answers, written for the question set {written_for}, are for these too."
             )
             return "" if same else carried
-        rest = f"they were written for the question set {written_for}, --questions {written_for} uses all."
+        rest = f"they were written for the question set {written_for}, and asking that set uses all."
         if same:
             rest = f"the question set {written_for} that the others were written for asks something else."
         return f"{name}: {used} of its {every} annotated answers are for these questions; {rest}"

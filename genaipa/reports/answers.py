@@ -89,7 +89,7 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     if len(asked) > free.sum():
         lacking.append(
             f"{len(asked) - free.sum():,} answers are not in this page because their text may not be passed on: it is "
-            "a published study's, or may quote a document whose licence does not let it be (--with-texts shows them)."
+            "a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
     return Answers(_groups(gathered, shown, allowed, whole=whole), lacking)
 

@@ -54,7 +54,7 @@ def _unscored(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
     if (frame["m_all"].notna() & (frame["excluded"] != "")).any():
-        return ["No score counts: all that there are were left out by the audit. (--include-excluded counts them.)"]
+        return ["No score counts: the audit leaves all of them out. (The option include-excluded counts them.)"]
     return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
 
 

@@ -110,7 +110,7 @@ def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str]) -> pd.
         return chosen
     where = f" in {', '.join(experiments)}" if experiments else ""
     if not experiments and frame["counted"].any():
-        raise UsageError(f"'{name}' has scores on regulations only; compare them with --experiment {REGULATION}.")
+        raise UsageError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
     raise UsageError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
 
 

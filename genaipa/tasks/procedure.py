@@ -119,7 +119,7 @@ def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     for document, asked in questions.items():
         if spec.limit is not None and spec.limit[0] > (most := len(asked.questions)):
             limit = "-".join(map(str, spec.limit))
-            raise UsageError(f"--limit {limit}: there are only {most} questions about {document}.")
+            raise UsageError(f"limit {limit}: there are only {most} questions about {document}.")
 
 
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
@@ -130,7 +130,7 @@ def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
             if len(question.paraphrases) < needed:
                 raise UsageError(
                     f"question {question.id} of the set '{question_set.name}' has {len(question.paraphrases)} "
-                    f"paraphrases, so it can't be asked as {WORDINGS[needed]}; add one, or choose another --wording."
+                    f"paraphrases, so it can't be asked as {WORDINGS[needed]}; add one, or choose another wording."
                 )
 
 
