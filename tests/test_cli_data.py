@@ -264,7 +264,7 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
     assert (again["fetched"], again["kept"], len(again["documents"])) == (0, 103, 7)
     unneeded = genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench")
     assert "0 files fetched" in done(unneeded)
-    assert unneeded.err.endswith(": what it has was here already\n")
+    assert unneeded.err.endswith(": all its files were here already\n")
     assert "already" not in first.err
     out = done(genaipa("policies"))
     assert "pull genaipabench" not in out

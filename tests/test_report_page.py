@@ -155,7 +155,7 @@ def test_nothing_scored():
         "Answers that nobody has scored: 4 of 4.",
         "No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score",
     ]
-    assert "What became of the questions" in Page(Path("out/index.html")).text
+    assert "Outcomes of the questions" in Page(Path("out/index.html")).text
 
 
 def test_one_answer_one_analyst():

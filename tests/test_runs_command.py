@@ -159,7 +159,7 @@ def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
         done = genaipa("leaderboard", "--json", *filters)
         assert done.code == 0, done.err
         board = json.loads(done.out)
-        assert any("Only what was asked for" in told for told in board["notable"]) == bool(filters)
+        assert any("Filtered by" in told for told in board["notable"]) == bool(filters)
         return sorted(row["system"] for row in board["rows"])
 
     assert systems() == ["extractive", "scripted"]

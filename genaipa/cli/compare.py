@@ -25,7 +25,10 @@ def compare(
         typer.Argument(metavar="A", autocompletion=completion.runs_and_systems, help="A system, a run, or RUN:SYSTEM."),
     ],
     second: Annotated[
-        str, typer.Argument(metavar="B", autocompletion=completion.runs_and_systems, help="What it is compared with.")
+        str,
+        typer.Argument(
+            metavar="B", autocompletion=completion.runs_and_systems, help="The system or run to compare it with."
+        ),
     ],
     experiment: Annotated[
         list[str] | None,
@@ -38,7 +41,7 @@ def compare(
     ] = None,
     include_excluded: ExcludedOption = False,
     anyway: Annotated[
-        bool, option("--anyway", help="Compare what is the same where documents, questions or rubric differ.")
+        bool, option("--anyway", help="Compare the common part where documents, questions or rubric differ.")
     ] = False,
     everything: Annotated[
         bool, option("--all", help="Show the rows on too few questions to test as well; files have them anyway.")

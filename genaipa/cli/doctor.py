@@ -62,7 +62,7 @@ def _print(topics: dict[str, list[Row]]) -> None:
             rows.append((f"  {what}", state, f"{detail}\n-> {remedy}" if remedy else detail))
     table(("  what", "state", "found, and what to do"), rows, flexible=2)
     if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
-        show("genaipa can't work like this: see what is broken.")
+        show("genaipa can't work like this: see the lines marked broken.")
     else:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
 

@@ -30,9 +30,9 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 
 STARTS = (
     ("genaipa demo", "a whole study in a minute, without a key"),
-    ("genaipa run --system gpt-4.1 --policy brindlecart --estimate", "what a run would cost; asks nothing"),
+    ("genaipa run --system gpt-4.1 --policy brindlecart --estimate", "the cost of a run, without asking anything"),
     ("genaipa run --system gpt-4.1 --policy brindlecart --max-cost 5", "ask, and keep every answer"),
     ("genaipa score latest", "score the answers in the browser"),
     ("genaipa report latest", "figures, tables, and one page to read"),
 )
-"""The commands of a first study, and what each does."""
+"""The commands of a first study, each with its summary."""

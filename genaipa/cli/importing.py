@@ -22,7 +22,7 @@ def import_(
 ) -> None:
     """Import a published study as runs and scores, with an audit of its data.
 
-    Pull it first. What is imported already is left alone.
+    Pull it first. Runs imported before are left alone.
     """
     done = named_dataset(dataset, "import").import_study(current_workspace())
     if json:

@@ -71,7 +71,7 @@ def leaderboard(
     table, told = board(found.frame), [*notable(found), *sorted(set(found.problems))]
     only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))
     if only:
-        told.insert(0, f"Only what was asked for: {only}.")
+        told.insert(0, f"Filtered by: {only}.")
     if json:
         print_json({"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)})
         return

@@ -49,9 +49,9 @@ WorkspaceOption = Annotated[
         callback=_note_workspace,
     ),
 ]
-ExcludedOption = Annotated[bool, option("--include-excluded", help="Count what an audit left out as well.")]
+ExcludedOption = Annotated[bool, option("--include-excluded", help="Count answers that an audit excludes, too.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
-OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: what isn't here is an error.")]
+OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.")]
 
 
 def several(values: list[str] | None) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def show_policy(
 ) -> None:
     """Show the facts about a document, and its sections.
 
-    With --section, the text of that section and of what lies beneath it; with --text, all of it.
+    With --section, the text of that section and its subsections; with --text, all of it.
     """
     if text and section is not None:
         raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
@@ -219,8 +219,8 @@ def _print_section(document: Document, label: str, *, json: bool) -> None:
 @app.command()
 def add(
     source: Annotated[str, typer.Argument(metavar="FILE|URL", help="Where the text is: a file or an address.")],
-    name: Annotated[str, option("--name", help="What to call it: a short word in lower case.")],
-    company: Annotated[str, option("--company", help="What questions call it (for a regulation, its short name).")],
+    name: Annotated[str, option("--name", help="Its name: a short word in lower case.")],
+    company: Annotated[str, option("--company", help="The company in questions (for a regulation, its short name).")],
     kind: Annotated[str, option("--kind", help="policy or regulation.")] = "policy",
     title: Annotated[str, option("--title", help="Its full title; else the one found in it.")] = "",
     license_: Annotated[str, option("--license", help="Under which license the text may be used.")] = "",
@@ -297,7 +297,7 @@ def annotate(
         raise UsageError(f"{path} exists already; add to it, or move it away first.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    show(f"{path}: {number(len(asked.questions), 'question')} to answer. Check what is there so far: genaipa validate")
+    show(f"{path}: {number(len(asked.questions), 'question')} to answer. To check them at any time: genaipa validate")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`--dry-run` and `--estimate`: what would be sent, and what it would come to."""
+"""`--dry-run` and `--estimate`: the messages of a run, and its cost."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
     calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
-        show(f"{calls}; what they cost is not known for every system.")
+        show(f"{calls}; the cost is not known for every system.")
     else:
         show(f"{calls}, {_money(sum(cached for _, cached in priced))} to {_money(sum(cost for cost, _ in priced))}.")
 

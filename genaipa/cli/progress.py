@@ -104,7 +104,7 @@ class Progress(Observer):
 
 @dataclass(eq=False)
 class Lines(Progress):
-    """Plain lines on stderr: at the start, every few seconds, and for whatever wants attention."""
+    """Plain lines on stderr: at the start, every few seconds, and for each warning."""
 
     _next: float = field(default=0.0, init=False)
     _said: set[str] = field(default_factory=set, init=False)
@@ -143,7 +143,7 @@ class Lines(Progress):
 
 @dataclass(eq=False)
 class Table(Progress):
-    """A live table of systems and initializations, what they wait for, and the whole run in the last line."""
+    """A live table of systems and initializations, with the reasons for waiting, and the whole run in the last line."""
 
     _notes: dict[str, str] = field(default_factory=dict, init=False)
     _failed: dict[str, str] = field(default_factory=dict, init=False)
@@ -157,7 +157,7 @@ class Table(Progress):
             self._notes.pop(record.system, None)
 
     def waiting(self, system: str, reason: str) -> None:
-        """Show what a call waits for."""
+        """Show the reason that a call waits for."""
         self._notes[system] = reason
 
     def stopped(self, system: str, reason: str) -> None:
@@ -207,7 +207,7 @@ def joined(words: Sequence[str], width: int) -> list[str]:
 
 
 class TerminalObserver(Observer):
-    """Says on stderr what happens, asks before money is spent, and shows the progress as suits where stderr goes."""
+    """Reports on stderr, asks before money is spent, and shows progress as suits a terminal or a pipe."""
 
     def __init__(self, *, yes: bool = False) -> None:
         self._yes = yes

@@ -54,7 +54,7 @@ def pull(
     for note in result.notes:
         say(f"note: {note}")
     if source and not result.fetched:
-        say(f"nothing was fetched from {source}: what it has was here already")
+        say(f"nothing was fetched from {source}: all its files were here already")
     show(f"{known.title}: {result.fetched} files fetched, {result.kept} already here, all as published.")
     show(f"{known.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")

@@ -1,4 +1,4 @@
-"""`genaipa questions`: the question sets, and what they ask."""
+"""`genaipa questions`: the question sets and their questions."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def report(
 ) -> None:
     """Write a report: an HTML page, with figures and tables as files for a paper.
 
-    An earlier report on the same is replaced. What failed, is missing, was not scored or was left out is said.
+    An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
     """
     from genaipa.reports import check_packages
 
@@ -91,7 +91,7 @@ def report(
 
 @contextlib.contextmanager
 def _telling(first: str) -> Iterator[Callable[[str], None]]:
-    """Show on the terminal what is under way: `first`, then whatever the function is told."""
+    """Show the current step on the terminal: `first`, then each that the function is told."""
     with err().status(first) as status:
         yield lambda now: status.update(printable(now))
 
@@ -109,7 +109,7 @@ def _open(page: Path) -> None:
 
 
 def print_summary(made: Report, page: Path) -> None:
-    """Print the table that says the most, what a reader must not miss, and where the page is."""
+    """Print the most important table, the notes that a reader must not miss, and the page's path."""
     if made.key:
         show_table(made.key)
     for sentence in (*made.notable, *made.absent, *made.problems):

@@ -29,7 +29,7 @@ BESIDE_RESUME = frozenset(
         *("offline", "json", "workspace", "config", "dry_run", "estimate"),
     }
 )
-"""Parameters that change nothing of what is asked."""
+"""Parameters that change no message."""
 
 
 def run(
@@ -69,7 +69,7 @@ def run(
     """Ask systems every question about documents, and keep every answer.
 
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
-    or --resume, asks only what is missing.
+    or --resume, asks only the missing questions.
     """
     from genaipa.cli.progress import TerminalObserver
     from genaipa.execution import request
@@ -114,7 +114,7 @@ def _refuse_other_plan(context: typer.Context) -> None:
 
 
 def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
-    """Ask what is missing and print what came of it; the exit code."""
+    """Ask the missing questions and print the outcome; the exit code."""
     import asyncio
 
     from genaipa.cli import run_summary

@@ -59,7 +59,7 @@ Task = Annotated[
     option(
         "--task",
         metavar="NAME",
-        help="What is asked: procedure (the paper's), a task that a package brings, or your own module:Class.",
+        help="The task: procedure (the paper's), a package's, or your own module:Class.",
     ),
 ]
 Experiment = Annotated[

@@ -94,7 +94,7 @@ def _enough(outcome: Outcome) -> float:
 
 
 def print_tally(tally: Tally) -> None:
-    """A row for each system and initialization, and one for all; what nothing was counted of is left out."""
+    """A row for each system and initialization, and one for all; columns of zeros are left out."""
     from rich.console import Console
 
     fitted = fit(tally, ENDED, width())

@@ -42,7 +42,7 @@ def show(
 ) -> None:
     """Show a run, or one of its answers with its scores.
 
-    With ANSWER, what was asked and what came back, its scores, and the annotated answer; with --whole, the conversation
+    With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
     from genaipa.runs.folder import find_run

@@ -1,4 +1,4 @@
-"""Standard output and standard error, made fit for whatever is printed."""
+"""Standard output and standard error, made fit for any text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIMILAR = str.maketrans(
 
 
 def prepare() -> None:
-    """See to it that whatever is printed can be, in any encoding; end the process where nothing can be printed."""
+    """Make any text printable, in any encoding; end the process where nothing can be printed."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     if sys.stdout is None:

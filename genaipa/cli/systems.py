@@ -24,10 +24,10 @@ def systems(
         list[str] | None,
         typer.Argument(autocompletion=completion.systems, help="Only these: short names or provider/model."),
     ] = None,
-    check: Annotated[bool, option("--check", help="Really start them, and say what their server answers.")] = False,
+    check: Annotated[bool, option("--check", help="Start them, and show their server's reply.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List systems (models), and what each still needs: a key, a package, a server.
+    """List systems (models), and each one's missing key, package or server.
 
     Nothing is asked and nothing costs money.
     """
@@ -139,7 +139,7 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
             show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
-    show(f"What their servers say: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+    show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
 def _print_forms() -> None:

@@ -11,7 +11,7 @@ from genaipa.errors import GenaipaError
 
 
 def unpack(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What 'genaipa pack' wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive that 'genaipa pack' wrote.")],
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; by default the archive's name, here.")
     ] = None,
@@ -19,7 +19,7 @@ def unpack(
     """Unpack a study, rebuild its tables and compare them byte for byte.
 
     Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
-    'genaipa runs', its report in report/, and what was made here in reports/again/.
+    'genaipa runs', its report in report/, and the one made anew in reports/again/.
     """
     from genaipa.cli.console import number, say, show
     from genaipa.reports import check_packages

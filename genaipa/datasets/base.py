@@ -72,7 +72,7 @@ class Dataset(Protocol):
         """Fetch missing files, check them, and write them as genaipa's own below `workspace.pulled()`.
 
         `origin` is a folder or a URL (default: the published place).
-        A GenaipaError if a file can't be had or isn't the published one; what was fetched is kept.
+        A GenaipaError if a file can't be had or isn't the published one; fetched files are kept.
         """
         ...
 

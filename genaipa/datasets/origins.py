@@ -103,7 +103,7 @@ class _Server(Origin):
             pause *= 2
         raise GenaipaError(
             f"{self._files.title} can't be fetched: {self._host} did not give '{path}' ({problem}). "
-            f"What was fetched is kept: run {self._files.command} again to go on from there, {self._elsewhere}"
+            f"Fetched files are kept: run {self._files.command} again to go on from there, {self._elsewhere}"
         )
 
     def _try(self, path: str) -> tuple[bytes | None, str]:

@@ -1,1 +1,1 @@
-"""Carrying out a run: prepare, estimate, ask or collect by hand, keep what comes."""
+"""Execution of a run: prepare, estimate, ask or collect by hand, keep the replies."""

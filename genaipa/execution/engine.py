@@ -1,4 +1,4 @@
-"""Carry out a task: ask what is missing, keep every reply and every failure, and stop in order.
+"""Carry out a task: ask the missing questions, keep every reply and every failure, and stop in order.
 
 Dialogues run side by side, as do the branches of one; the first call of each long prefix goes ahead alone, so that the
 provider's cache is warm when the others follow. A record is on disk before the next call of its dialogue is asked.
@@ -37,7 +37,7 @@ _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusa
 _ASSUMED_REPLY = 1000
 """Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
 _CHARACTERS_PER_TOKEN = 3
-"""Fewer than prose has, so that what is set aside is rather too much."""
+"""Fewer than prose has, so that a reservation is rather too high."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class RunLimits:
 
 
 class _ConversationEndsError(Exception):
-    """A turn failed, so what would follow it in the same conversation can't be asked now."""
+    """A turn failed, so the next ones in the same conversation can't be asked now."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Engine:
         self._beginning: dict[str, asyncio.Future[None]] = {}
 
     async def run(self, systems: Sequence[Ready]) -> None:
-        """Ask everything that is missing. Failures are in the records; only what stops the whole run is raised."""
+        """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
         self.folder.open_journals()
         self.observer.begun(self.tally)
         try:
@@ -179,7 +179,7 @@ class Engine:
                 del self._beginning[conversation]
 
     async def _turn(self, asked: _Asked, call: Call, key: str) -> str:
-        """Ask, keep what came of it, and give the reply; _ConversationEndsError after a failure."""
+        """Ask, keep the record, and give the reply; _ConversationEndsError after a failure."""
         messages = call.messages
         if call.kind != "acknowledgement":
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]

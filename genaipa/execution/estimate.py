@@ -74,7 +74,7 @@ def estimate(task: Task, ready: Ready) -> list[Estimate]:
 
 
 def measure(task: Task, target: Target) -> Iterator[Measured]:
-    """The calls of the task's sample of what it asks."""
+    """The calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
 
     def tokens(messages: Sequence[Message], document: str) -> int:

@@ -33,7 +33,7 @@ LONGEST_RETRY_AFTER = 600.0
 """Seconds at most that a server may ask us to wait; a longer wish ends the question for now."""
 
 _LONGEST_ERROR = 2000
-"""Characters that are kept of what an assistant of one's own raises."""
+"""Characters kept of the error message of an assistant of one's own."""
 _LONGEST_WORD = 200
 """Characters that are kept of a model's name and of the word for why a reply stopped."""
 
@@ -126,7 +126,7 @@ class Budget:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap
 
     async def settle(self, estimate: float, cost: float) -> None:
-        """Replace what was set aside by what it cost."""
+        """Replace the reservation of a call by its cost."""
         async with self._settled:
             # Rounding must not leave a trace that looks like a call under way.
             self.reserved = max(0.0, self.reserved - estimate) if self.reserved - estimate > _ROUNDING else 0.0
@@ -175,7 +175,7 @@ class Limits:
     retries: int = 5
     breaker: Breaker = field(default_factory=Breaker)
     waiting: Callable[[str], None] = lambda _reason: None
-    """Told, in a few words, what a call waits for before it is tried again."""
+    """Called with the reason, in a few words, that a call waits for before it is tried again."""
 
 
 @dataclass
@@ -228,7 +228,7 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
 
 
 async def _once(system: System, messages: Sequence[Message], settings: Settings) -> Reply:
-    """One try; whatever goes wrong is a NoReplyError.
+    """One try; any failure is a NoReplyError.
 
     A user's own assistant may raise and return anything; that is a failure of the system, not of the run.
     """

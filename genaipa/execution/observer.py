@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Hears what happens before and during a run; does nothing by default. Whatever it raises ends the run in order.
+    """Is told of the events before and during a run; does nothing by default. An exception of it ends the run in order.
 
     >>> class Refusals(genaipa.Observer):
     ...     def recorded(self, record, tally):

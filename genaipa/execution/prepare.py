@@ -26,7 +26,7 @@ PART_TOKENS = 2000
 
 @dataclass
 class Ready:
-    """A system that can be asked, and what is needed to ask it about each document."""
+    """A system that can be asked, with its target and limits for each document."""
 
     resolved: Resolved
     system: System | None
@@ -91,7 +91,7 @@ async def make_ready(
 
 
 async def start(system: System, resolved: Resolved) -> Readiness:
-    """Start a system; a refusal of a model that is known to be retired says so, and what to use."""
+    """Start a system; a refusal of a model that is known to be retired says so, and names its successor."""
     try:
         readiness: object = await system.start()
     except NotReadyError as error:

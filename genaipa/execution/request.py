@@ -36,7 +36,7 @@ class RunRequest(Sampling, frozen=True):
     """A user's request, with fields named like the options of `genaipa run`.
 
     The fields from `documents` to `summary_words`, but the task, are the procedure's. Without `new`, an unfinished run
-    of the same plan goes on. `offline` forbids fetching what is not here.
+    of the same plan goes on. `offline` forbids fetching missing data.
     """
 
     systems: tuple[str, ...]
@@ -133,7 +133,7 @@ def digests(task: Task) -> Digests:
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
-    """Prepare a run that was begun before, by its name; a RunError if what it was asked with has changed since."""
+    """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     folder = find_run(workspace, name)
     manifest = folder.manifest()
     task = make_task(manifest.spec, workspace)

@@ -53,7 +53,7 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
 
 
 async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> Outcome:
-    """Ask what is missing of a run, keep what comes, and write into its manifest how far it came, however it ends.
+    """Ask the missing questions of a run, keep the replies, and write its status into the manifest, however it ends.
 
     Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
     writes the files to paste from. Raises NotReadyError, UsageError (a cap that can't be kept), RunError and
@@ -175,7 +175,7 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
 
 
 async def ready_systems(task: Task, *, offline: bool, asking: bool, say: Callable[[str], None]) -> list[Ready]:
-    """Every system of a run, made ready; whatever was started is stopped again if one of them can't be."""
+    """Every system of a run, made ready; those started are stopped again if one of them can't be."""
     ready: list[Ready] = []
     try:
         for name in task.spec.systems:

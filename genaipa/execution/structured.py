@@ -45,7 +45,7 @@ async def ask_in_words(
 
 
 def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
-    """(the JSON of a reply, "") if it fits the schema, else (the reply, what is wrong with it).
+    """(the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
 
     Checked are the fields that have to be there, their types and their permitted values, at the top.
     """

@@ -1,7 +1,7 @@
 """Convert a web page to Markdown, and check whether an extracted text has the page's tables and lists.
 
 Extractors of main text may drop tables and lists as decoration; in a privacy policy they matter most. This conversion
-keeps everything but what HTML marks as outside the text: scripts, navigation, headers, footers and asides.
+keeps everything but the elements that HTML marks as outside the text: scripts, navigation, headers, footers and asides.
 """
 
 from __future__ import annotations

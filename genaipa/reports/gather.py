@@ -1,4 +1,4 @@
-"""Gather what a report is about: runs and published scores, the scores of the store, and what an audit found."""
+"""Gather a report's data: runs and published scores, the scores of the store, and the audits' findings."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Gathered:
     """The tidy table, and the texts and facts that a report shows beside it.
 
     `statistics` are of the documents that the runs asked about, by name. `questions` (id → text, with its placeholder)
-    and `categories` (id → name) are in the order of their sets. `findings` is what audits found about the runs.
-    `problems` are sentences about what could not be read.
+    and `categories` (id → name) are in the order of their sets. `findings` are the audits' of these runs.
+    `problems` are sentences on unreadable files.
     """
 
     frame: pd.DataFrame
@@ -63,7 +63,7 @@ class Gathered:
 
 
 def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None, *, excluded: bool = False) -> Gathered:
-    """Everything that a report about these runs needs. `excluded` counts what audits left out as well."""
+    """Everything that a report about these runs needs. `excluded` counts answers that audits exclude as well."""
     if not sources:
         raise UsageError(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"

@@ -29,7 +29,7 @@ _NAMED = 5
 
 
 def notable(gathered: Gathered) -> list[str]:
-    """Sentences that no reader may miss: what failed, is missing, was not scored, or was left out."""
+    """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
     return [
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),

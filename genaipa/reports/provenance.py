@@ -33,7 +33,7 @@ _SHORT = 12
 
 
 def runs(gathered: Gathered) -> Table:
-    """One row per run: what was planned, when, and by which genaipa."""
+    """One row per run: its plan, time, and version of genaipa."""
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
     data = _frame([_run(source) for source in sources], ("run",))
     note = (
@@ -84,12 +84,12 @@ def systems(gathered: Gathered) -> Table:
     names = ("system", "model", "served", "settings", "notes")
     rows = [{**dict(zip(names, about, strict=True)), "runs": len(found[about])} for about in sorted(found)]
     headings = {"served": "model as served", "settings": "settings as sent"}
-    note = "What a provider does not say is left blank; `runs` is in how many of the runs it was so."
+    note = "Facts that a provider does not give are blank; `runs` is the number of runs."
     return Table("systems", "The systems", note, _frame(rows, ("system",)), headings)
 
 
 def texts(gathered: Gathered) -> Table:
-    """One row per document text: what it is, where it is from, and its digest."""
+    """One row per document text: its title, source and digest."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for source in gathered.sources:
         for name, facts in source.manifest.documents.items():

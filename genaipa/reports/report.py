@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Report:
     """Chapters of tables and figures, none of them empty, in reading order.
 
-    `selection` is what the report was asked about: names of systems, and full names of runs; empty for all runs.
+    `selection` are the names of systems and full names of runs that were asked for; empty for all runs.
     """
 
     gathered: Gathered
@@ -43,7 +43,7 @@ class Report:
 
     @classmethod
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
-        """The report of a tidy table and what was gathered with it; `bounds` are those of the bands."""
+        """The report of a tidy table and the facts gathered with it; `bounds` are those of the bands."""
         bounds = bounds or gathered.rubric.bands
         return cls(gathered, bounds, chapters(gathered, bounds), tuple(selection))
 
@@ -69,21 +69,21 @@ class Report:
 
     @cached_property
     def notable(self) -> list[str]:
-        """Sentences that no reader may miss: what failed, is missing, was not scored, or was left out."""
+        """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
         return notable.notable(self.gathered)
 
     @property
     def absent(self) -> list[str]:
-        """Sentences on what a report can have and this one lacks, and why."""
+        """Sentences on chapters that this report lacks, and why."""
         return [sentence for chapter in self.chapters for sentence in chapter.absent]
 
     @property
     def problems(self) -> list[str]:
-        """Sentences on what could not be read, each once."""
+        """Sentences on unreadable files, each once."""
         return sorted(set(self.gathered.problems))
 
     def as_json(self) -> dict[str, Any]:
-        """Every table as rows for machines, with what a reader has to know; an absent number is null."""
+        """Every table as rows for machines, with the sentences that a reader has to know; an absent number is null."""
         tables = {
             name: {"title": table.title, "note": table.note, "rows": as_rows(table)}
             for name, table in self.tables.items()
@@ -101,7 +101,7 @@ class Report:
         """Write the page, and every figure and table as files, into a folder; gives the page's path.
 
         An earlier report in the folder is replaced. `formats` are those of the figures, `whole` shows answers whose
-        text may not be passed on, and `tell` is told what is under way. The same input gives the same bytes. A
+        text may not be passed on, and `tell` is told each step. The same input gives the same bytes. A
         UsageError if the folder holds files and no report, or can't be written.
         """
         return writing.write(self, folder, formats=formats, whole=whole, tell=tell)
@@ -118,7 +118,7 @@ def report(
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
-    It is written into `folder` if one is given (see `Report.write`). `excluded` counts what audits left out as well;
+    It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
     `bounds` are those of the bands. A UsageError where there is no run, or a name fits none.
 
     >>> report = genaipa.report("demo")

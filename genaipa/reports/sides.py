@@ -1,4 +1,4 @@
-"""The two sides of a comparison: which runs and system a name means, its scores, and what it was asked."""
+"""The two sides of a comparison: the runs and system that a name means, its scores, and its questions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Side:
-    """One system's scores, and what it was asked.
+    """One system's scores, and its questions.
 
     `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
     texts of a wording of a question about a document.
@@ -40,7 +40,7 @@ class Side:
 
     @property
     def questions(self) -> set[tuple[str, str]]:
-        """Documents and what was asked about them."""
+        """Pairs of a document and a question about it."""
         return {(document, question) for document, question, _ in self.asked}
 
 
@@ -143,7 +143,7 @@ def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]
 
 
 def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
-    """Sentences on what only one of the two has."""
+    """Sentences on names that only one of the two has."""
     return [
         f"only {name} has the {_listed(names, noun)}"
         for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
@@ -160,7 +160,7 @@ def _listed(names: Iterable[str], noun: str) -> str:
 
 
 def restricted(one: Side, common: set[tuple[str, str]]) -> Side:
-    """The side without what the other lacks; a mean over documents stays where all of them are shared."""
+    """The side restricted to questions that the other has; a mean over documents stays where all of them are shared."""
     shared = {question for _, question in common}
     for document in one.texts:
         shared &= {question for about, question in common if about == document}

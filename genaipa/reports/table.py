@@ -37,7 +37,7 @@ HEADINGS = {
     "published": "published scores",
     "score_left_out": "score left out",
 }
-"""Column → what people read above it; the others are headed by their own names."""
+"""Column → its heading; the others are headed by their own names."""
 _TENTHS = (
     *("m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "low", "high", "original", "paraphrased"),
     *("document_shown", "name_only", "spread", "grade"),
@@ -59,7 +59,7 @@ FORMATS = {
 class Table:
     """Data that is ready to be shown, and the source of every figure that is drawn from it.
 
-    `name` is the stem of its files. `note` says what is shown, how it was computed, how many there are, and the
+    `name` is the stem of its files. `note` says how the numbers were computed, how many there are, and the
     paper's section. `data` has plain columns and no index; `headings` are the columns as people read them (a column
     that is not listed is headed by its own name), `formats` how their numbers are written ("+.2f"), and an absent
     number is left blank.

@@ -77,7 +77,7 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
 
 
 def columns(metrics: Iterable[str]) -> dict[str, tuple[Kind, str]]:
-    """Column → (type, what it holds): the documentation of the tidy table, and the order of its columns."""
+    """Column → (type, meaning): the documentation of the tidy table, and the order of its columns."""
     known = list(_COLUMNS.items())
     place = list(_COLUMNS).index("m_all")
     own: list[tuple[str, tuple[Kind, str]]] = [
@@ -116,8 +116,8 @@ def tidy(
 
     `answers` has one entry per answer, failure, question not asked and published score, `scores` one per score or
     adjudication in effect, found by its `answer`, with values of the `rubric`. A published score brings its own
-    values. `excluded` counts what an audit found as well. `orders` is the order of a column's values where it is not
-    that of the alphabet (the questions of a set).
+    values. `excluded` counts answers that an audit excludes as well. `orders` is the order of a column's values where
+    it is not that of the alphabet (the questions of a set).
     """
     order = {**ORDERED, **(orders or {})}
     names = list(columns(rubric.metrics))
@@ -155,7 +155,7 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
-    """Fill in what follows from the other columns."""
+    """Fill in the columns that follow from others."""
     values = frame[list(rubric.metrics)].astype("float64")
     known = values.notna().all(axis=1)
     frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))

@@ -1,1 +1,1 @@
-"""Runs: what was planned, what was asked, what was answered, in a folder that reads without genaipa."""
+"""Runs: plans, messages and replies in a folder that reads without genaipa."""

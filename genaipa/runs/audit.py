@@ -29,7 +29,7 @@ class Finding(msgspec.Struct, frozen=True):
     `kind` is a word with hyphens (`other-company`), `reason` a sentence for a person. `sheet` and `cell` are empty
     where the finding is about a whole file, and the fields from `system` on where it concerns more than one of them
     (`repetition` is then 0). `key` is the record's key in its run folder, where the finding is about one answer.
-    `excludes` is what analyses leave out by default.
+    `excludes` are the answers or scores that analyses leave out by default.
     """
 
     kind: str

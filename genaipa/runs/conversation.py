@@ -1,4 +1,4 @@
-"""A conversation as a system had it: what it was told first, what it was asked and answered by then, and its reply."""
+"""A conversation as a system had it: its introduction, the questions and replies before this one, and its reply."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PURPOSES: dict[Kind, tuple[Purpose, Purpose]] = {
 
 
 def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
-    """The messages up to and with this record: introduction, turns before it, what was asked, the reply if any.
+    """The messages up to and with this record: introduction, turns before it, its question, the reply if any.
 
     `offsets` are the byte offsets of the latest record of each key (`folder.seen`): of all texts, only those of this
     conversation are read.

@@ -7,7 +7,7 @@ conversations.jsonl   how each conversation began, append-only
 introductions/        the messages before the first question, once by digest
 documents/            the documents' texts, once by digest
 prompts/ questions/ annotations/   the files that were in effect
-sheets/               for web chats driven by hand: what to paste, and where replies go
+sheets/               for web chats driven by hand: messages to paste, and files for the replies
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class RunFolder:
             self._lock.release()
 
     def _missed(self) -> list[str]:
-        """Sentences about what is not as the run was left."""
+        """Sentences on damage to the run."""
         try:
             manifest = self.manifest()
             said = self.manifest_damage()
@@ -232,7 +232,7 @@ class RunFolder:
         self._conversations = journal.Journal(self.path / CONVERSATIONS)
 
     async def close_journals(self) -> None:
-        """Write what is waiting and let go of the files."""
+        """Flush and close the files."""
         for log in (self._answers, self._conversations):
             if log is not None:
                 await log.close()
@@ -272,7 +272,7 @@ class RunFolder:
     def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(byte offset, record) of everything in `answers.jsonl`, each as it was written.
 
-        A RunError names the line that is no record, or was changed since: what is computed from it would be wrong.
+        A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
         """
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.is_withheld

@@ -41,7 +41,7 @@ class _Begun(msgspec.Struct):
 class Inputs:
     """The inputs of one run; a DataError if its manifest can't be used.
 
-    `problems` are sentences about what could not be read; an answer can be scored without it.
+    `problems` are sentences on unreadable files; an answer can be scored without it.
     """
 
     def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
@@ -115,7 +115,7 @@ class Inputs:
             return record.asked
 
     def original(self, record: Record) -> str:
-        """The original wording of what a record was asked, the company filled in; empty if that is what was asked."""
+        """The original wording of a record's question, the company filled in; empty if the record was asked that."""
         asked, question = self.questions(record.document), self.question(record.document, record.question)
         if record.wording == "original" or asked is None or question is None:
             return ""

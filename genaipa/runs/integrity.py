@@ -1,6 +1,6 @@
-"""Whether a run folder still holds what was written into it: every text against the digest that was kept with it.
+"""Integrity of a run folder: every text against the digest that was kept with it.
 
-Whatever computes something from a run reads its records through `RunFolder.read`, which checks each; `damage` reads
+Everything computed from a run reads its records through `RunFolder.read`, which checks each; `damage` reads
 everything else in the folder as well (`genaipa validate --data`).
 """
 
@@ -42,7 +42,7 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
         begun = conversation_of(r.system, r.document, r.initialization, r.wording, r.repetition, r.prompts)
         key = f"{begun}|{r.question}"
     if r.key != key:
-        return "its key is not that of what it holds"
+        return "its key does not fit its content"
     if r.status == "failed":
         return "it failed, and holds a reply" if r.reply is not None else ""
     if withheld and (r.reply is None or r.asked == LEFT_OUT):
@@ -68,7 +68,7 @@ def damage(folder: RunFolder) -> Iterator[Damage]:
             yield Damage(path, "", f"can't be read ({error.strerror}); restore the file.")
         else:
             if hashlib.sha256(content).hexdigest() != digest:
-                yield Damage(path, "", "is not what the run was made with; restore the file.")
+                yield Damage(path, "", "has changed since the run was made; restore the file.")
 
 
 def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:

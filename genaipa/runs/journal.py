@@ -137,7 +137,7 @@ class Journal:
             raise
 
     async def close(self) -> None:
-        """Wait for what is being written, then close the file."""
+        """Wait for pending writes, then close the file."""
         while self._writing is not None:
             await asyncio.gather(self._writing, return_exceptions=True)
         os.close(self._descriptor)

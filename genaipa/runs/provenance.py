@@ -11,7 +11,7 @@ import genaipa
 from genaipa.systems.provider import providers
 
 _PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")
-"""Beside the providers' own, those whose version can change what is sent or what comes back."""
+"""Beside the providers' own, those whose version can change a message or a reply."""
 
 
 def versions() -> dict[str, str]:

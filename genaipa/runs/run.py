@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 class Run:
-    """A run: what was asked, every answer, and how far it is.
+    """A run: its spec, every answer, and its status.
 
     Everything is read from its folder when it is asked for, so that a run that goes on elsewhere shows how far it is.
 

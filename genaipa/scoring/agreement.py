@@ -34,9 +34,9 @@ _TWO = 2
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """Krippendorff's alpha for ordinal values: 1 is perfect agreement, 0 what chance alone would give.
+    """Krippendorff's alpha for ordinal values: 1 is perfect agreement, 0 agreement by chance.
 
-    `interval` is its confidence interval, by resampling the answers. What can't be had is None, and `reason` says why.
+    `interval` is its confidence interval, by resampling the answers. An absent number is None, and `reason` says why.
     """
 
     value: float | None

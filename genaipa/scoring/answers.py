@@ -273,7 +273,7 @@ class Pool:
 
     @property
     def problems(self) -> list[str]:
-        """Sentences about what can't be used, and why."""
+        """Sentences on answers that can't be used, and why."""
         of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
         return [*self._damaged, *self._aside.values(), *of_runs]
 
@@ -288,7 +288,7 @@ class Pool:
         return [*aside, f"In the runs, {what} can't be read; what it is says: genaipa validate --data"]
 
     def refresh(self) -> bool:
-        """Add what was appended to the runs since the last time; whether there was anything."""
+        """Add the answers appended to the runs since the last time; whether there were any."""
         with self._lock:
             return sum(self._take_in(run) for run in self._runs.values() if run.has_changed()) > 0
 

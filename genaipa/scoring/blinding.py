@@ -80,7 +80,7 @@ def longest_first(names: Iterable[str]) -> tuple[str, ...]:
 def mask(text: str, names: Iterable[str], keep: str) -> str:
     """The text with each of the names, as a whole word in upper or lower case, replaced by `MASK`.
 
-    `keep` is what the analyst sees anyway (document, question, company). Its names are not masked: a policy that names
+    `keep` are texts that the analyst sees anyway (document, question, company). Names in them stay: a policy that names
     a vendor is about that vendor, and an answer may name it too.
     """
     kept = keep.casefold()

@@ -1,4 +1,4 @@
-"""The log of scores can't be altered unseen: each event has a digest of what it says and of the digest before it.
+"""The log of scores can't be altered unseen: each event has a digest of its content and of the digest before it.
 
 Whoever changes an event, takes one out or puts one in would have to make every digest after it anew, and the last one
 is easily noted elsewhere.
@@ -26,7 +26,7 @@ TAIL = 100
 
 
 class Link(NamedTuple):
-    """An event as its row holds it: its number, what it is found by, its JSON, and its digest."""
+    """An event as its row holds it: its number, its columns, its JSON, and its digest."""
 
     number: int
     id: str

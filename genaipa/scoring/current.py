@@ -1,4 +1,4 @@
-"""In-memory view of the event log: scores, adjudications and skips in effect, and what each analyst has seen.
+"""In-memory view of the event log: scores, adjudications and skips in effect, and each analyst's exposures.
 
 An event is in effect until it is undone, or its analyst gives a later one of its kind about the same answer; undoing
 that one brings it back. A skip ends with its analyst's score.
@@ -165,7 +165,7 @@ class _InEffect:
         # In the order of the log.
         self._latest: defaultdict[str, dict[str, Event]] = defaultdict(dict)
         self._earlier: dict[tuple[str, str], list[Event]] = {}
-        """What a later event has replaced, and an undo brings back."""
+        """Events that a later one has replaced, and an undo brings back."""
         # Beside the events, not in tuples with them: hundreds of thousands of those keep the garbage collector busy.
         self._numbers = numbers
 

@@ -35,7 +35,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `id` is made once where the event is made, so that the same event sent twice is kept once. `answer` is the
     answer's digest (`Record.digest`), so that a score can't slide onto another text. Scores and adjudications
     have `values`, undos have `undoes` (the id of an earlier event of the same analyst). `seconds` is how long the
-    answer was on the analyst's screen. `suggested` is what was suggested on screen, metric by metric, and
+    answer was on the analyst's screen. `suggested` are the values suggested on screen, metric by metric, and
     `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
     answer it was, and `independent` that they had not seen how others scored it; an exposure records either.
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by

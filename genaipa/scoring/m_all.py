@@ -12,7 +12,7 @@ Band = Literal["Green", "Yellow", "Red"]
 class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the bands: Green from `green` up, Red below `red`, Yellow between; a ValueError if they cross.
 
-    The bounds are on the scale of a metric, from -1 to 1. Whatever uses a band says by which bounds (`in_words`).
+    The bounds are on the scale of a metric, from -1 to 1. Figures and tables with bands name their bounds (`in_words`).
     """
 
     green: float = 0.5

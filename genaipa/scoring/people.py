@@ -1,4 +1,4 @@
-"""The users of the desk, and what each may do: `desk.yaml` of the workspace.
+"""The users of the desk and their roles: `desk.yaml` of the workspace.
 
     analysts: [anna@example.org, Bo]        who scores
     adjudicators: [anna@example.org]        who settles answers whose scores differ
@@ -31,7 +31,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class User:
-    """A person at the desk, and what they may do there."""
+    """A person at the desk, with their roles."""
 
     name: str
     scores: bool

@@ -257,7 +257,7 @@ class Queue:
         return self._keep(self._event("adjudication", analyst, digest, **given, independent=False))
 
     def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
-        """An event of now; unless told otherwise, `blind` and `independent` say what its analyst has seen so far."""
+        """An event of now; unless told otherwise, `blind` and `independent` follow from its analyst's exposures."""
         shown = {
             "blind": self.plan.blind and digest not in self.current.saw_system(analyst),
             "independent": digest not in self.current.saw_scores(analyst),

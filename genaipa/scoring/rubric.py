@@ -1,4 +1,4 @@
-"""A rubric: the metrics that an answer is scored on, what their values mean, and M_all (paper, section 5).
+"""A rubric: the metrics that an answer is scored on, the meaning of their values, and M_all (paper, section 5).
 
 It is a data file, `rubrics/NAME.yaml`: `genaipabench` ships, and a workspace that names another one in its
 genaipa.toml (`rubric = "NAME"`) is scored by that.
@@ -45,10 +45,10 @@ _RESERVED = frozenset(
 
 
 class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One metric: `words` say what each value of the rubric means, from best to worst.
+    """One metric: `words` are the meanings of the rubric's values, from best to worst.
 
     `name` is shown in place of its id, `question` is the one that the analyst answers. `weight` is how often the
-    metric counts in M_all. `evidence` is what the desk shows beside it.
+    metric counts in M_all. `evidence` are the kinds that the desk shows beside it.
     """
 
     words: tuple[str, ...]

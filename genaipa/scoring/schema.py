@@ -83,7 +83,7 @@ STEPS: tuple[Step, ...] = (
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 
-Whatever an older genaipa could not read takes a step, even one without a statement, such as a new field of an event.
+A change that an older genaipa could not read takes a step, even one without a statement, such as an event's new field.
 """
 CHAINED = 2
 """The version from which events have digests."""

@@ -1,6 +1,6 @@
 """The store of scores: an append-only log of events, drafts, and who has which answer on their screen.
 
-A SQLite file in the workspace, or a PostgreSQL server that many desks share. What a method here has returned from is
+A SQLite file in the workspace, or a PostgreSQL server that many desks share. A change whose method has returned is
 on disk. Writers take turns, in this process and across processes, so that the numbers of events become visible in
 their order: whoever reads on after the last number they saw misses nothing.
 """
@@ -248,7 +248,7 @@ class Store:
             return sorted(drafts, key=lambda draft: (draft.after, draft.updated), reverse=True)
 
     def discard_draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> None:
-        """Forget what this analyst left unfinished of this answer."""
+        """Delete this analyst's unfinished score of this answer."""
         with self._writing() as connection:
             draft = [(analyst, answer, kind)]
             _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft)
@@ -277,7 +277,7 @@ class Store:
             return True
 
     def release(self, analyst: str) -> None:
-        """Give back what an analyst has reserved."""
+        """Release an analyst's reservation."""
         with self._writing() as connection:
             _run(connection, "DELETE FROM score_reservations WHERE analyst = :analyst", {"analyst": analyst})
 
@@ -320,7 +320,7 @@ class Store:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """One transaction, while nobody else writes; what happened in it is undone where an error ends it."""
+        """One transaction, while nobody else writes; it is rolled back where an error ends it."""
         with self._turn, self._reading() as connection:
             connection.exec_driver_sql(self._begin)
             yield connection

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plugins(group: str) -> dict[str, str]:
-    """Name → module:Class of what installed packages bring in a group of entry points."""
+    """Name → module:Class of the entry points of a group in installed packages."""
     # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
     folders = [path for path in map(Path, sys.path) if path.exists()]
     return _plugins(group, tuple((str(path), path.stat().st_mtime_ns) for path in folders))

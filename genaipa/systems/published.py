@@ -98,7 +98,7 @@ class PublishedSystem(BuiltinSystem):
     provider: ClassVar[Provider] = Provider(
         name="published",
         form="published/NAME",
-        about="repeats what a published study recorded; needs its data: genaipa pull",
+        about="repeats the replies of a published study; needs its data: genaipa pull",
         builtin=recorded_in,
         free=True,
         words="recording",
@@ -116,7 +116,7 @@ class PublishedSystem(BuiltinSystem):
         """Read the recording."""
         self._recording = read_recording(self.name)
         self._answers = {answer.key: answer for answer in self._recording.answers}
-        return Readiness(notes=(f"{self.name} repeats what {self._recording.source} recorded.",))
+        return Readiness(notes=(f"{self.name} repeats the replies recorded by {self._recording.source}.",))
 
     async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """The recorded reply to the last message; a PermanentError if there is none."""

@@ -82,7 +82,7 @@ class ScriptedSystem(BuiltinSystem):
     provider: ClassVar[Provider] = Provider(
         name="scripted",
         form="scripted[/FILE]",
-        about="says what a file tells it to; needs nothing",
+        about="replies from a file, to try things out; needs nothing",
         builtin=lambda: ("scripted",),
         free=True,
         source=lambda system: Path(system.partition("/")[2]) if "/" in system else None,

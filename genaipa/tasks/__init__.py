@@ -1,1 +1,1 @@
-"""Tasks: what is asked of a system, and in which conversations."""
+"""Tasks: the questions asked of a system, and their conversations."""

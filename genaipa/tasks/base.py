@@ -1,8 +1,8 @@
 """The seam between genaipa and everything that can be asked. Whoever opens this file can write a task.
 
-A task says what is asked, as dialogues: generators that yield a `Call`, are sent the text of its reply, and yield the
+A task defines its questions as dialogues: generators that yield a `Call`, are sent the text of its reply, and yield the
 next. The engine, `--dry-run`, `--estimate`, the check against the context and the web chats by hand all drive the same
-generators, so that what is shown beforehand is what is asked. A task asks nobody itself, writes no file, and knows no
+generators, so that the preview shows the messages of the run. A task asks nobody itself, writes no file, and knows no
 provider.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Call:
-    """One request: the whole conversation up to what is asked, and where its record belongs.
+    """One request: the whole conversation up to the question, and where its record belongs.
 
     `coordinates` are what tells the record from the others of its system, names first ("item" → "7", "split" →
     "test"); the key is made of them. Calls of one `conversation` belong to one chat: in a `shared` one each goes on
@@ -77,7 +77,7 @@ def _never(_key: str) -> bool:
 
 @dataclass(frozen=True)
 class Target:
-    """The system that a task asks, as far as its requests depend on it, and what is already in of this run."""
+    """The system that a task asks, as far as its requests depend on it, and the replies that the run has already."""
 
     name: str
     counters: Mapping[str, Counter] = field(default_factory=dict)

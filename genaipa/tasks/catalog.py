@@ -27,7 +27,7 @@ def names() -> list[str]:
 
 
 def make_task(spec: RunSpec, workspace: Workspace) -> Task:
-    """The task of a spec; a UsageError if there is none of that name, and whatever its data is refused with."""
+    """The task of a spec; a UsageError if there is none of that name, and any error of its data."""
     target = TASKS.get(spec.task) or plugins(ENTRY_POINTS).get(spec.task, spec.task)
     if ":" not in target:
         raise UnknownNameError("task", spec.task, names())

@@ -1,1 +1,1 @@
-"""The scoring desk: what to score next, and the pages in the browser."""
+"""The scoring desk: its settings, and the pages in the browser."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Spec = dict[str, Any]
 """A chart, or a part of one, in the grammar of Vega-Lite."""
 _BOX, _AROUND = 24, 130
-"""Pixels from one box to the next, and what the axis and the legends take."""
+"""Pixels from one box to the next, and of the axis and the legends."""
 _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 _LOW, _HIGH, _ROOM = 10.0, 100.0, 5.0
 """The ends of the axis of M_all x 10, and the room behind it in which n is written."""

@@ -96,7 +96,7 @@ def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
 
 
 def columns(found: View) -> dict[str, str]:
-    """The columns of the heat map, and what is written above them."""
+    """The columns of the heat map, and their headings."""
     names = names_of(found.frame) | {"m_all": "M_all"}
     return {column: _SHORT.get(column, name) for column, name in names.items()}
 

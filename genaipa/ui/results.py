@@ -1,4 +1,4 @@
-"""The Results page's data: the tidy table of the desk's runs, and what a user's filters leave of it.
+"""The Results page's data: the tidy table of the desk's runs, and its rows after a user's filters.
 
 The runs are read once for everybody at the desk, and each choice of filters is worked out once, so that going from a
 cell of a heat map to its answers is a look into a table.
@@ -72,7 +72,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The desk's runs and their scores at one moment, with what the audit excludes.
+    """The desk's runs and their scores at one moment, with the answers that the audit excludes.
 
     `seen` is the number of events that went in, `answers` the state of the pool.
     """

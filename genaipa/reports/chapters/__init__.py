@@ -26,7 +26,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "texts": "answers",
     "audit": "answers",
 }
-"""File in this folder → what a report must have for it to be there; in reading order."""
+"""File in this folder → the data that its chapter needs; in reading order."""
 
 
 def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:

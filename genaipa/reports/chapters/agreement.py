@@ -30,7 +30,7 @@ _REFERENCES = {
     "University of Pennsylvania, 2011."
 }
 _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
-"""Alpha → what its line is called."""
+"""Alpha → label of its line."""
 
 
 def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
@@ -58,7 +58,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     return table(
         "agreement",
         "How far analysts agree",
-        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 what chance alone would give) over the "
+        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
         "answers that two or more people scored without seeing each other's scores, with its interval "
         f"({CONFIDENCE:.0%} confidence by bootstrap over answers, {RESAMPLES:,} resamples, percentiles); the share of "
         "pairs of scores with the same value, and how far the two values of a pair are apart on average (0 to 2).",
@@ -77,7 +77,7 @@ def alphas_figure(table: Table) -> Figure | None:
     title = "How far analysts agree"
     note = (
         "Krippendorff's alpha with its interval; n is the number of answers that two or more analysts scored. Lines: "
-        "0 is what chance alone would give, from 0.8 data is customarily called reliable, from 0.667 fit for tentative "
+        "0 is agreement by chance, from 0.8 data is customarily called reliable, from 0.667 fit for tentative "
         f"conclusions. {table.note}"
     )
     shown = Table("agreement", title, note, data.reset_index(drop=True), table.headings, table.formats)
@@ -120,7 +120,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     return Chapter(
         "agreement",
         "Agreement of the analysts",
-        "Krippendorff's alpha: 1 is perfect agreement, 0 what chance alone would give.",
+        "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
         present(found),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],

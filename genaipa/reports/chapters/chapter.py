@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A part of a report: what it shows, with sentences about what is missing from it and why.
+    """A part of a report: its tables and figures, with sentences on those that it lacks and why.
 
     `name` is its anchor on the page, `lead` says in a sentence or two what a reader sees here. `method` is HTML for the
     page's section on methods, `references` (anchor → HTML) are the works that it cites.

@@ -1,4 +1,4 @@
-"""Memory: what showing the document adds to what a system knows by the company's name alone (paper, section 6.3)."""
+"""Closed book: answers by the company's name alone, against answers from the document (paper, section 6.3)."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     return Chapter(
         "memory",
         "Memory",
-        "What a system makes of the document that it is shown, against what it answers when only the company is named.",
+        "A system's answers from the document, against its answers when only the company is named.",
         present(summary(frame), differences),
         scope.pages([partial(differences_figure, differences)]),
         [] if differences else [f"Memory is not shown: {why}."],

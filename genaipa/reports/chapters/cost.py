@@ -1,4 +1,4 @@
-"""Effort: what answers take, in time and in money, beside their quality."""
+"""Cost: the time and money that answers take, beside their quality."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def statuses(frame: pd.DataFrame) -> Table:
     data = found.join(tables, how="outer").fillna(0).astype("int64").reset_index().sort_values(by, kind="stable")
     return table(
         "answers",
-        "What became of the questions",
+        "Outcomes of the questions",
         "Every question that was planned, once, with its last status: a failure, a refusal or a question not asked yet "
         "is counted here and has no score of its own making; only what an analyst scored is in any average. `excluded` "
         "is what an audit found to be no answer to its question; it is left out of averages unless they were asked to "

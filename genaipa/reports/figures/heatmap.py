@@ -33,7 +33,7 @@ _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Gre
 """Band → colours of its lowest and highest value, all light enough for dark text."""
 _STEPS = 8
 _CORNERS = {"Red": style.INK, "Yellow": "white"}
-"""Band → what its corner is filled with."""
+"""Band → fill of its corner."""
 _HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch": "xxxx", "linewidth": 0}
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
@@ -67,7 +67,7 @@ class Grid:
 
     @property
     def metrics(self) -> dict[str, str]:
-        """The columns of the metrics, and what is written above them."""
+        """The columns of the metrics, and their headings."""
         return {metric: self.headings.get(metric, metric) for metric in metrics_of(self.data)}
 
     @property
@@ -202,7 +202,7 @@ def _draw_cells(
     shades: tuple[ListedColormap, BoundaryNorm],
     band_of: Callable[[float], Band],
 ) -> None:
-    """A coloured cell for each value, with what is written in it and its band's corner; a hatched one for none."""
+    """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
     cmap, norm = shades
     mesh = axes.pcolormesh(values, cmap=cmap, norm=norm, edgecolors="white", linewidth=0.6)
     mesh.update_scalarmappable()  # its colours are there before it is drawn

@@ -220,7 +220,7 @@ def short(text: object, most: int = 24) -> str:
 
 
 def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
-    """Name → what is drawn for it, no two alike."""
+    """Name → its label in the drawing, no two alike."""
     found: dict[Any, str] = {}
     for name in names:
         label, number = short(name, most), 2
@@ -232,7 +232,7 @@ def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
 
 
 def in_full(drawn: Mapping[Any, str]) -> str:
-    """A sentence for the note that gives the full names of what was shortened; empty if nothing was."""
+    """A sentence for the note that gives the full names of shortened ones; empty if none is."""
     changed = [f"{label} is {one_line(name)}" for name, label in drawn.items() if label != one_line(name)]
     return f" Names: {'; '.join(changed)}." if changed else ""
 
@@ -337,7 +337,7 @@ def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
 
 
 Entry = tuple[Artist | tuple[Artist, ...], str]
-"""Of a legend: what is drawn (one over the other), and its name."""
+"""An entry of a legend: its marks (one over the other), and its name."""
 
 
 def mark(label: str, **look: Any) -> tuple[Artist, str]:

@@ -2,7 +2,7 @@
 
 Three kinds of file come in: the log of events (.jsonl), a table of events as it was exported (.csv, .xlsx), and a
 sheet that an analyst has filled (.xlsx, or saved as .csv). A row of a table that has an id is that event; a row
-without one is what an analyst says of an answer, which is news only where they have not said the same before.
+without one is an analyst's score, which is new only where they have not given the same before.
 """
 
 from __future__ import annotations

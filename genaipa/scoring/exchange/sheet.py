@@ -115,7 +115,7 @@ def _append_document(workbook: Any, document: Document) -> None:
 
 
 def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric) -> None:
-    """Frozen names of columns, a drop-down for each metric, and everything locked but what the analyst fills."""
+    """Frozen names of columns, a drop-down for each metric, and everything locked but the analyst's cells."""
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
 

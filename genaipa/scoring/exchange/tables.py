@@ -99,7 +99,7 @@ def read_table(path: Path, wanted: str) -> Table:
 
 
 def simplified(name: str) -> str:
-    """The name of a column without what people change about it: capitals, blanks, underscores."""
+    """The name of a column without capitals, blanks and underscores, which people change."""
     return " ".join(name.casefold().replace("_", " ").split())
 
 

@@ -1,4 +1,4 @@
-"""The desk's own parts of a page, each a JavaScript file with its style beside it, after what it shares with others.
+"""The desk's own parts of a page, each a JavaScript file with its style beside it, after the parts shared by all.
 
 They put every text that comes from a model, a document or an analyst on screen as text: no HTML, script, image, link
 or Markdown of theirs is ever live.

@@ -200,7 +200,7 @@ def _show_case(desk: Desk, case: Case) -> None:
     reply = case.masked_reply() if desk.queue.plan.blind else case.reply
     texts("adjudication texts", [Text(reply, "Answer", fold=FOLD), _annotated(case, desk.rubric.silent_rule)])
     if case.annotated and case.annotated.sections:
-        with st.expander("What the annotated answer rests on"):
+        with st.expander("The annotated answer's sections"):
             texts("adjudication sections", _sections(case))
     with st.expander("The document"):
         texts("adjudication document text", [Text(case.document.text, about)])
@@ -303,7 +303,7 @@ def _save(
         id=opened.event,
     )
     beside = _beside(opened.answer, chosen, 1)
-    # The last one of its kind: the filters say what is left.
+    # The last one of its kind: the filters show the others.
     return None if beside == opened.answer else _open(desk, user, disputes[beside], "Saved.")
 
 
@@ -320,7 +320,7 @@ def _last(user: User, disputes: Mapping[str, Dispute]) -> Event | None:
 
 
 def _undo(desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]) -> OpenDispute:
-    """Withdraw the last adjudication; its answer is there again with what was typed."""
+    """Withdraw the last adjudication; its answer is there again with the note that was typed."""
     last = _last(user, disputes)
     if last is None or desk.queue.undo_adjudication(user.name, last.answer) is None:
         return opened

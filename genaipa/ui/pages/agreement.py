@@ -36,7 +36,7 @@ def page(desk: Desk, user: User) -> None:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
             f"{scores} left out, given after their analysts had seen how others scored the answer; "
-            "what they had given before that is measured instead."
+            "the scores that they gave before that are measured instead."
         )
     if not found.answers:
         notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
@@ -76,7 +76,7 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
         [_metric(rubric.names[metric], on) for metric, on in found.metrics.items()],
     )
     st.caption(
-        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) what chance alone would give. "
+        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. "
         "The interval comes from resampling the answers."
     )
 

@@ -71,7 +71,7 @@ def page(desk: Desk, _user: User) -> None:
 
 
 def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
-    """The unfinished runs with a web chat, the newest first, and what is wrong with others."""
+    """The unfinished runs with a web chat, the newest first, and the problems of others."""
     folders = selection.folders(desk.workspace, desk.settings.runs)
     found, unusable = {}, []
     for folder in reversed(folders):
@@ -134,9 +134,7 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
         part("Go on in the same chat")
         if introduction:
             with st.expander("The chat is lost: begin it again"):
-                said = (
-                    "Paste this into a new chat, then go on below; what the chat had been asked before is lost to it."
-                )
+                said = "Paste this into a new chat, then go on below; the new chat knows no earlier message."
                 notice("by hand lost", said, "warning")
                 texts(f"by hand introduction {key}", introduction)
     what = "the request for a summary" if call.kind == "summary" else call.label
@@ -161,7 +159,7 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
 
 
 def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply: str) -> tuple[str, Tone]:
-    """Keep one reply, and hold the run's lock only for that; a sentence about what came of it, and its tone."""
+    """Keep one reply, and hold the run's lock only for that; a sentence on the outcome, and its tone."""
     key, label = asked
     if not reply:
         return "There is no reply in the box yet.", "warning"
@@ -173,7 +171,7 @@ def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply
             manual.write_sheets()
             settle(manual)
     except RunBusyError as error:
-        return f"Not kept: {error} What you pasted is still in the box.", "bad"
+        return f"Not kept: {error} Your text is still in the box.", "bad"
     except GenaipaError as error:
         return f"Not kept: {error}", "bad"
     if collected.conflicts or collected.final:

@@ -301,7 +301,7 @@ def _said(desk: Desk, visible: Visibility, answer: Answer, case: Case, runs: dic
     before, told = _before(visible, answer, messages[:-2])
     desk.queue.expose(visible.user.name, [answer.digest, *told], system=True)
     if before:
-        with st.expander(f"What was said before ({len(before)} messages)"):
+        with st.expander(f"Earlier messages ({len(before)})"):
             texts("overview before", before)
     _question_and_reply(case.asked, case.reply)
 

@@ -47,7 +47,7 @@ _GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
 
 
 def page(desk: Desk, user: User) -> None:
-    """The systems, the heat map with the answers behind it, the box plots, and whatever else a report has."""
+    """The systems, the heat map with the answers behind it, the box plots, and the other parts of a report."""
     desk.pool.refresh()
     desk.current.refresh()
     head("Results")
@@ -65,12 +65,15 @@ def page(desk: Desk, user: User) -> None:
         _board(found)
         _by_metric(desk, user, found)
     else:
-        notice("results unscored", "No score counts here: nobody has scored what is chosen, or it is left out.")
+        notice(
+            "results unscored",
+            "No score counts here: the selection has none, or the audit excludes it.",
+        )
     _report(desk, user, found)
 
 
 def _snapshot(desk: Desk, cache: ResultsCache) -> Snapshot | None:
-    """The runs and scores as they were when somebody last came to this page, or asked for what came in since."""
+    """The runs and scores as they were when somebody last came to this page, or asked for newer ones."""
     # The boxes' values are there as long as one stays on the page.
     arrived = "results system" not in st.session_state
     with st.spinner("Reading the runs …"):
@@ -99,19 +102,19 @@ def _choice(snapshot: Snapshot) -> Choice:
     scores: ScoreFilter = boxes[4].selectbox("Scores", snapshot.analysts, format_func=str, key="results whose")
     excluded = False
     if (snapshot.frame["excluded"] != "").any():
-        excluded = st.toggle("Count what the audit left out as well", key="results excluded")
+        excluded = st.toggle("Include answers that the audit excludes", key="results excluded")
     return Choice(system, experiment, document, questions, scores, excluded)
 
 
 def _left_out(desk: Desk, user: User, found: View) -> None:
-    """Say what is kept from this user, and let them choose to see it."""
+    """Name the results hidden from this user, and let them choose to see them."""
     scored = found.left_out
     if not scored:
         return
     notice(
         "results left out",
         f"{_counted(len(scored), 'scored answer')} of these runs {'is' if len(scored) == 1 else 'are'} in no number "
-        "here: you can still be asked to score them, blind. What you see now is of the others.",
+        "here: you can still be asked to score them, blind. The results below are of the other answers.",
     )
     with st.expander("I only want to read the results"):
         st.text(
@@ -169,7 +172,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
     part("By question and metric")
     experiments = [str(name) for name in found.questions.data["experiment"].unique()]
     if not experiments:
-        notice("results no map", "What is chosen has no score of a question about a policy.")
+        notice("results no map", "This selection has no score of a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
@@ -262,7 +265,7 @@ def _given(row: heatmap.Line, column: str) -> str:
 
 
 def _read(desk: Desk, user: User, digest: str) -> None:
-    """One answer: what was asked, the reply, the annotated answer, and everyone's scores with their notes."""
+    """One answer: the question, the reply, the annotated answer, and everyone's scores with their notes."""
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
@@ -283,10 +286,10 @@ def _read(desk: Desk, user: User, digest: str) -> None:
 
 
 def _report(desk: Desk, user: User, found: View) -> None:
-    """Any other part of the report, of what is chosen."""
+    """Any other part of the report, of this selection."""
     part("The rest of the report")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        wanted = st.toggle("Work out every table and figure of the report for what is chosen", key="results report")
+        wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:
         return
     desk.queue.expose(user.name, found.told(), scores=True)

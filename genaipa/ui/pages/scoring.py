@@ -236,7 +236,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
         f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
     )
     if progress.given < progress.wanted:
-        st.text("What is still wanted is on other analysts' screens, or wanted from others.")
+        st.text("The remaining answers are on other analysts' screens, or wanted from others.")
     back, again = st.columns([1, 5], gap="small")
     if progress.scored and back.button("Back to the last", shortcut="b"):
         last = desk.queue.before(user.name, None)
@@ -310,7 +310,7 @@ def _take_act(desk: Desk, user: User) -> None:
 def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     before = desk.current.score(opened.answer, user.name)
     if opened.mode == "score" and before:
-        session.message = "You had scored that answer in another tab: what you saved last counts."
+        session.message = "You had scored that answer in another tab: the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
     score = desk.queue.save(

@@ -50,7 +50,7 @@ def _as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
         st.error("That can't be done:")
         st.text(str(error))
         if desk is not None and not _reaches_scores(desk):
-            st.text("What is kept is kept. This page comes back by itself once the scores can be reached.")
+            st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
             st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
     except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
         traceback.print_exc()
