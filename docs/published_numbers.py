@@ -101,7 +101,7 @@ class PrintedNumber(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
 
 
 class PaperNumbers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Everything that stands in `paper_numbers.yaml`."""
+    """The content of `paper_numbers.yaml`."""
 
     source: str
     numbers: tuple[PrintedNumber, ...]

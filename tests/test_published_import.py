@@ -167,7 +167,7 @@ def test_a_long_text_beside_no_question_is_named() -> None:
     """It may be an answer that slipped: it is named with its cell and not taken for another's."""
     sheet = user_sheet("uber") | {(60, 5): " ".join(["word"] * 30)}
     assert placed(sheet) == expected("uber")
-    assert read_sheet(grid(sheet), {}).unplaced == [("E60", "the text stands beside no question")]
+    assert read_sheet(grid(sheet), {}).unplaced == [("E60", "the text is beside no question")]
 
 
 def test_missing_answers_leave_the_others_in_place() -> None:
@@ -189,10 +189,10 @@ def test_missing_answers_leave_the_others_in_place() -> None:
             {(93, 2): "Follow-up Analysis", (95, 1): "T_u1"},
             [
                 ("B93", "'Follow-up Analysis' is no experiment known"),
-                ("A95", "T_u1 stands below no heading of its own"),
+                ("A95", "T_u1 is below no heading of its own"),
             ],
         ),
-        ({(93, 1): "T_u1"}, [("A93", "T_u1 stands below no heading of its own")]),
+        ({(93, 1): "T_u1"}, [("A93", "T_u1 is below no heading of its own")]),
     ],
 )
 def test_what_a_sheet_has_more_is_named(changed: Sheet, unplaced: list[tuple[str, str]]) -> None:

@@ -11,8 +11,8 @@ from genaipa.cli.console import say, show
 from genaipa.errors import UsageError
 
 _MARKER = """\
-# This file makes the folder a genaipa workspace: what lies in prompts/, questions/, policies/, annotations/,
-# rubrics/ and systems.yaml is used before what ships with genaipa, name by name, and runs are written to runs/.
+# This file makes the folder a genaipa workspace: data in prompts/, questions/, policies/, annotations/, rubrics/
+# and systems.yaml is used before the data that ships with genaipa, name by name, and runs are written to runs/.
 name = {name}
 """
 
@@ -32,7 +32,7 @@ systems: {}
 _README = """\
 # {name}
 
-A workspace of genaipa. What lies here is used before what ships with genaipa.
+A workspace of genaipa. Its data is used before the data that ships with genaipa.
 
 - `policies/`: documents, `NAME.md` or `NAME.txt`, with what is known about them in `NAME.yaml` (`genaipa policies add`)
 - `questions/`: question sets, `NAME.yaml` (copy one that `genaipa questions` lists)

@@ -207,7 +207,7 @@ def _print_section(document: Document, label: str, *, json: bool) -> None:
     if found is None:
         known = [section.number or section.title for section in document.sections]
         raise UnknownNameError(f"section in {document.name}", label, known)
-    # A section ends where the next one begins, and here what lies beneath it belongs to it.
+    # A section ends where the next one begins, and here its subsections belong to it.
     after = (s.start for s in document.sections if s.start > found.start and s.level <= found.level)
     text = document.text[found.start : next(after, len(document.text))].strip()
     if json:

@@ -224,7 +224,7 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
     wordings = tuple(w for w in WORDINGS if w in chosen)
     prompts = tuple(dict.fromkeys(request.prompts)) or experiment.prompts or (NEUTRAL,)
     if experiment.prompts and len(prompts) == 1:
-        raise UsageError(f"'{request.experiment}' compares sets of prompts; --prompts {prompts[0]} names only one.")
+        raise UsageError(f"'{request.experiment}' compares sets of prompts; {prompts[0]} is only one.")
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     if request.experiment is not None and not as_preset:
         other_words = wordings != experiment.wordings
@@ -270,7 +270,7 @@ def _pull_missing(here: Container[str], request: RunRequest, observer: Observer)
             continue
         if request.offline:
             raise UsageError(
-                f"'{name}' is not here, and --offline forbids fetching it; "
+                f"'{name}' is not here, and this run is offline; "
                 f"run 'genaipa pull {dataset.name}' once, or 'genaipa pull {dataset.name} --from FOLDER'."
             )
         missing = [other for other in request.documents if other in dataset.documents and other not in here]
@@ -290,7 +290,7 @@ def _as_recorded(request: RunRequest, observer: Observer) -> RunRequest:
     if request.prompts or (request.experiment and EXPERIMENTS[request.experiment].prompts):
         raise UsageError(
             f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with "
-            "others; ask it in a run of its own, without --prompts."
+            "others; ask it in a run of its own, without naming prompts."
         )
     observer.said(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
     if not request.questions:

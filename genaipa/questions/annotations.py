@@ -50,7 +50,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
 
     @property
     def aside(self) -> str:
-        """What an answer is shown with: whether the document leaves something open, and the sections."""
+        """The words beside an answer: whether the document leaves something open, and the sections."""
         return ", ".join(filter(None, (SAID[self.silent], *self.sections)))
 
     @property

@@ -1,4 +1,4 @@
-"""What the tables average over, and the intervals of these averages."""
+"""Averages of the tables, and their intervals."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def how_few(numbers: pd.Series, what: str = "questions") -> str:
 
 
 def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
-    """What each system was scored on, where that is not the same for all and in all experiments; or nothing.
+    """A sentence on each system's scored questions, where these differ between systems or experiments; else empty.
 
     `found` are the means over documents (`policy_questions`) that have an M_all.
     """

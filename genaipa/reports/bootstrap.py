@@ -25,10 +25,10 @@ INTERVALS = (
     f"Intervals: {LEVEL:.0%} confidence by bootstrap over the questions ({RESAMPLES:,} resamples, percentiles); "
     "blank where there is one question only."
 )
-"""What a reader of an interval has to know: a sentence for the notes of tables."""
+"""A sentence on intervals for the notes of tables."""
 
 _TWO = 2
-"""How many questions can vary."""
+"""Number of questions that can vary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def interval_of_difference(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """How far the averages of two independent sets of (values, clusters) are apart, the first minus the second.
+    """Difference between the averages of two independent sets of (values, clusters), the first minus the second.
 
     For sets that share their clusters, give the differences to `interval`. `n` is the smaller number of clusters.
     """
@@ -105,7 +105,7 @@ def _cluster_means(values: Any, clusters: Any) -> Floats:
 
 @lru_cache(maxsize=64)
 def _shares(n: int, resamples: int, seed: int) -> Floats:
-    """What share each of n clusters has in each resample: resamples down, clusters across."""
+    """The share of each of n clusters in each resample: resamples down, clusters across."""
     drawn = np.random.default_rng([seed, n]).multinomial(n, np.full(n, 1 / n), size=resamples)
     shares: Floats = drawn / n
     shares.flags.writeable = False

@@ -131,7 +131,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     if apart and not anyway:
         raise UsageError(
             f"{first.name} and {second.name} were not asked or scored alike: {'; '.join(apart)}. "
-            "What they have in common is compared with --anyway."
+            "The option `anyway` compares the common part."
         )
     if apart:
         first, second = restricted(first, common), restricted(second, common)
@@ -247,7 +247,7 @@ def _rows(matched: dict[str, _Match], groups: dict[str, set[str]]) -> pd.DataFra
 
 
 def _within(match: _Match, questions: set[str]) -> _Match:
-    """What is compared of a group of questions: its pairs, or, if it has none, all that each side has."""
+    """The compared values of a group of questions: its pairs, or, if it has none, all that each side has."""
     pairs = match.pairs[match.pairs.index.isin(questions)]
     ours, theirs = (pairs["ours"], pairs["theirs"]) if len(pairs) else (match.ours, match.theirs)
     return match._replace(
@@ -279,7 +279,7 @@ def _row(here: _Match) -> dict[str, Any]:
 
 
 def _meaning(row: Mapping[Any, Any]) -> str:
-    """What a row says, to somebody who does not read p-values."""
+    """The meaning of a row, for somebody who does not read p-values."""
     if row["test"] == "none":
         return "too few questions to test"
     if row["p_holm"] < SIGNIFICANT:
@@ -297,7 +297,7 @@ def _torn(row: Mapping[Any, Any]) -> bool:
 
 
 def _scope(matched: dict[str, _Match], differing: Sequence[str]) -> Iterator[str]:
-    """What was compared."""
+    """Sentences on the systems, documents and questions compared."""
     if differing:
         yield f"Only what both have in common is compared: {'; '.join(differing)}."
     match = matched[OVERALL]

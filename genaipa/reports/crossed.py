@@ -176,7 +176,7 @@ def _refused(cells: _Cells) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What questions, or documents, add to the variance and the third cumulant of the mean; `n` is how many."""
+    """The part of questions, or documents, in the mean's variance and third cumulant; `n` is their number."""
 
     n: int
     variance: float
@@ -196,7 +196,7 @@ def _part(deviations: Floats) -> _Part:
 
 
 def _of_documents(cells: _Cells) -> _Part:
-    """What the documents add to the variance of the mean beyond what is in the questions' part."""
+    """The documents' part in the variance of the mean, beyond the questions' part."""
     share = cells.weight / cells.known
     apart = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * apart, minlength=cells.documents).astype(np.float64)

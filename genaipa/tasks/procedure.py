@@ -61,7 +61,7 @@ class Conversation:
         return f"{self.id}|{question}"
 
     def coordinates(self, question: str) -> dict[str, str]:
-        """What tells one answer (or step) from the others of its system."""
+        """The coordinates of an answer (or step) among the others of its system."""
         return {
             "document": self.document,
             "initialization": self.initialization,

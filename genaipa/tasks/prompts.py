@@ -165,7 +165,7 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
 
 
 def labels(manifest: Manifest) -> dict[str, str]:
-    """What tables call the prompts of a run, by what its records say in `prompts` (nothing where it has one set).
+    """Labels of a run's sets of prompts in tables, by the field `prompts` of its records (empty for a single set).
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
     """

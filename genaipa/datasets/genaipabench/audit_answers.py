@@ -30,7 +30,7 @@ _GENERIC = 8
 
 _PHRASE = 3
 _FITS = 3
-"""How many times more of an annotated answer's phrases another part has to hold than the part that it cites."""
+"""Factor by which another part has to hold more of an annotated answer's phrases than the part that it cites."""
 _PHRASES = 6
 """That the other part has to hold at least."""
 _FUNCTION_WORDS = frozenset(

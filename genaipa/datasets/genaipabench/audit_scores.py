@@ -59,7 +59,7 @@ class _Tables:
         return (mean, implied) if abs(mean - implied) > ROUNDING else None
 
     def wrongs(self, experiment: StudyExperiment, questions: Iterable[str]) -> int:
-        """How many of these questions' rows the metrics contradict."""
+        """Number of these questions' rows that the metrics contradict."""
         return sum(self.contradicts(experiment, question) is not None for question in questions)
 
 
@@ -145,7 +145,7 @@ def _duplicates(
     said: str,
     kind: str = "duplicate-scores",
 ) -> Iterator[Finding]:
-    """Where these cells of two experiments are equal: a finding on each likely copy."""
+    """Findings on likely copies: these cells are equal in two experiments."""
     cells = {e: {key: score for key, score in tables.overall[e].items() if key in keys} for e in (one, other)}
     values, others = ({key: score.m_all for key, score in table.items()} for table in cells.values())
     telling = kind == "duplicate-table" or len(set(values.values())) >= _TELLING

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from genaipa.datasets.genaipabench.files import Tree
 
 PARAPHRASES = 3
-"""How many answers a user question's score in the robustness experiment is the mean of."""
+"""Number of answers that a user question's score in the robustness experiment is the mean of."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[Publish
     for line, row in table.rows():
         label = labelled(str(row[0] or ""))
         if label is None or label[0] in seen:
-            reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' stands twice."
+            reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' appears twice."
             yield table.finding("unplaced", f"A{line}", reason)
             continue
         question, times = label[0], averaged(experiment, label[0])
@@ -133,7 +133,7 @@ def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[Publish
 
 
 def averaged(experiment: StudyExperiment, question: str) -> int:
-    """How many scores one cell is the mean of; 0 where the study doesn't say."""
+    """Number of scores that one cell is the mean of; 0 where the study doesn't say."""
     if origin_of(question) == "faq":
         return 1
     # User questions were asked three times, and which of the answers were scored is not published.

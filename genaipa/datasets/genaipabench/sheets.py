@@ -104,7 +104,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
             if len(cell.text.split()) <= _LONGEST_NOTE:
                 sheet.notes.append(cell)
             else:
-                sheet.unplaced.append((cell.name, "the text stands beside no question"))
+                sheet.unplaced.append((cell.name, "the text is beside no question"))
     return sheet
 
 
@@ -184,7 +184,7 @@ class _Rows:
             self._experiment = None
             self._sheet.unknown.append(number)
             self._sheet.unplaced.append(
-                ((label if said else question).name, f"{found[0]} stands below no heading of its own")
+                ((label if said else question).name, f"{found[0]} is below no heading of its own")
             )
             return
         self._asked.append((found[0], wording))
@@ -245,7 +245,7 @@ def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[Cell]
 
 
 def _lay(cells: list[Cell], sheet: Sheet) -> tuple[dict[Slot, Cell], list[Cell]]:
-    """Which cell answers which question, in order; and the cells that answer none.
+    """Questions with the cells that answer them, in order; and the cells that answer none.
 
     Where every cell is beside a question, it answers that one. Else the way with the fewest changes of the
     distance between cell and question, and the fewest of either passed over, is taken.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
 _HOW = (
-    "The mean over the answers to the paraphrases stands beside the original question about the same document; where "
+    "The mean over the answers to the paraphrases is beside the original question about the same document; where "
     "a study published only means over its documents, these are compared, by question"
 )
 _ENDS: dict[str, dict[str, Any]] = {

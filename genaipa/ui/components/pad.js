@@ -116,7 +116,7 @@ class Pad extends Values {
     this.draw();
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
     if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
-    // In a narrow window the answer stands above the metrics, and one has scrolled to these.
+    // In a narrow window the answer is above the metrics, and one has scrolled to these.
     if (before && getComputedStyle(this.screen).position === "static") this.screen.scrollIntoView();
     // Whatever led here keeps the focus until Streamlit takes it away, and would swallow the first Enter.
     if (!before) document.activeElement?.blur();
@@ -242,7 +242,7 @@ class Pad extends Values {
     );
   }
 
-  // Suggestions stand where nothing is typed yet: of this answer, and of those to come.
+  // Suggestions are where nothing is typed yet: of this answer, and of those to come.
   fillIn(on) {
     const { metrics, suggestion } = this.data;
     const open = metrics.map(({ metric }, n) => (this.typed[n] === "." && suggestion[metric] ? n : -1)).filter((n) => n >= 0);
