@@ -224,7 +224,7 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
     wordings = tuple(w for w in WORDINGS if w in chosen)
     prompts = tuple(dict.fromkeys(request.prompts)) or experiment.prompts or (NEUTRAL,)
     if experiment.prompts and len(prompts) == 1:
-        raise UsageError(f"'{request.experiment}' compares sets of prompts; {prompts[0]} is only one.")
+        raise UsageError(f"'{request.experiment}' compares sets of prompts; '{prompts[0]}' names only one.")
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     if request.experiment is not None and not as_preset:
         other_words = wordings != experiment.wordings
