@@ -38,7 +38,8 @@ figures are the paper's, every wording here is ours. Left out are statements wit
 are, how long scoring took, and figures that only say what a quartile is.
 
 **In short:** of {total} printed figures {match} follow from the released data, {differs} differ from what it gives,
-and {absent} can't be computed from it. {systems}
+and {absent} can't be computed from it. So {match} of the {computed} that can be computed follow ({share:.0f} %), {cut}
+of them with digits cut off. {systems}
 
 ## How it was compared
 
@@ -48,8 +49,11 @@ and {absent} can't be computed from it. {systems}
   the paper used them all. Reports leave them out by default, and so give other numbers than this page.
 - One table was not counted: Bard's M_all of the quality experiment, which is a copy of its M_all of the robustness
   experiment. Where a mean over experiments needs it, the M_all that follows from Bard's metrics sheet stands in.
-- A figure matches if the computed value, rounded half up to the digits that are printed, is what is printed. A few are
-  cut off instead of rounded, which is said beside them.
+- A figure matches if the computed value, rounded half up to the digits that are printed, or cut off after them, is what
+  is printed; where it had to be cut off is said beside it. A figure without digits after the point has to be met to
+  one: 6.3 is no 6.
+- The documents count as silent on a question where the reference of the annotated answer is N/A, as published. No
+  exception is made for answers that the paper seems to have counted otherwise.
 - Quartiles are interpolated linearly. Scores are M_all times 10, except where the paper prints the scale from 1 to 10.
   In the heat maps a value is the mean over the five policies, as the metrics sheets have it.
 - Where the paper says where a metric *mostly* lies, that has to hold for more than half of the questions: within 0.1 of
@@ -126,10 +130,11 @@ def place(one: Compared) -> str:
 
 def why(one: Compared) -> str:
     """Why the two differ, or with which reading they agree; the list knows it for the verdict that it expects."""
+    remark = one.found.remark if one.found else ""
     if one.verdict != one.printed.expect:
-        return ""
+        return remark
     lacking = f"{NAMES[one.printed.system]}'s files are not here." if one.verdict == "absent" else ""
-    return one.printed.why or lacking
+    return " ".join(filter(None, (one.printed.why or lacking, remark)))
 
 
 def section(name: str, compared: Iterable[Compared]) -> str:
@@ -166,6 +171,9 @@ def page(compared: Sequence[Compared], audited: Sequence[Compared]) -> str:
         match=verdicts["match"],
         differs=verdicts["differs"],
         absent=verdicts["absent"],
+        computed=verdicts["match"] + verdicts["differs"],
+        share=100 * verdicts["match"] / (verdicts["match"] + verdicts["differs"]),
+        cut=sum("cut off" in one.found.remark for one in compared if one.found),
         systems=said,
         counts=counts(compared, "section", [one.printed.section for one in compared]),
         by_system=counts(compared, "of", [NAMES[one.printed.system] for one in compared]),

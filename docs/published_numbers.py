@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+import pandas as pd
 
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
@@ -24,8 +25,6 @@ from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from genaipa.reports.gather import Gathered
 
 NUMBERS = Path(__file__).with_name("paper_numbers.yaml")
@@ -41,6 +40,8 @@ NEAR = 0.1
 """How far from the printed value a metric that "mostly lies" there may be."""
 HALF = (0.4, 0.6)
 """From which share to which one says "about half"."""
+ONE_DIGIT = Decimal("0.0")
+"""A figure printed without digits after the point has to be met to one: a 6 is not 6.3, nor a 0 0.1."""
 DIGITS = 9
 """Sums of floats are good to so many digits after the point: what differs later is noise."""
 
@@ -96,7 +97,6 @@ class PrintedNumber(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     document: Literal["all", "mean", "spotify", "uber", "twitter", "facebook", "airbnb", "gdpr", "ccpa"] = "all"
     questions: Literal["all", "faq", "user", "one"] = "all"
     question: str = ""
-    rounding: Literal["half-up", "truncated"] = "half-up"
     why: str = ""
 
 
@@ -139,11 +139,13 @@ class Found:
 
     `number` is on the scale of what is printed, None where that is names of documents; `holds` is whether what is
     printed follows from it, and `shown` is how people read it: with the printed digits if it does, else with two.
+    `remark` is said beside it: that digits are cut off, or what a mean or a place over systems is made of.
     """
 
     number: float | None
     holds: bool
     shown: str
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -249,8 +251,23 @@ class ReleasedData:
         if self._whole and not {f"published/{name}" for name in SYSTEMS} <= set(self._points["system"]):
             return None
         if number.statistic == "rank-of-document":
-            return _only(number, self._ranked, "rank", document=number.document)
-        return _only(number, self._questions, "mean", question=number.question)
+            found = _only(number, self._ranked, "rank", document=number.document)
+            means = self._ranked.set_index("document")["mean"]
+            return found and replace(found, remark=_listed(means))
+        found = _only(number, self._questions, "mean", question=number.question)
+        means = pd.Series({name: part.mean_of(number.question) for name, part in self._by_system.items()})
+        return found and replace(found, remark=_listed(means))
+
+    @cached_property
+    def _by_system(self) -> dict[str, ReleasedData]:
+        """The same of each system alone."""
+        names = sorted({str(name) for name in self._points["system"]})
+        own = {name: self._frame[self._frame["system"] == name] for name in names}
+        return {name.partition("/")[2]: ReleasedData(rows, self._gathered, whole=False) for name, rows in own.items()}
+
+    def mean_of(self, question: str) -> float:
+        """The mean of one question over systems, policies and experiments; NaN without any."""
+        return float(self._questions.loc[self._questions["question"] == question, "mean"].mean())
 
     def _overall(self, number: PrintedNumber, system: str) -> Found | None:
         """A statistic of M_all over questions and documents of one experiment."""
@@ -317,13 +334,19 @@ def _of_metric(number: PrintedNumber, values: pd.Series) -> Found | None:
 
 
 def _equal(number: PrintedNumber, value: float) -> Found:
-    """A value that has to be what is printed, once it is rounded to as many digits."""
-    printed = Decimal(number.printed)
-    mode = ROUND_DOWN if number.rounding == "truncated" else ROUND_HALF_UP
+    """A value that has to be what is printed, once it is rounded, or cut off, to as many digits: to one at least."""
+    exact, printed = Decimal(repr(round(float(value), DIGITS))), Decimal(number.printed)
     # To quantize by a number is to give it as many digits.
-    rounded = Decimal(repr(round(float(value), DIGITS))).quantize(printed, mode)
-    shown = str(rounded) if rounded == printed else f"{value:.2f}".rstrip("0").rstrip(".")
-    return Found(float(value), rounded == printed, shown)
+    fine = min(printed, ONE_DIGIT, key=lambda one: one.as_tuple().exponent)
+    holds, cut = (exact.quantize(fine, mode) == printed for mode in (ROUND_HALF_UP, ROUND_DOWN))
+    remark = f"{exact.normalize():f}, cut off and not rounded." if cut and not holds else ""
+    shown = number.printed if holds or cut else f"{value:.2f}".rstrip("0").rstrip(".")
+    return Found(float(value), holds or cut, shown, remark)
+
+
+def _listed(means: pd.Series) -> str:
+    """The means that another is made of, or a place follows from."""
+    return f"{', '.join(f'{name} {mean:.2f}' for name, mean in means.items())}."
 
 
 def _same_documents(number: PrintedNumber, said: str) -> Found:

@@ -72,6 +72,12 @@ def audited(study: Gathered) -> dict[str, Any]:
     return {one.printed.id: one for one in numbers.compare(study, audited=True)}
 
 
+@pytest.fixture(scope="module")
+def of_all(study: Gathered) -> list[Any]:
+    """The figures over all systems, computed over those that are here."""
+    return [one for one in numbers.compare(study, whole=False) if one.printed.system == "all"]
+
+
 def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str, Any]) -> None:
     """What matches does so to the printed digit, what differs still does, and what is absent gives no number."""
     assert len(compared) == len(PRINTED)
@@ -102,13 +108,35 @@ def test_the_page_counts_its_own_rows() -> None:
     assert rows == Counter(printed.expect for printed in PRINTED)
 
 
-def test_a_mean_over_the_systems_that_are_here_is_what_the_reason_says(study: Gathered) -> None:
+def test_a_mean_over_the_systems_that_are_here_is_what_the_reason_says(of_all: list[Any]) -> None:
     """Where three systems are needed, the reason says what two give, and that is true."""
-    of_all = [one for one in numbers.compare(study, whole=False) if one.printed.system == "all"]
     said = {one.printed.id: re.search(r"alone give ([\d.]+\d|\d)", one.printed.why)[1] for one in of_all}
     digits = {one.printed.id: f".{len(said[one.printed.id].partition('.')[2])}f" for one in of_all}
     assert len(said) == 14
     assert {one.printed.id: format(one.found.number + 1e-9, digits[one.printed.id]) for one in of_all} == said
+
+
+def test_figures_over_systems_say_what_they_are_made_of(of_all: list[Any]) -> None:
+    """Beside a mean over systems stands that of each, beside a place the mean of each policy."""
+    found = [one.found for one in of_all]
+    parts = [dict(part.rsplit(" ", 1) for part in one.remark.rstrip(".").split(", ")) for one in found]
+    means = [(one, part) for one, part in zip(found, parts, strict=True) if part.keys() == {"bard", "chatgpt-4"}]
+    assert len(means) == 10
+    for one, part in means:
+        assert sum(map(float, part.values())) / 2 == pytest.approx(one.number, abs=0.011)
+    assert [len(part) for part in parts if "airbnb" in part] == [5] * 4
+
+
+def test_what_follows_only_cut_off_is_told(compared: dict[str, Any]) -> None:
+    """Four figures are the computed ones with digits cut off."""
+    cut = {name: one.found.remark for name, one in compared.items() if one.found and "cut off" in one.found.remark}
+    assert cut == {
+        "6.3-bard-05": "43.75, cut off and not rounded.",
+        "B.1-chatgpt-4-04": "43.75, cut off and not rounded.",
+        "B.1-chatgpt-4-06": "46.875, cut off and not rounded.",
+        "B.1-bingai-01": "46.875, cut off and not rounded.",
+    }
+    assert {compared[name].verdict for name in cut} == {"match"}
 
 
 def test_reading_levels_are_as_far_apart_as_is_said(compared: dict[str, Any]) -> None:
