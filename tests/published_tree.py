@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
+import random
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -115,11 +116,9 @@ def grid(sheet: Sheet) -> list[tuple[object, ...]]:
 
 
 def scores(table: str) -> dict[str, list[float]]:
-    """Question → M_all about each of the policies in COLUMNS; different in each table."""
-    values = {}
-    for at, question in enumerate(IDS):
-        values[question] = [SINGLE[(5 * at + 7 * place + 3 * TABLES[table] + at * place) % 18] for place in range(5)]
-    return values
+    """Question → M_all about each of the policies in COLUMNS; no row or column of any two tables is alike."""
+    drawn = random.Random(table)
+    return {question: drawn.choices(SINGLE, k=5) for question in IDS}
 
 
 def results_csv(values: Mapping[str, list[float]], columns: tuple[str, ...] = COLUMNS) -> bytes:
@@ -131,11 +130,14 @@ def results_csv(values: Mapping[str, list[float]], columns: tuple[str, ...] = CO
 
 
 def metrics_sheet(values: Mapping[str, list[float]]) -> list[list[object]]:
-    """The five metrics of each question that come to the mean of its row."""
+    """The five metrics of each question that come to the mean of its row: each a mean of five values, as possible."""
     rows: list[list[object]] = [["Questions", *METRICS]]
+    drawn = random.Random(repr(values))
     for question, row in values.items():
-        each = ((sum(row) / len(row) - 1) / 9 * 10 - 5) / 5
-        rows.append([question, *[each] * 5])
+        tenths = [0] * 5
+        for _ in range(round((sum(row) / len(row) - 1) / 9 * 100)):
+            tenths[drawn.choice([place for place in range(5) if tenths[place] < 20])] += 1
+        rows.append([question, *(ten / 10 - 1 for ten in tenths)])
     return rows
 
 

@@ -95,14 +95,14 @@ def test_a_table_that_stands_twice() -> None:
     read, found = audited(original=scores("robust"))
     (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
     assert (twice.experiment, twice.excludes) == ("quality", "score")
-    assert "equal those of robustness" in twice.reason
+    assert "equal those of the M_all table of robustness" in twice.reason
     assert {experiment for experiment, _, _ in excluded(read)} == {"quality"}
     assert len(excluded(read)) == 160
     assert not [finding for finding in found if finding.kind == "duplicate-scores"]
 
 
 def test_a_column_that_stands_twice() -> None:
-    """Equal FAQ scores about one document in two experiments: where the metrics fit both, both are left out."""
+    """Equal FAQ scores about one document in two experiments: where the metrics fit both, the earlier counts."""
     recall, summary = scores("adaptive"), scores("summary")
     for question in FAQ:
         summary[question][0] = recall[question][0]
@@ -110,14 +110,15 @@ def test_a_column_that_stands_twice() -> None:
     metrics = {f"{FOLDER}/Bard_metrics.xlsx": workbook({name: metrics_sheet(t) for name, t in tables.items()})}
     read, _ = read_scores(kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)}))
     found = audit_scores(read)
-    assert [(f.kind, f.experiment, f.document) for f in found] == [
-        ("duplicate-scores", "recall", "spotify"),
-        ("duplicate-scores", "summary", "spotify"),
+    assert [(f.kind, f.experiment, f.document, f.excludes, f.doubts) for f in found] == [
+        ("duplicate-scores", "summary", "spotify", "score", "score"),
+        ("duplicate-scores", "recall", "spotify", "", "score"),
     ]
-    out = excluded(with_exclusions(read, found, []))
+    marked = with_exclusions(read, found, [])
     # The means over documents include that column.
-    places = (("recall", "spotify"), ("recall", ""), ("summary", "spotify"), ("summary", ""))
-    assert out == {(*place, question) for place in places for question in FAQ}
+    later, earlier = ({(name, d, q) for d in ("spotify", "") for q in FAQ} for name in ("summary", "recall"))
+    assert excluded(marked) == later
+    assert {(s.experiment, s.document, s.question) for s in marked if s.doubt} == later | earlier
 
 
 def test_a_row_that_stands_twice() -> None:
@@ -157,19 +158,23 @@ def test_values_that_no_score_has(table: str, question: str, value: float, possi
 
 
 def test_tables_that_contradict_each_other() -> None:
-    """A row whose mean isn't what the metrics imply is named with both values, and both tables are left out there."""
+    """A row whose mean isn't what the metrics imply is named with both values, and both tables are in doubt there."""
     changed = scores("robust")
     changed["UC_f3"][0] = SINGLE[(SINGLE.index(changed["UC_f3"][0]) + 1) % 18]
     read, found = audited(robust=changed)
-    assert [(f.kind, f.experiment, f.question, f.excludes) for f in found] == [
-        ("tables-contradict", "robustness", "UC_f3", "score"),
-        ("tables-contradict", "robustness", "UC_f3", "score"),
+    assert [(f.kind, f.experiment, f.question, f.excludes, f.doubts) for f in found] == [
+        ("tables-contradict", "robustness", "UC_f3", "", "score"),
+        ("tables-contradict", "robustness", "UC_f3", "", "score"),
     ]
     assert [f.sheet for f in found] == ["", "robust"]
     assert f"average {sum(changed['UC_f3']) / 5:.2f}" in found[0].reason
     assert f"imply {sum(scores('robust')['UC_f3']) / 5:.2f}" in found[0].reason
     documents = ("", "spotify", "uber", "twitter", "facebook", "airbnb")
-    assert excluded(read) == {("robustness", document, "UC_f3") for document in documents}
+    assert all("M_all is taken from the M_all table of robustness, by rule" in f.reason for f in found)
+    assert excluded(read) == set()
+    assert {(s.experiment, s.document, s.question) for s in read if s.doubt} == {
+        ("robustness", document, "UC_f3") for document in documents
+    }
 
 
 @pytest.mark.parametrize("kind", ["other-company", "other-question"])
@@ -268,15 +273,27 @@ def test_published_scores_that_are_left_out(real: Study) -> None:
     assert out == {
         (bard, "quality", "duplicate-table"): 160,
         # A column, or the answers about one document, and the means of the metrics that include them.
-        (bard, "recall", "duplicate-scores"): 24 * 2,
         (bard, "summary", "duplicate-scores"): 24 * 2,
         (chatgpt, "recall", "other-company"): 32 * 2,
         (chatgpt, "summary", "duplicate-scores"): 10,
         (chatgpt, "quality", "other-question"): 1 * 2,
         (chatgpt, "quality", "unreachable-score"): 1,
         (chatgpt, "robustness", "unreachable-score"): 1,
-        # Six rows and three and two, each of five documents and its metrics, but for what is left out already.
-        (chatgpt, "quality", "tables-contradict"): 6 * 6 - 1,
-        (chatgpt, "robustness", "tables-contradict"): 3 * 6 - 1,
-        (chatgpt, "summary", "tables-contradict"): 2 * 6,
+    }
+
+
+def test_published_scores_that_are_in_doubt(real: Study) -> None:
+    """Two columns of which one is a copy, and the rows that contradict their metrics, with these."""
+    doubts = Counter(
+        (s.system, s.experiment, s.doubt.partition(":")[0], bool(s.excluded)) for s in real.scores if s.doubt
+    )
+    bard, chatgpt = "published/bard", "published/chatgpt-4"
+    assert doubts == {
+        (bard, "recall", "duplicate-scores", False): 24 * 2,
+        # An answer to one of its questions is to another one, and left out for that in any case.
+        (bard, "summary", "duplicate-scores", True): 24 * 2 - 2,
+        # Six rows and three and two, each of five documents and its metrics, but for the two impossible scores.
+        (chatgpt, "quality", "tables-contradict", False): 6 * 6 - 1,
+        (chatgpt, "robustness", "tables-contradict", False): 3 * 6 - 1,
+        (chatgpt, "summary", "tables-contradict", False): 2 * 6,
     }

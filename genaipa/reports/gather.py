@@ -290,6 +290,7 @@ class _Run:
                     "m_all": score.m_all,
                     "averaged": score.averaged,
                     "excluded": score.excluded,
+                    "doubt": score.doubt,
                 }
 
 

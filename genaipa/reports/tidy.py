@@ -71,6 +71,7 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
     "rubric": ("category", "digest of the metrics and values by which it was scored"),
     "excluded": ("category", "why an audit leaves the row out; empty if it does not"),
+    "doubt": ("category", "why a rule alone says that the row is counted, or excluded; empty where it is in no doubt"),
     "counted": ("bool", "whether averages take the row"),
 }
 """The columns that every tidy table has; those of the metrics are before `m_all`."""

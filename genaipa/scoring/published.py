@@ -29,6 +29,8 @@ class PublishedScore(msgspec.Struct, frozen=True):
     `document` is empty for a mean over all documents of the study. `m_all` is None where the source has the five
     metrics only, and these are None where it has M_all only. `averaged` is the number of scores in the mean, 0 if
     unknown. `excluded` is the reason why analyses leave the value out by default; empty if they don't.
+    `doubt` is why another source could have been counted: the value was chosen by a rule, or (where it is `excluded`)
+    it was not.
     """
 
     system: str
@@ -46,6 +48,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
     sheet: str = ""
     cell: str = ""
     excluded: str = ""
+    doubt: str = ""
 
     def __getitem__(self, metric: str) -> float | None:
         value: float | None = getattr(self, metric)

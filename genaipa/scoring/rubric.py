@@ -36,7 +36,7 @@ _RESERVED = frozenset(
         *("suggested", "preselected", "order", "rubric", "id", "run", "system", "document", "question", "wording"),
         *("initialization", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
-        *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "counted", "averaged"),
+        *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "doubt", "doubtful", "counted", "averaged"),
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
     )

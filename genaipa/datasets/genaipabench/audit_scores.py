@@ -1,17 +1,26 @@
-"""Audit of the published scores: tables compared with each other and with the possible values of a score."""
+"""Audit of the published scores: copies, impossible values, and tables that contradict each other; and what they mean.
+
+What is wrong is left out of analyses: copies, impossible values, and what was scored on answers to something else.
+Where nothing shows which of two sources is wrong, one of them is chosen by a rule, and both are said to be in doubt:
+
+- of two equal parts the original stays (`copies.find_copies` says which that is);
+- where the M_all table of an experiment and the metrics contradict each other on a question, a copy loses; then M_all
+  is taken from the table that has more of its questions complete; then from the M_all table, because it has a score for
+  each document, which can be checked one by one. The metrics stay in any case: no other table has them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, groupby, product
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from genaipa.datasets.genaipabench.copies import ROUNDING, Source, contradicted, counterpart, find_copies
 from genaipa.datasets.genaipabench.layout import origin_of
 from genaipa.datasets.genaipabench.results import PARAPHRASES
 from genaipa.runs.audit import Finding
@@ -20,155 +29,76 @@ from genaipa.scoring.rubric import shipped_rubric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from genaipa.datasets.genaipabench.copies import Copy, Kind, Tables
     from genaipa.datasets.study import Answer
-    from genaipa.runs.experiments import StudyExperiment
     from genaipa.scoring.published import PublishedScore
-
-ROUNDING = 0.006
-"""Two accounts of one value may differ by this: the tables are rounded to two digits."""
-_TELLING = 3
-"""Different values without which equal rows prove nothing."""
-
-Table = dict[tuple[str, str], "PublishedScore"]
-"""(question, document) → score."""
-
-
-@dataclass(frozen=True)
-class _Tables:
-    """The score tables of one system, and what its metrics imply: (experiment, question) → M_all."""
-
-    overall: dict[StudyExperiment, Table]
-    metrics: dict[tuple[StudyExperiment, str], PublishedScore]
-
-    @property
-    def keys(self) -> set[tuple[str, str]]:
-        """(question, document) of all scores."""
-        return {key for table in self.overall.values() for key in table}
-
-    def row(self, experiment: StudyExperiment, question: str) -> dict[str, PublishedScore]:
-        """Document → score of one question."""
-        return {d: score for (q, d), score in self.overall[experiment].items() if q == question}
-
-    def contradicts(self, experiment: StudyExperiment, question: str) -> tuple[float, float] | None:
-        """Mean of the row, and M_all by the metrics, where they differ; None if they agree or one is lacking."""
-        row, means = self.row(experiment, question), self.metrics.get((experiment, question))
-        if not row or means is None:
-            return None
-        mean = sum(score.m_all or 0.0 for score in row.values()) / len(row)
-        implied = implied_m_all(means)
-        return (mean, implied) if abs(mean - implied) > ROUNDING else None
-
-    def wrongs(self, experiment: StudyExperiment, questions: Iterable[str]) -> int:
-        """Number of these questions' rows that the metrics contradict."""
-        return sum(self.contradicts(experiment, question) is not None for question in questions)
-
-
-def implied_m_all(means: PublishedScore) -> float:
-    """M_all of five averaged metrics: it is linear in them, so that it is the mean of M_all."""
-    overall: float = shipped_rubric().m_all({metric: means[metric] or 0.0 for metric in shipped_rubric().metrics})
-    return overall
 
 
 def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
-    """Duplicate tables, copied columns and rows, values that no score can have, and tables that contradict each other.
+    """Copied tables, columns and rows, values that no score can have, and tables that contradict each other.
 
-    `excludes` of a finding on a table, column or row holds for each cell that its `cell` names.
+    `excludes` and `doubts` of a finding hold for each cell that its `cell` names.
     """
     found: list[Finding] = []
     for tables in _by_system(scores):
-        tables_twice = list(_duplicate_tables(tables))
-        copied = {finding.experiment for finding in tables_twice}
-        pairs = list(combinations([experiment for experiment in tables.overall if experiment not in copied], 2))
-        rows_twice = [finding for pair in pairs for finding in _duplicate_rows(tables, *pair)]
-        found += tables_twice
-        found += [finding for pair in pairs for finding in _duplicate_columns(tables, *pair)]
-        found += rows_twice
+        copies = find_copies(tables)
+        for copy in copies:
+            found += _copied(copy)
         found += _unreachable(tables)
-        found += _contradictions(tables, [*tables_twice, *rows_twice])
+        found += _impossible_means(tables)
+        found += _contradictions(tables, copies)
     return found
 
 
-def _by_system(scores: list[PublishedScore]) -> Iterator[_Tables]:
-    systems: defaultdict[str, _Tables] = defaultdict(lambda: _Tables({}, {}))
+def _by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
+    """The tables of each system."""
+    systems: defaultdict[str, Tables] = defaultdict(dict)
     for score in scores:
-        if score.experiment == "regulation":
-            continue
-        tables = systems[score.system]
-        if score.document:
-            tables.overall.setdefault(score.experiment, {})[score.question, score.document] = score
-        else:
-            tables.metrics[score.experiment, score.question] = score
+        if score.experiment != "regulation":
+            kind: Kind = "m_all" if score.document else "metrics"
+            table = systems[score.system].setdefault((kind, score.experiment), Source(kind, score.experiment, {}))
+            table.rows.setdefault(score.question, {})[score.document] = score
     return iter(systems.values())
 
 
-def _copies(
-    tables: _Tables, one: StudyExperiment, other: StudyExperiment, asked: list[str]
-) -> tuple[list[StudyExperiment], str]:
-    """Of two experiments with equal scores: the likely copies, and why."""
-    wrong = {experiment: tables.wrongs(experiment, asked) for experiment in (one, other)}
-    if wrong[one] == wrong[other]:
-        return [one, other], "the metrics don't show which of the two they belong to"
-    copy, original = (one, other) if wrong[one] > wrong[other] else (other, one)
-    if len(asked) == 1:
-        return [copy], f"the metrics contradict {copy}, and not {original}"
-    said = f"the metrics contradict {copy} on {wrong[copy]} of {len(asked)} questions, and {original} on"
-    return [copy], f"{said} {wrong[original]}"
+def _copied(copy: Copy) -> Iterator[Finding]:
+    """The finding on a copy; where it is one by the rule alone, on the original as well."""
+    whole = {question for question, _ in copy.cells} == set(copy.copy.rows) and copy.part.split()[-1] == "scores"
+    kind = "duplicate-table" if whole else "duplicate-scores"
+    unsure: dict[str, Any] = {} if copy.sure else {"doubts": "score"}
+    equal = f"{copy.part} equal those of"
+    yield _finding(
+        kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score", **unsure
+    )
+    if unsure:
+        said = f"{equal} {copy.copy}; nothing shows which is the copy, and by rule these are counted."
+        yield _finding(kind, copy.original.scores(copy.original_cells), said, **unsure)
 
 
-def _duplicate_tables(tables: _Tables) -> Iterator[Finding]:
-    """Two experiments with the same scores throughout."""
-    for one, other in combinations(tables.overall, 2):
-        said = "All {n} scores equal those of {original}; {why}."
-        yield from _duplicates(tables, one, other, tables.keys, said, kind="duplicate-table")
-
-
-def _duplicate_columns(tables: _Tables, one: StudyExperiment, other: StudyExperiment) -> Iterator[Finding]:
-    """Two experiments with the same scores in all FAQ questions about one document."""
-    for document in sorted({document for _, document in tables.overall[one]}):
-        column = {(q, d) for q, d in tables.keys if d == document and origin_of(q) == "faq"}
-        said = f"All {{n}} FAQ scores about {document} equal those of {{original}}; {{why}}."
-        yield from _duplicates(tables, one, other, column, said)
-
-
-def _duplicate_rows(tables: _Tables, one: StudyExperiment, other: StudyExperiment) -> Iterator[Finding]:
-    """A question with the same scores in two experiments, where the metrics say that one is a copy."""
-    for question in dict.fromkeys(question for question, _ in tables.overall[one]):
-        row = {(q, d) for q, d in tables.keys if q == question}
-        yield from _duplicates(tables, one, other, row, f"The row of {question} equals that of {{original}}; {{why}}.")
-
-
-def _duplicates(
-    tables: _Tables,
-    one: StudyExperiment,
-    other: StudyExperiment,
-    keys: set[tuple[str, str]],
-    said: str,
-    kind: str = "duplicate-scores",
-) -> Iterator[Finding]:
-    """Findings on likely copies: these cells are equal in two experiments."""
-    cells = {e: {key: score for key, score in tables.overall[e].items() if key in keys} for e in (one, other)}
-    values, others = ({key: score.m_all for key, score in table.items()} for table in cells.values())
-    telling = kind == "duplicate-table" or len(set(values.values())) >= _TELLING
-    if len(values) <= 1 or values != others or not telling:
-        return
-    copies, why = _copies(tables, one, other, list(dict.fromkeys(question for question, _ in values)))
-    for copy in copies:
-        original = other if copy == one else one
-        reason = said.format(n=len(values), original=original, why=why)
-        yield _finding(kind, list(cells[copy].values()), reason)
-
-
-def _unreachable(tables: _Tables) -> Iterator[Finding]:
+def _unreachable(tables: Tables) -> Iterator[Finding]:
     """Cells that no score, nor the mean of a user question's three, can come to."""
-    for table in tables.overall.values():
-        for (question, _), score in table.items():
-            known = _of_three() if origin_of(question) == "user" else _single()
+    for score in (one for table in tables.values() for row in table.rows.values() for one in row.values()):
+        if score.document:
+            known = _of_three() if origin_of(score.question) == "user" else _single()
             value = score.m_all or 0.0
             nearest = min(known, key=lambda possible, value=value: abs(possible - value))  # type: ignore[misc]
             if abs(nearest - value) > ROUNDING:
                 what = "a score" if known is _single() else f"one score or the mean of {PARAPHRASES}"
                 said = f"{value:g} can't be {what}; the nearest that can is {nearest:.4g}."
-                yield _finding("unreachable-score", [score], said)
+                yield _finding("unreachable-score", [score], said, excludes="score")
+
+
+def _impossible_means(tables: Tables) -> Iterator[Finding]:
+    """Rows of metrics in which one can't be the mean of as many values."""
+    step = min(abs(one - other) for one in shipped_rubric().values for other in shipped_rubric().values if one != other)
+    for score in (one for table in tables.values() for row in table.rows.values() for one in row.values()):
+        if score.document or not score.averaged:
+            continue
+        for metric in shipped_rubric().metrics:
+            steps = (score[metric] or 0.0) * score.averaged / step
+            if abs(steps - round(steps)) * step / score.averaged > ROUNDING:
+                said = f"{metric.title()} {score[metric]:g} can't be the mean of {score.averaged} values."
+                yield _finding("unreachable-score", [score], said, excludes="score")
 
 
 @cache
@@ -186,86 +116,128 @@ def _of_three() -> tuple[float, ...]:
     return tuple(sorted(set(means)))
 
 
-def _contradictions(tables: _Tables, copies: Iterable[Finding]) -> Iterator[Finding]:
-    """Rows whose mean isn't what the metrics imply: both are left out, because either may be wrong.
-
-    Where the row is one of the `copies`, it is the wrong one, and the metrics stay.
-    """
-    copied = {(finding.experiment, finding.question) for finding in copies}
-    for experiment, table in tables.overall.items():
-        for question in dict.fromkeys(question for question, _ in table):
-            differ = tables.contradicts(experiment, question)
-            if differ is not None:
-                row, means = list(tables.row(experiment, question).values()), tables.metrics[experiment, question]
-                open_ = not copied & {(experiment, question), (experiment, "")}
-                said = (
-                    f"The row's scores average {differ[0]:.2f}; the metrics in {PurePosixPath(means.file).name}, sheet "
-                    f"'{means.sheet}', row {means.cell[1:]}, imply {differ[1]:.2f}."
+def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
+    """Rows whose mean isn't what the metrics imply: both are in doubt, unless one of them holds a copy."""
+    copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
+    for table in tables.values():
+        metrics = counterpart(tables, table)
+        if table.kind == "metrics" or metrics is None:
+            continue
+        loses = _complete(table) < _complete(metrics)
+        for question, row in table.rows.items():
+            differ = contradicted(tables, table, question)
+            if differ is None:
+                continue
+            rows, means = list(row.values()), metrics.rows[question][""]
+            of_row = (
+                f"The row's scores average {differ[0]:.2f}; the metrics in {PurePosixPath(means.file).name}, sheet "
+                f"'{means.sheet}', row {means.cell[1:]}, imply {differ[1]:.2f}."
+            )
+            of_means = (
+                f"The metrics imply {differ[1]:.2f}; the row's scores in {PurePosixPath(rows[0].file).name}, "
+                f"row {rows[0].cell[1:]}, average {differ[0]:.2f}."
+            )
+            if (table, question) in copied:
+                yield _finding("tables-contradict", rows, f"{of_row} The row holds a copy.")
+            if (metrics, question) in copied:
+                yield _finding("tables-contradict", [means], f"{of_means} The metrics are a copy.")
+            if not {(table, question), (metrics, question)} & copied:
+                rule = f" M_all is taken from {metrics if loses else table}, by rule."
+                yield _finding(
+                    "tables-contradict", rows, of_row + rule, excludes="score" if loses else "", doubts="score"
                 )
-                yield _finding("tables-contradict", row, said, excludes=open_)
-                if open_:
-                    said = (
-                        f"The metrics imply {differ[1]:.2f}; the row's scores in {PurePosixPath(row[0].file).name}, "
-                        f"row {row[0].cell[1:]}, average {differ[0]:.2f}."
-                    )
-                    yield _finding("tables-contradict", [means], said)
+                yield _finding("tables-contradict", [means], of_means + rule, doubts="score")
 
 
-def _finding(kind: str, cells: list[PublishedScore], reason: str, *, excludes: bool = True) -> Finding:
-    """A finding about these cells of one table."""
-    first, last = cells[0], cells[-1]
+def _complete(table: Source) -> int:
+    """How many questions have a number in each column."""
+    return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
+
+
+def _finding(kind: str, cells: list[PublishedScore], reason: str, **effects: Any) -> Finding:
+    """A finding about these cells of one table; `effects` are `excludes` and `doubts`."""
+    first = cells[0]
     documents, questions = {score.document for score in cells}, {score.question for score in cells}
     return Finding(
         kind=kind,
         file=first.file,
         sheet=first.sheet,
-        cell=first.cell if first is last else f"{first.cell}:{last.cell}",
+        cell=_ranges(cells),
         reason=reason,
         system=first.system,
         experiment=first.experiment,
         document=first.document if len(documents) == 1 else "",
         question=first.question if len(questions) == 1 else "",
-        excludes="score" if excludes else "",
+        **effects,
     )
+
+
+def _ranges(cells: list[PublishedScore]) -> str:
+    """The cells as a spreadsheet names them: "B2:F33", or "B2:B4, B6:B8" where there are others in between."""
+    lines: defaultdict[int, list[str]] = defaultdict(list)
+    for score in cells:
+        lines[_line(score.cell)].append(score.cell)
+    ranges = []
+    # Lines in a row are as far from their place in the list.
+    for _, run in groupby(enumerate(sorted(lines)), key=lambda placed: placed[1] - placed[0]):
+        each = [line for _, line in run]
+        first, last = lines[each[0]][0], lines[each[-1]][-1]
+        ranges.append(first if first == last else f"{first}:{last}")
+    return ", ".join(ranges)
+
+
+def _line(cell: str) -> int:
+    return int(re.sub(r"\D", "", cell))
 
 
 def with_exclusions(
     scores: list[PublishedScore], findings: list[Finding], answers: list[Answer]
 ) -> list[PublishedScore]:
-    """The scores, each with the reason for which analyses leave it out by default, if there is one.
+    """The scores, each with the reason for which analyses leave it out by default, or count it in doubt.
 
-    That is a finding about the score itself, or findings about all the answers that it was given to. A mean over
-    documents is left out as well where one of them has answers to something else, or a copied column: it rests on them.
+    Left out is what a finding about the score itself says, or findings about all the answers that it was given to. A
+    mean over documents is left out as well where one of them has answers to something else, or a copied column that the
+    mean agrees with: it rests on them. In doubt is what was chosen by rule, and what was not for the same
+    reason; a score that is wrong for a reason of its own is in no doubt.
     """
-    about_scores = [finding for finding in findings if finding.excludes == "score"]
+    about_scores = [finding for finding in findings if finding.excludes == "score" or finding.doubts]
     about_answers = {finding.key: finding for finding in findings if finding.excludes == "answer"}
+    contradicting = {
+        (finding.system, finding.experiment, finding.question)
+        for finding in findings
+        if finding.kind == "tables-contradict"
+    }
     keys: defaultdict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for answer in answers:
         if answer.text is not None:
             keys[answer.system, answer.experiment, answer.document, answer.question].append(answer.key)
-    reasons: list[str] = []
-    wrong: dict[tuple[str, str, str], str] = {}
+    each: list[list[Finding]] = []
+    within: defaultdict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for score in scores:
         found = [finding for finding in about_scores if _concerns(finding, score)]
         behind = keys.get((score.system, score.experiment, score.document, score.question), [])
         if behind and all(key in about_answers for key in behind):
             found.append(about_answers[behind[0]])
-        reasons.append(f"{found[0].kind}: {found[0].reason}" if found else "")
-        for finding in filter(_wrong_content, found):
-            said = f"{finding.kind}: The mean includes {score.document}. {finding.reason}"
-            wrong.setdefault((score.system, score.experiment, score.question), said)
-    for place, score in enumerate(scores):
-        if not score.document and not reasons[place]:
-            reasons[place] = wrong.get((score.system, score.experiment, score.question), "")
-    return [replace(score, excluded=why) if why else score for score, why in zip(scores, reasons, strict=True)]
+        each.append(found)
+        row = (score.system, score.experiment, score.question)
+        for finding in found if score.document else ():
+            column = finding.kind == "duplicate-scores" and finding.document
+            if finding.excludes == "answer" or (column and row not in contradicting):
+                reason = f"The mean includes {score.document}. {finding.reason}"
+                within[row].append(replace(finding, reason=reason))
+    return [
+        _marked(score, found if score.document else [*found, *within[score.system, score.experiment, score.question]])
+        for score, found in zip(scores, each, strict=True)
+    ]
 
 
-def _wrong_content(finding: Finding) -> bool:
-    """Whether the wrong answers were scored, and so are in the means over documents as well.
-
-    Not so for a copied table or row, where the metrics show the right scores.
-    """
-    return finding.excludes == "answer" or (finding.kind == "duplicate-scores" and not finding.question)
+def _marked(score: PublishedScore, found: list[Finding]) -> PublishedScore:
+    """The score with what these findings say about it."""
+    wrong = [finding for finding in found if finding.excludes]
+    doubts = [finding for finding in found if finding.doubts]
+    own = any(not finding.doubts for finding in wrong)
+    excluded, doubt = (f"{some[0].kind}: {some[0].reason}" if some else "" for some in (wrong, doubts))
+    return replace(score, excluded=excluded, doubt="" if own else doubt) if found else score
 
 
 def _concerns(finding: Finding, score: PublishedScore) -> bool:
@@ -274,8 +246,5 @@ def _concerns(finding: Finding, score: PublishedScore) -> bool:
         return False
     if finding.document not in ("", score.document) or finding.question not in ("", score.question):
         return False
-    lines = [int(line) for line in re.findall(r"\d+", finding.cell)]
-    line = int(re.sub(r"\D", "", score.cell))
-    # A column of FAQ scores has the user questions' rows in between.
-    faq_only = finding.kind == "duplicate-scores" and not finding.question
-    return min(lines) <= line <= max(lines) and not (faq_only and origin_of(score.question) != "faq")
+    ranges = [[_line(cell) for cell in one.split(":")] for one in finding.cell.split(", ")]
+    return any(min(lines) <= _line(score.cell) <= max(lines) for lines in ranges)
