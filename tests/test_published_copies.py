@@ -111,6 +111,20 @@ def test_agreement_that_is_no_wonder_is_no_copy(usual: float) -> None:
     assert where(marked, "excluded") == set()
 
 
+def test_a_copied_half_does_not_take_the_other_with_it() -> None:
+    """The FAQ scores about a document are a copy; of the users' one tells something, and that differs."""
+    tables = Tables()
+    for question in IDS:
+        recall, summary = tables.m_all["adaptive"][question], tables.m_all["summary"][question]
+        if question in FAQ:
+            summary[0] = recall[0]
+        else:
+            recall[0], summary[0] = 10.0, 9.55 if question == "T_u1" else 10.0
+    tables.sheets |= {name: metrics_sheet(tables.m_all[name]) for name in ("adaptive", "summary")}
+    marked, _ = tables.audited()
+    assert where(marked, "excluded") == cells("summary", ["spotify", ""], FAQ)
+
+
 def test_means_of_another_experiment() -> None:
     """A table whose columns were mixed up still has the means of the table that it was copied from."""
     tables = Tables()

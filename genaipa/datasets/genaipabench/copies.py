@@ -32,6 +32,8 @@ ROUNDING = 0.006
 """Two accounts of one value may differ by this: the tables are rounded to two digits."""
 _SHARE = 0.9
 """Share of the telling cells that two nearly whole copies have in common."""
+_HALF = 0.75
+"""Share of those of each half, the FAQ and the users' questions, that it needs for that."""
 _ENOUGH = 10
 """Telling cells that prove a copy by themselves."""
 _FEW = 4
@@ -227,14 +229,15 @@ def _means(one: Source, other: Source) -> Iterator[_Part]:
 
 
 def _columns(one: Source, other: Source) -> Iterator[_Part]:
-    """Each column of one table and each of the other, of the same kind; or two columns of one table."""
+    """Each column of one table and each of the other; of metrics the same one, for two metrics may well agree."""
     if one.kind != other.kind:
         return
     pairs = combinations(one.columns, 2) if one is other else product(one.columns, other.columns)
     for column, further in pairs:
-        name = column if column == further else f"{column} and {further}"
-        for what, questions in _blocks(one, other):
-            yield f"{what} about {name}", [(q, column) for q in questions], [(q, further) for q in questions]
+        if one.kind == "m_all" or column == further:
+            name = column if column == further else f"{column} and {further}"
+            for what, questions in _blocks(one, other):
+                yield f"{what} about {name}", [(q, column) for q in questions], [(q, further) for q in questions]
 
 
 def _rows(one: Source, other: Source) -> Iterator[_Part]:
@@ -264,14 +267,18 @@ def _equal_parts(
         same, telling = _telling(one, other, pairs)
         if same < _SHARE * telling or same < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
+        # A copied half is not to take the other one with it.
+        halves = ([pair for pair in pairs if origin_of(pair[0][0]) == origin] for origin in ("faq", "user"))
+        if any(same < _HALF * telling for same, telling in (_telling(one, other, half, 0) for half in halves)):
+            continue
         covered.update(pairs)
         equal = sum(abs(one.values[c] - other.values[d]) <= ROUNDING for c, d in pairs)
         part = f"All {len(pairs)} {what}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {what}"
         yield _Equal(one, other, [c for c, _ in pairs], [d for _, d in pairs], part, same)
 
 
-def _telling(one: Source, other: Source, pairs: list[tuple[Cell, Cell]]) -> tuple[int, int]:
-    """How many of the telling cells are equal, and how many there are; nothing tells without `_VALUES` values."""
+def _telling(one: Source, other: Source, pairs: list[tuple[Cell, Cell]], least: int = _VALUES) -> tuple[int, int]:
+    """How many of the telling cells are equal, and how many there are; equal ones with too few values count as none."""
     rubric = shipped_rubric()
     metrics = one.kind == other.kind == "metrics" and all(column for (_, column), _ in pairs)
     ends = rubric.values if metrics else [rubric.m_all(dict.fromkeys(rubric.metrics, v)) for v in rubric.values]
@@ -284,7 +291,7 @@ def _telling(one: Source, other: Source, pairs: list[tuple[Cell, Cell]]) -> tupl
         if not any(max(abs(first - value), abs(second - value)) <= ROUNDING for value in dull)
     ]
     same = [first for first, second in telling if abs(first - second) <= ROUNDING]
-    return (len(same) if len({round(value, 2) for value in same}) >= _VALUES else 0), len(telling)
+    return (len(same) if len({round(value, 2) for value in same}) >= least else 0), len(telling)
 
 
 def _by_votes(tables: Tables, ignored: set[tuple[Source, str]], pair: _Equal) -> Copy | None:
