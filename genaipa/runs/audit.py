@@ -29,8 +29,9 @@ class Finding(msgspec.Struct, frozen=True):
     `kind` is a word with hyphens (`other-company`), `reason` a sentence for a person. `sheet` and `cell` are empty
     where the finding is about a whole file, and the fields from `system` on where it concerns more than one of them
     (`repetition` is then 0). `key` is the record's key in its run folder, where the finding is about one answer.
-    `excludes` are the answers or scores that analyses leave out by default. `doubts` is `score` where nothing shows which of two sources is
-    wrong: what is counted was then chosen by a rule, and what is left out could have been counted in its place.
+    `excludes` are the answers or scores that analyses leave out by default. `doubts` is `score` where nothing shows
+    which of two sources is wrong: what is counted was then chosen by a rule, and what is left out could have been
+    counted in its place.
     """
 
     kind: str
