@@ -150,7 +150,7 @@ def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]
 
 
 def _complete(table: Source) -> int:
-    """How many questions have a number in each column."""
+    """Number of questions with a number in each column."""
     return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
 
 

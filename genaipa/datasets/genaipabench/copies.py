@@ -200,7 +200,7 @@ class _Equal:
 
 
 _Part = tuple[str, list[Cell], list[Cell]]
-"""What it is in words, and its cells in both tables."""
+"""Words for the part, and its cells in both tables."""
 
 
 def _blocks(one: Source, other: Source) -> Iterator[tuple[str, list[str]]]:
@@ -278,7 +278,7 @@ def _equal_parts(
 
 
 def _telling(one: Source, other: Source, pairs: list[tuple[Cell, Cell]], least: int = _VALUES) -> tuple[int, int]:
-    """How many of the telling cells are equal, and how many there are; equal ones with too few values count as none."""
+    """Number of telling cells that are equal, and of all; equal ones with too few values count as none."""
     rubric = shipped_rubric()
     metrics = one.kind == other.kind == "metrics" and all(column for (_, column), _ in pairs)
     ends = rubric.values if metrics else [rubric.m_all(dict.fromkeys(rubric.metrics, v)) for v in rubric.values]
@@ -312,7 +312,7 @@ def _by_votes(tables: Tables, ignored: set[tuple[Source, str]], pair: _Equal) ->
 
 
 def _by_rule(pair: _Equal) -> Copy | None:
-    """Where nothing shows it: the less complete table, then the one of the later experiment, then the later column."""
+    """The less complete table is the copy, then the one of the later experiment, then the later column."""
     if pair.telling < _ENOUGH:
         return None
     sizes = (len(pair.one.values), len(pair.other.values))
