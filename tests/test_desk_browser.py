@@ -72,7 +72,8 @@ def exported(genaipa: Callable[..., Finished], replies: dict[str, str]) -> list[
 
 def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finished]) -> None:
     """Two analysts score by keyboard, one undone and interrupted; a third settles; the export is what was typed."""
-    run = make_answers(*(f"Answer {n}: see section {n}." for n in range(1, 6)))
+    run = make_answers(*(f"Answer {n}: {' '.join(f'See section {m}.' for m in range(n))}" for n in range(1, 6)))
+    feet = set()
     replies = {record.digest: record.reply or "" for record in answers(run)}
     typed = []
     with open_to("--per-answer", "2") as (desk, browser):
@@ -81,8 +82,10 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         sign_in(anna.page, "Anna")
         for keys in ("11111", "12321", "33333"):
             reply = anna.wait().reply
+            feet.add(str(anna.page.locator(".foot").bounding_box()))
             typed.append(chosen("Anna score", keys, "", reply))
             anna.score(keys)
+        assert len(feet) == 1, "no button moves, however much evidence there is"
         undone = anna.go("u")
         assert undone is not None
         assert (undone.reply, undone.typed) == (reply, "33333")
@@ -248,6 +251,8 @@ def test_finding_ones_way_in_the_document() -> None:
         page.keyboard.press("Escape")
         assert page.locator(".found").text_content() == ""
         assert not page.evaluate("CSS.highlights.has('genaipa-found')")
+        assert page.locator(".evidence button").count() == 0, "it is shown at its metric"
+        page.locator(".metric[data-metric=reference] h3").click()
         page.locator(".evidence button", has_text="Section 30").click()
         comes_in_sight('.document mark[data-marks~="r0"]')
         page.locator(".reply mark", has_text="Section 3").last.click()

@@ -3,6 +3,7 @@
 // Python sends what to show (`view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
 // it grows, and `act`, what the analyst decided (save, skip, undo, back, …). Every text is put on screen as text.
 
+const SIGNS = { bad: "✗", unsure: "≈" };
 const AWAY = 2000; // ms between two attempts to reach the scores
 
 function fill(node, ...children) {
@@ -80,7 +81,7 @@ class Pad extends Values {
     const foot = make(
       "section",
       { class: "foot", "aria-label": "Score" },
-      part("metrics"),
+      make("div", { class: "values" }, part("metrics"), part("evidence", "div", pane("Evidence"))),
       make("div", { class: "side" }, note, part("buttons"), part("message", "div", { role: "status" })),
     );
     this.screen = make("div", { class: "screen" }, part("progress"), make("div", { class: "panes" }, left, right), foot);
@@ -217,6 +218,7 @@ class Pad extends Values {
     const columns = data.metrics.map(({ wide }) => `minmax(0, ${wide ? 1.35 : 1}fr)`);
     this.metrics.style.setProperty("--columns", columns.join(" "));
     fill(this.metrics, ...data.metrics.map((entry, n) => this.metric(entry, n)));
+    this.drawEvidence();
     const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
     fill(
       this.buttons,
@@ -227,18 +229,17 @@ class Pad extends Values {
       button("Note", "n", () => this.note.focus()),
       button("Search", "/", () => this.search.focus()),
       button("Next highlight", "h", () => this.nextHighlight()),
-      data.reason
-        ? make(
-            "label",
-            { class: "preselect" },
-            make("input", {
-              type: "checkbox",
-              checked: data.preselect,
-              onchange: (event) => this.fillIn(event.target.checked),
-            }),
-            "fill suggestions in",
-          )
-        : null,
+      // It keeps its place where there is nothing to fill in: no button may move from answer to answer.
+      make(
+        "label",
+        { class: "preselect", style: data.reason ? null : "visibility: hidden" },
+        make("input", {
+          type: "checkbox",
+          checked: data.preselect,
+          onchange: (event) => this.fillIn(event.target.checked),
+        }),
+        "fill suggestions in",
+      ),
     );
   }
 
@@ -263,14 +264,10 @@ class Pad extends Values {
     const choices = lines.map((line) =>
       this.choice(n, line, suggested === line.key ? make("small", { title: this.data.reason }, "suggested") : null),
     );
-    const evidence = (this.data.evidence[metric] || []).map(({ tone, text, mark }) =>
-      make(
-        "li",
-        { class: tone, dir: "auto" },
-        mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : text,
-      ),
-    );
-    if (suggested) evidence.push(make("li", { class: "plain" }, `Suggested: ${this.data.reason}`));
+    const doubts = ["bad", "unsure"]
+      .map((tone) => [tone, this.evidenceOn(metric, tone).length])
+      .filter(([, count]) => count)
+      .map(([tone, count]) => make("small", { class: tone, title: "Lines of evidence, shown at this metric" }, `${SIGNS[tone]} ${count}`));
     return make(
       "div",
       {
@@ -281,10 +278,28 @@ class Pad extends Values {
         "data-metric": metric,
         onclick: () => this.focusMetric(n),
       },
-      make("h3", {}, name),
+      make("h3", {}, name, ...doubts),
       ...choices,
-      make("ul", { class: "evidence" }, ...evidence),
     );
+  }
+
+  evidenceOn(metric, tone) {
+    return (this.data.evidence[metric] || []).filter((line) => line.tone === tone);
+  }
+
+  // At the metric one is at: line by line what is wrong, doubtful or to be known, and in one line all that is right.
+  drawEvidence() {
+    const { metrics, suggestion, reason } = this.data;
+    const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
+    const piece = ({ text, mark }) =>
+      mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : make("span", {}, text);
+    const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
+      this.evidenceOn(metric, tone).map((line) => make("li", { class: tone, dir: "auto" }, piece(line))),
+    );
+    if (suggestion[metric]) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
+    const right = this.evidenceOn(metric, "good").flatMap((line) => [" · ", piece(line)]).slice(1);
+    if (right.length) lines.push(make("li", { class: "good", dir: "auto" }, ...right));
+    fill(this.evidence, make("h3", {}, name), make("ul", {}, ...lines));
   }
 
   compare(comparison) {
