@@ -49,6 +49,7 @@ TABLES = {
     "silent-quality": silent.silent_quality,
     "agreement": lambda _: agreement.alphas([], PAPER),
     "leaderboard": overall.board,
+    "averages": overall.by_measure,
 }
 NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
 
@@ -93,26 +94,29 @@ def check_form(name: str, frame: str) -> None:
 _COLUMNS = {
     "scores-by-question": "system experiment document question category source silent m_all10 answers scores",
     "five-numbers": "system experiment document questions n minimum q1 median q3 maximum mean low high",
-    "faq-against-user": "system questions n mean low high",
-    "easiest-and-hardest": "end rank question mean low high n silent",
+    "faq-against-user": "system questions n mean low high policies_low policies_high documents",
+    "easiest-and-hardest": "end rank question mean policies_low policies_high n silent",
     "documents-ranked": "rank document n mean low high",
     "documents": "document words unique_words reading_minutes grade connective_words questions silent",
     "metrics-by-question": "system experiment question category source relevance accuracy clarity completeness "
     "reference m_all documents",
     "metrics-by-category": "system experiment category relevance accuracy clarity completeness reference m_all",
     "regulation": "system document question relevance accuracy clarity completeness reference m_all answers",
-    "robustness": "system questions n original paraphrased drop low high",
+    "robustness": "system questions n original paraphrased drop low high policies_low policies_high documents",
     "robustness-by-question": "system question original paraphrased drop n",
     "consistency": "system experiment repeated spread",
     "memory": "system question category source document_shown name_only difference n",
-    "memory-summary": "system n mean low high",
-    "effort": "system experiment answers m_all10 low high seconds cost cost_total",
+    "memory-summary": "system n mean low high policies_low policies_high documents",
+    "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds cost "
+    "cost_low cost_high cost_policies_low cost_policies_high cost_total",
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
     "silent-questions": "system experiment error answers wrong rate low high policies_low policies_high questions "
     "documents partly",
     "silent-quality": "system experiment silent m_all10 low high policies_low policies_high questions documents",
     "agreement": "metric alpha low high",
-    "leaderboard": "rank system m_all10 low high quality robustness recall summary",
+    "leaderboard": "rank system m_all10 low high policies_low policies_high documents quality robustness recall "
+    "summary",
+    "averages": "system experiment measure questions n mean low high policies_low policies_high documents",
 }
 _COLUMNS = {name: columns.split() for name, columns in _COLUMNS.items()}
 
@@ -127,7 +131,7 @@ def test_numbers_stay_on_their_scales(name: str) -> None:
 def check_scales(name: str, frame: str) -> None:
     """Every number of one table is where it can be; pytest shows of which."""
     data = made(name, frame).data
-    tens = name not in ("easiest-and-hardest", "metrics-by-category", "memory-summary")
+    tens = name not in ("averages", "easiest-and-hardest", "metrics-by-category", "memory-summary")
     for column in ("m_all10", "minimum", "q1", "median", "q3", "maximum", "original", "paraphrased"):
         assert _values(data, column).between(10, 100).all()
     if tens:
@@ -142,6 +146,10 @@ def check_scales(name: str, frame: str) -> None:
             known = data.dropna(subset="low")
             assert (known["low"] <= known[column] + 1e-9).all()
             assert (known[column] <= known["high"] + 1e-9).all()
+        if {column, "low", "policies_low"} <= set(data):
+            known = data.dropna(subset="policies_low")
+            assert (known["policies_low"] <= known["low"]).all()
+            assert (known["high"] <= known["policies_high"]).all()
 
 
 def _values(data: pd.DataFrame, column: str) -> pd.Series:
@@ -173,13 +181,15 @@ def test_one_answer_has_a_score_and_no_interval() -> None:
     assert overall.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
 
 
-def test_equal_values_have_an_interval_without_width() -> None:
-    """Where every score is the same, the average and both ends of its interval are that score."""
+def test_equal_values_have_no_interval() -> None:
+    """Where every score is the same, it is the average; how others would differ, nobody can say."""
     frame = frames()["all equal"]
     board = overall.board(frame).data
-    assert board[["rank", "m_all10", "low", "high"]].values.tolist() == [[1, 77.5, 77.5, 77.5]] * 2
+    assert board[["rank", "m_all10"]].values.tolist() == [[1, 77.5]] * 2
+    assert board[["low", "high", "policies_low", "policies_high"]].isna().all(axis=None)
     drops = robustness.drops(frame).data
-    assert drops.loc[drops["n"] > 1, ["drop", "low", "high"]].eq(0).all(axis=None)
+    assert drops["drop"].eq(0).all()
+    assert drops["low"].isna().all()
     assert metrics.by_category(frame).data["m_all"].tolist() == [7.75] * 16
 
 

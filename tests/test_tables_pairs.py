@@ -95,7 +95,7 @@ def test_memory_is_what_showing_the_document_adds() -> None:
         ["a/one", "T_u1", "T", "user", 10, 100, -90, 1],
     ]
     summary = closed_book.summary(frame)
-    assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 22.5]]
+    assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 90]]
     assert summary.written("mean", -33.75) == "-33.8"
     assert "n = 2 questions only" in summary.note
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from framing import answer_rows, tidy_of
 from tabling import FEW, published, scored
 
 from genaipa.reports import averages
-from genaipa.reports.bootstrap import interval
 from genaipa.reports.chapters import documents, metrics, overall, regulation
+from genaipa.reports.crossed import crossed
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -81,9 +83,12 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     values = {answer["key"]: (1, 0.5, -1)[place % 3] for place, answer in enumerate(answers)}
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
     rows = averages.policy_questions(frame)
-    expected = interval(rows["m_all10"], rows["question"])
+    means = rows.groupby("question", observed=True)["m_all10"].mean()
+    expected = crossed(means, means.index.to_series(), [""] * len(means))
     found = overall.board(frame).data.iloc[0]
     assert found[["m_all10", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
+    assert found["documents"] == 2
+    assert math.isnan(found["policies_low"])
     assert found["m_all10"] == pytest.approx(rows.groupby("experiment", observed=True)["m_all10"].mean().mean())
     assert found["low"] < found["m_all10"] < found["high"]
 
@@ -119,7 +124,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
         ["easiest", 2, "T_u1", 7, 2, "none"],
         ["hardest", 1, "UC_f1", 2.5, 2, "all"],
     ]
-    assert data["low"].tolist() == data["high"].tolist() == data["mean"].tolist()
+    assert data["policies_low"].isna().all()
     most = metrics.easiest_and_hardest(tidy_of([*answers, *bard], given), most=1)
     assert most.data["question"].tolist() == ["T_f1", "UC_f1"]
 
@@ -151,7 +156,7 @@ def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
     data = metrics.easiest_and_hardest(tidy_of(rows)).data
     assert data["n"].tolist() == [0, 0, 0]
     assert data["mean"].tolist() == [7.75] * 3
-    assert data["low"].isna().all()
+    assert data["policies_low"].isna().all()
 
 
 def test_documents_are_ranked_and_equals_share_a_place() -> None:

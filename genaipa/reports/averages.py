@@ -7,14 +7,43 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports import aggregate
-from genaipa.reports.bootstrap import interval
+from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, crossed
 from genaipa.reports.table import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from genaipa.reports.bootstrap import Interval
+    from genaipa.reports.crossed import Crossed
 
+_SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
+INTERVALS = (
+    f"Two intervals go with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
+    "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; wider, "
+    f"rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single question, and "
+    "where all questions have the same value."
+)
+"""The two intervals, for whoever reads one: sentences for the notes of tables."""
+THESE = (
+    f"An interval goes with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
+    "about the very same document. Blank for a single question, and where all questions have the same value."
+)
+"""The same, where the average is about one document."""
+LIKE_THESE = (
+    f"An interval goes with an average; {_SURE}. \u201cFor policies like these\u201d: the very same question, asked "
+    f"about other documents of this kind; rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}, and "
+    "where all documents have the same value."
+)
+"""The same, where the average is about one question."""
+BOTH = ("low", "high", "policies_low", "policies_high", "documents")
+"""Columns of the two intervals, and of the number of documents that they rest on."""
+_ENDS = {
+    "m_all": (1.0, 10.0),
+    "m_all10": (10.0, 100.0),
+    **dict.fromkeys(("difference", "drop"), (-90.0, 90.0)),
+    "cost": (0.0, float("inf")),
+    "spread": (0.0, 90 / 2**0.5),
+}
+"""Column → the ends of its scale."""
 ROUGH = 10
 """Below so many questions or documents, a note says how few they are."""
 
@@ -61,28 +90,61 @@ def summed_up(
     return pd.DataFrame(found, columns=None if found else list(by)).astype(types)
 
 
-def mean_of(rows: pd.DataFrame, column: str, clusters: str = "question") -> dict[str, object]:
-    """`n`, `mean`, `low` and `high` of a column over its clusters."""
-    return _as_columns(interval(rows[column], rows[clusters]))
+@aggregate.kept
+def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The cells that make up the averages of a column, about policies, with their `weight` in their question.
+
+    Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`. A question's
+    weighted mean is the mean over experiments of the means over documents (`policy_questions`): a cell without a
+    document is a published mean, and is here where not all of its documents have the value.
+    """
+    found, by = policy_cells(frame), ["system", "experiment", "question"]
+    single, known = found["document"] != "", found[column].notna()
+    keys = [found[name] for name in by]
+
+    def number(rows: pd.Series) -> pd.Series:
+        return rows.astype("int64").groupby(keys, observed=True).transform("sum")
+
+    own = number(single & known)
+    whole = (number(~single & known) > 0) & ((own == 0) | (own != number(single & found["m_all"].notna())))
+    found = found[known & (single != whole)]
+    weights = 1 / found.groupby(by, observed=True)["document"].transform("size")
+    return found[[*by, "category", "source", "document", column]].assign(weight=weights).reset_index(drop=True)
 
 
-def mean_over(rows: pd.DataFrame, column: str, groups: Sequence[str], clusters: str) -> dict[str, object]:
-    """`n`, `mean`, `low` and `high` of a column: the mean over groups of their means over the clusters.
+def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None) -> dict[str, object]:
+    """`n` (questions), `mean`, and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
 
-    `rows` have at most one of each group and cluster. What is resampled is the clusters, each with all its groups.
+    `limits` are the ends of its scale, where it is no column of the tables of scores.
+    """
+    ends = limits or _ENDS.get(column)
+    return as_columns(
+        crossed(rows[column], rows["question"], rows["document"], weights=rows.get("weight"), limits=ends)
+    )
+
+
+def mean_over_documents(rows: pd.DataFrame, column: str, groups: Sequence[str]) -> dict[str, object]:
+    """`n` (documents), `mean`, `policies_low` and `policies_high` of a column, for one and the same question.
+
+    The mean is that over groups of their means over documents; `rows` have at most one of each group and document.
     """
     known = rows[rows[column].notna()]
     by_group = known.groupby(list(groups), observed=True)[column]
     means = by_group.transform("mean")
     mean = by_group.mean().mean()
-    # What each cluster adds to that mean. Their average is the mean itself, also where groups lack clusters.
-    weights = known[clusters].nunique() / (by_group.transform("size") * by_group.ngroups)
-    added = mean + (weights * (known[column] - means)).groupby(known[clusters], observed=True).sum()
-    return _as_columns(interval(added, added.index.to_series()))
+    # What each document adds to that mean. Their average is the mean itself, also where groups lack documents.
+    weights = known["document"].nunique() / (by_group.transform("size") * by_group.ngroups)
+    added = mean + (weights * (known[column] - means)).groupby(known["document"], observed=True).sum()
+    # Documents are what could have been others: they are to this average what questions are to the other ones.
+    found = crossed(added, added.index.to_series(), added.index.to_series(), limits=_ENDS.get(column))
+    enough = found.questions >= LEAST_DOCUMENTS
+    low, high = (found.low, found.high) if enough else (float("nan"), float("nan"))
+    return {"n": found.questions, "mean": found.mean, "policies_low": low, "policies_high": high}
 
 
-def _as_columns(found: Interval) -> dict[str, object]:
-    return {"n": found.n, "mean": found.mean, "low": found.low, "high": found.high}
+def as_columns(found: Crossed) -> dict[str, object]:
+    """`n` (questions), `mean` and `BOTH`."""
+    return {"n": found.questions, "mean": found.mean, **{name: getattr(found, name) for name in BOTH}}
 
 
 def places(means: pd.Series) -> pd.Series:
@@ -98,6 +160,27 @@ def how_few(numbers: pd.Series, what: str = "questions") -> str:
     if least == 1:
         return f" Some rest on n = 1 of the {what}: too few for an interval, and no base for a conclusion."
     return f" Some rest on n = {least} {what} only: their intervals are rough."
+
+
+def few_documents(found: pd.DataFrame) -> str:
+    """A sentence where what a table says of other policies is refused, or rests on few `documents`."""
+    known = sorted(set(found.reindex(columns=["documents"])["documents"].dropna().astype("int64")))
+    refused, rough = (
+        ", ".join(map(str, some))
+        for some in (
+            [n for n in known if n < LEAST_DOCUMENTS],
+            [n for n in known if LEAST_DOCUMENTS <= n < FEW_DOCUMENTS],
+        )
+    )
+    said = ""
+    if rough:
+        said += f" Some rest on {rough} documents only: what they say for policies like these is rough."
+    if refused:
+        said += (
+            f" Some rest on {refused} documents (0: only means over documents are known): too few to say anything for "
+            "policies like these."
+        )
+    return said
 
 
 def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:

@@ -66,11 +66,12 @@ def crossed(
 ) -> Crossed:
     """The average of cells (one question about one document each), and how sure it is.
 
-    All are arrays or columns of one length. A question's mean is over its documents (with `weights`, positive, if they
-    are given), and the average is over the questions, so that every question counts alike. Several values of one
-    cell are averaged before; NaN are left out, and cells may lack. An empty document is a value that is known as a
-    mean over documents only. `limits` are the ends of the scale, which no interval leaves. The same cells give the
-    same result, in whatever order they come.
+    All are arrays or columns of one length. A question's mean is over its documents, and the average is over the
+    questions, so that every question counts alike. Several values of one cell are averaged before; NaN are left out,
+    and cells may lack. An empty document is a value that is known as a mean over documents only, and is left out where
+    its question has documents. With `weights` (positive), a question's mean is the weighted one of all its values.
+    `limits` are the ends of the scale, which no interval leaves. The same cells give the same result, in whatever
+    order they come.
 
     >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
     >>> found.mean, found.questions, found.documents, found.why
@@ -107,9 +108,9 @@ def crossed(
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The cells that have a document (value, weight, place of question and document), and the questions' means.
+    """The cells that have a document: value, weight, place of question and of document; and the questions' means.
 
-    The weights of a question add up to 1. `means` are of all questions; `known` counts those that have cells.
+    All weights of a question add up to 1; those of all cells with a document add up to `known`.
     """
 
     value: Floats
@@ -117,7 +118,7 @@ class _Cells:
     question: NDArray[np.int64]
     document: NDArray[np.int64]
     means: Floats
-    known: int
+    known: float
     documents: int
 
 
@@ -130,23 +131,28 @@ def _cells(values: Any, questions: Any, documents: Any, weights: Any) -> _Cells:
     # In one order, because sums of floating-point numbers depend on it.
     order = np.lexsort((weight[there], value[there], column, row))
     value, weight, row, column = value[there][order], weight[there][order], row[order], column[order]
-    place = row * max(len(about), 1) + column
-    first = np.flatnonzero(np.diff(place, prepend=-1))
-    count = np.diff(np.append(first, len(place)))
-    value, weight = (np.add.reduceat(one, first) / count if len(first) else one for one in (value, weight))
+    first = np.flatnonzero(np.diff(row * (len(about) + 1) + column, prepend=-1))
+    value, weight = _averaged(value, weight, first)
     row, column = row[first], column[first]
-    single = column != (list(about).index("") if "" in about else -1)
-    alone = np.bincount(row[single], minlength=len(names)) == 0
-    used = single | alone[row]
-    value, weight, row, column, single = value[used], weight[used], row[used], column[used], single[used]
-    weight = weight / np.bincount(row, weight, minlength=len(names))[row]
-    # Around a value of the question, so that equal values have that mean, exactly.
-    centre = value[np.searchsorted(row, np.arange(len(names)))] if len(names) else value
-    means = centre + np.bincount(row, weight * (value - centre[row]), minlength=len(names))
-    at = np.unique(column[single], return_inverse=True)[1]
-    return _Cells(
-        value[single], weight[single], row[single], at, means, int((~alone).sum()), int(at.max(initial=-1)) + 1
-    )
+    single = about[column] != "" if len(about) else column >= 0
+    if weights is None:
+        # A mean over documents is no further document.
+        used = single | (np.bincount(row, single, minlength=len(names)) == 0)[row]
+        value, weight, row, column, single = value[used], np.ones(used.sum()), row[used], column[used], single[used]
+    means, total = _averaged(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
+    weight = (weight / total[row])[single]
+    found, at = np.unique(column[single], return_inverse=True)
+    return _Cells(value[single], weight, row[single], at, means, float(weight.sum()), len(found))
+
+
+def _averaged(value: Floats, weight: Floats, first: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The weighted mean of each group, and its weight; `first` are the places where the groups begin."""
+    if not len(first):
+        return value, weight
+    total = np.add.reduceat(weight, first)
+    # Around the first of them, so that values that are all equal have that mean, exactly.
+    centre = np.repeat(value[first], np.diff(np.append(first, len(value))))
+    return value[first] + np.add.reduceat(weight * (value - centre), first) / total, total
 
 
 def _labels(given: Any) -> Any:
@@ -165,8 +171,8 @@ def _refused(cells: _Cells) -> str:
         return f"{number}: below {LEAST_DOCUMENTS}, nothing can be said for policies like these."
     if cells.known * _TWO < len(cells.means):
         return (
-            f"{len(cells.means) - cells.known} of {len(cells.means)} questions are known by means over documents only: "
-            "nothing can be said for policies like these."
+            f"Of {len(cells.means)} questions most is known by means over documents only: nothing can be said for "
+            "policies like these."
         )
     return ""
 

@@ -21,7 +21,7 @@ from markupsafe import Markup
 import genaipa
 from genaipa.reports import provenance
 from genaipa.reports.answers import Answers, find_answers
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import INTERVALS
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
 

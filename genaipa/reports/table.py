@@ -19,8 +19,10 @@ _TENFOLD = "M_all*10"
 HEADINGS = {
     "m_all": "M_all",
     "m_all10": _TENFOLD,
-    "low": "from",
+    "low": "for these documents, from",
     "high": "to",
+    "policies_low": "for policies like these, from",
+    "policies_high": "to",
     "q1": "1st quartile",
     "q3": "3rd quartile",
     "unique_words": "unique words",
@@ -31,6 +33,10 @@ HEADINGS = {
     "name_only": "name only",
     "seconds": "seconds (median)",
     "cost": "cost per answer ($)",
+    "cost_low": "for these documents, from",
+    "cost_high": "to",
+    "cost_policies_low": "for policies like these, from",
+    "cost_policies_high": "to",
     "cost_total": "cost ($)",
     "silent": "silent documents",
     "scored_by": "scored by",
@@ -39,7 +45,8 @@ HEADINGS = {
 }
 """Column → its heading; the others are headed by their own names."""
 _TENTHS = (
-    *("m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "low", "high", "original", "paraphrased"),
+    *("m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
+    *("low", "high", "policies_low", "policies_high"),
     *("document_shown", "name_only", "spread", "grade"),
 )
 FORMATS = {
@@ -48,7 +55,7 @@ FORMATS = {
     **dict.fromkeys(("m_all", "unique_words", "connective_words", "alpha"), ".2f"),
     **dict.fromkeys(("same", "agreement"), ".0%"),
     "seconds": ".2f",
-    "cost": ".4f",
+    **dict.fromkeys(("cost", "cost_low", "cost_high", "cost_policies_low", "cost_policies_high"), ".4f"),
     "cost_total": ".2f",
     "words": ",d",
 }

@@ -39,6 +39,7 @@ _RESERVED = frozenset(
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "doubt", "doubtful", "counted", "averaged"),
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
+        *("policies_low", "policies_high"),
     )
 )
 """Columns of tables in which metrics have columns of their own."""

@@ -64,7 +64,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
         "pairs of scores with the same value, and how far the two values of a pair are apart on average (0 to 2).",
         pd.DataFrame(rows, columns=columns).astype(numbers),
         columns,
-        headings={"agreement": "same value"},
+        headings={"agreement": "same value", "low": "from", "high": "to"},
         formats=dict.fromkeys(("low", "high", "apart"), ".2f"),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports import averages, pairs
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
@@ -49,7 +49,7 @@ def by_question(frame: pd.DataFrame) -> Table:
 
 def summary(frame: pd.DataFrame) -> Table:
     """The gain in M_all from showing the document, by system."""
-    columns = ["system", "n", "mean", "low", "high"]
+    columns = ["system", "n", "mean", *BOTH]
     data = averages.summed_up(
         pairs.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
     ).reindex(columns=columns)
@@ -58,11 +58,11 @@ def summary(frame: pd.DataFrame) -> Table:
         "What showing the document adds",
         "M_all times 10 with the document shown, minus M_all times 10 by the company's name alone, averaged over n "
         "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
-        f"{INTERVALS}{averages.how_few(data['n'])}",
+        f"{INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
         data,
         columns,
         headings={"mean": "difference"},
-        formats=dict.fromkeys(("mean", "low", "high"), "+.1f"),
+        formats=dict.fromkeys(("mean", *BOTH[:-1]), "+.1f"),
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from genaipa.reports import averages
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
@@ -36,6 +36,8 @@ _INSTANT = 0.1
 """Seconds below which a time says nothing of a system: it answers from this machine's memory."""
 _FEW = 4
 """More points than these have no n each: they would cover each other."""
+_COSTS = {end: f"cost_{end}" for end in BOTH[:-1]}
+"""End of an interval → its column for the cost."""
 _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
@@ -49,12 +51,12 @@ def by_system(frame: pd.DataFrame) -> Table:
     longest = asked.groupby(by, observed=True)["seconds"].transform("max")
     asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
     spent = averages.summed_up(asked, by, _spent)
-    scored = averages.policy_questions(frame).dropna(subset="m_all10")
+    scored = averages.weighted(frame, "m_all10")
     quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
-    columns = [*by, "answers", "m_all10", "low", "high", "seconds", "cost", "cost_total"]
+    columns = [*by, "answers", "m_all10", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
-        data = spent.merge(quality.reindex(columns=[*by, "mean", "low", "high"]), on=by, how="left")
+        data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
         data = data.rename(columns={"mean": "m_all10"})
     return table(
         "effort",
@@ -63,17 +65,19 @@ def by_system(frame: pd.DataFrame) -> Table:
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
         "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document. "
         "Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents. "
-        f"{INTERVALS}",
+        f"{INTERVALS} The intervals of the cost are those of a question's mean over documents.",
         data,
         columns,
     )
 
 
 def _spent(rows: pd.DataFrame) -> dict[str, object]:
+    over_questions = averages.mean_of(rows, "cost")
     return {
         "answers": len(rows),
         "seconds": rows["seconds"].median(),
         "cost": rows["cost"].mean(),
+        **{name: over_questions[end] for end, name in _COSTS.items()},
         "cost_total": rows["cost"].sum(min_count=1),
     }
 

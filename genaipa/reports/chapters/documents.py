@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import aggregate, averages
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
@@ -76,7 +76,7 @@ def five_numbers(frame: pd.DataFrame) -> Table:
         "Scores by document, in five numbers",
         "M_all times 10 (10 to 100) over the n questions asked about a document, and over those from FAQs and those of "
         "users: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, figures "
-        f"2a, 3a, 4a and 6a). {INTERVALS}{averages.how_few(data['n'])}",
+        f"2a, 3a, 4a and 6a). {THESE}{averages.how_few(data['n'])}",
         data,
         columns,
         formats=dict.fromkeys(_NUMBERS, ".2f"),
@@ -100,7 +100,7 @@ def documents_ranked(frame: pd.DataFrame) -> Table:
         "documents-ranked",
         "Documents, the best answered first",
         "M_all times 10 (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
-        f"section 7). {_unequal(scored)}{INTERVALS}{averages.how_few(data['n'])}",
+        f"section 7). {_unequal(scored)}{THESE}{averages.how_few(data['n'])}",
         data,
         columns,
     )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import Figure
@@ -47,46 +47,35 @@ def by_question(frame: pd.DataFrame) -> Table:
 
 def by_category(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every category, as means over its questions."""
-    found = averages.policy_questions(frame)
-    columns = [
-        "system",
-        "experiment",
-        "category",
-        *metrics_of(frame),
-        "m_all",
-        "low",
-        "high",
-        "questions",
-        "m_all_questions",
-    ]
-    data = averages.summed_up(found, columns[:3], _of_category).reindex(columns=columns)
+    by = ["system", "experiment", "category"]
+    data = averages.summed_up(averages.policy_questions(frame), by, _of_category)
+    overall = averages.summed_up(averages.weighted(frame, "m_all"), by, lambda rows: averages.mean_of(rows, "m_all"))
+    columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
+    if len(data):
+        overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
+        data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
+        data["m_all_questions"] = data["m_all_questions"].fillna(0).astype("int64")
+    data = data.reindex(columns=columns)
     return table(
         "metrics-by-category",
         "The metrics by category of question",
-        "Each metric (-1 to 1) and M_all (1 to 10, with its interval): means over the questions of a category of their "
-        "means over documents. n is over how many questions, of the metrics (the fewest where they differ) and of "
-        "M_all: a question can have the one without the other (paper, section 6). "
-        f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}",
+        "Each metric (-1 to 1) and M_all (1 to 10, with its intervals): means over the questions of a category of "
+        "their means over documents. n is over how many questions, of the metrics (the fewest where they differ) and "
+        "of M_all: a question can have the one without the other (paper, section 6). "
+        f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}"
+        f"{averages.few_documents(data)}",
         data,
         columns,
         headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
-        formats=metric_formats(frame) | dict.fromkeys(("low", "high"), ".2f"),
+        formats=metric_formats(frame) | dict.fromkeys(BOTH[:-1], ".2f"),
     )
 
 
 def _of_category(rows: pd.DataFrame) -> dict[str, object]:
-    overall = averages.mean_of(rows, "m_all")
     return {
         **{metric: rows[metric].mean() for metric in metrics_of(rows)},
         "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
-        "m_all": overall["mean"],
-        "low": overall["low"],
-        "high": overall["high"],
-        "m_all_questions": overall["n"],
     }
-
-
-_OVER_DOCUMENTS = INTERVALS.replace("question", "document")
 
 
 def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
@@ -97,9 +86,9 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
     """
     scored, lacking = _complete(_for_every_document(averages.policy_cells(frame)))
     found = averages.summed_up(
-        scored, ["question"], lambda rows: averages.mean_over(rows, "m_all", ["system", "experiment"], "document")
+        scored, ["question"], lambda rows: averages.mean_over_documents(rows, "m_all", ["system", "experiment"])
     )
-    columns = ["end", "rank", "question", "mean", "low", "high", "n", "silent"]
+    columns = ["end", "rank", "question", "mean", "policies_low", "policies_high", "n", "silent"]
     data = pd.DataFrame(columns=columns)
     if len(found):
         silent = _silent(frame)
@@ -114,15 +103,15 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
     return table(
         "easiest-and-hardest",
         "The easiest and the hardest questions",
-        "M_all (1 to 10), averaged over the n documents, which is what the intervals resample, and then over systems "
+        "M_all (1 to 10), averaged over the n documents, and then over systems "
         "and the original question and its paraphrases; where a study published only a mean over documents, it "
         "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
         f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
-        f"the questions are shown. {lacking}{_OVER_DOCUMENTS}"
+        f"the questions are shown. {lacking}{LIKE_THESE}"
         f"{averages.how_few(data['n'], 'documents')}",
         data,
         columns,
-        formats=dict.fromkeys(("mean", "low", "high"), ".2f"),
+        formats=dict.fromkeys(("mean", "policies_low", "policies_high"), ".2f"),
     )
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, get_args
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
+from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ def board(frame: pd.DataFrame) -> Table:
     thin = _thin(frame)
     frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin))]
     found = averages.policy_questions(frame).dropna(subset="m_all10")
-    data = averages.summed_up(found, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
+    cells = averages.weighted(frame, "m_all10")
+    data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
-    columns = ["rank", "system", "m_all10", "low", "high", *dict.fromkeys((*_EXPERIMENTS, *others))]
+    columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
     columns += ["answers", "scored_by"]
     if len(data):
         means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
@@ -47,9 +49,9 @@ def board(frame: pd.DataFrame) -> Table:
         "Leaderboard",
         "Systems by M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each "
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
-        "is how many answers, or published scores, this rests on. The interval is that of one system; whether two "
+        "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7). "
-        f"{INTERVALS}{_left_out(thin)}{averages.not_alike(frame, found)}",
+        f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(frame, found)}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -120,11 +122,11 @@ def by_source(frame: pd.DataFrame) -> Table:
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     rows = [
         {"system": system, "questions": group, **averages.mean_of(some, "m_all10")}
-        for system, those in found.groupby("system", observed=True, sort=True)
+        for system, those in averages.weighted(frame, "m_all10").groupby("system", observed=True, sort=True)
         for group, some in averages.groups_of_questions(those)
         if group != "all"
     ]
-    columns = ["system", "questions", "n", "mean", "low", "high"]
+    columns = ["system", "questions", "n", "mean", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
     return table(
         "faq-against-user",
@@ -132,9 +134,34 @@ def by_source(frame: pd.DataFrame) -> Table:
         "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_named(found['experiment'])}. {INTERVALS}{averages.how_few(data['n'])}"
-        f"{averages.not_alike(frame, found)}",
+        f"{averages.few_documents(data)}{averages.not_alike(frame, found)}",
         data,
         columns,
+    )
+
+
+def by_measure(frame: pd.DataFrame) -> Table:
+    """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
+    columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH]
+    names = {"m_all": "M_all"} | {metric: names_of(frame).get(metric, metric) for metric in metrics_of(frame)}
+    rows = [
+        {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean}
+        for measure, name in names.items()
+        for (system, experiment), those in averages.weighted(frame, measure).groupby(_BY, observed=True, sort=True)
+        for group, some in averages.groups_of_questions(those)
+        for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
+    ]
+    data = pd.DataFrame(rows, columns=columns)
+    return table(
+        "averages",
+        "Averages of M_all and of each metric",
+        "M_all (1 to 10) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
+        "questions, those from FAQs and those of users; `documents` is how many documents these are, 0 where a study "
+        f"published only means over them (paper, section 6). {INTERVALS}{averages.how_few(data['n'])}"
+        f"{averages.few_documents(data)}",
+        data.sort_values(["system", "experiment"], kind="stable"),
+        columns,
+        formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
     )
 
 
@@ -151,7 +178,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "Overall quality",
         "M_all joins the metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
         "large, as in the paper.",
-        present(ranked, documents.five_numbers(frame), by_source(frame)),
+        present(ranked, by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         [],
         [] if ranked or not few else [f"There is no leaderboard. {few}"],
     )

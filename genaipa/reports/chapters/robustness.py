@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports import aggregate, averages, pairs
-from genaipa.reports.bootstrap import INTERVALS
+from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
@@ -43,7 +43,7 @@ _NAMES, _WRITTEN = 0.95, 1.45
 
 def drops(frame: pd.DataFrame) -> Table:
     """M_all of original questions against their paraphrases, by system and group of questions."""
-    columns = ["system", "questions", "n", "original", "paraphrased", "drop", "low", "high"]
+    columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
         {"system": system, "questions": group, **_drop(some)}
         for system, those in pairs.pairs(frame, "quality", "robustness").groupby("system", observed=True, sort=True)
@@ -54,8 +54,9 @@ def drops(frame: pd.DataFrame) -> Table:
         "robustness",
         "Original questions and their paraphrases",
         "M_all times 10 (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
-        f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The interval is that of the "
-        f"drop (paper, sections 6.2 and 7). {INTERVALS}{averages.how_few(data['n'])}",
+        f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are those of the "
+        f"drop (paper, sections 6.2 and 7). {INTERVALS}{averages.how_few(data['n'])}"
+        f"{averages.few_documents(data)}",
         data,
         columns,
     )
@@ -68,8 +69,7 @@ def _drop(rows: pd.DataFrame) -> dict[str, object]:
         "original": averages.mean_of(rows, "quality")["mean"],
         "paraphrased": averages.mean_of(rows, "robustness")["mean"],
         "drop": drop["mean"],
-        "low": drop["low"],
-        "high": drop["high"],
+        **{name: drop[name] for name in BOTH},
     }
 
 
@@ -93,7 +93,7 @@ def consistency(frame: pd.DataFrame) -> Table:
     again = each.groupby(by, observed=True, sort=True)["m_all"].agg(["size", "std", "min", "max"]).reset_index()
     again = again[again["size"] > 1]
     again = again.assign(spread=again["std"] * SCALE, same=again["min"] == again["max"])
-    columns = ["system", "experiment", "repeated", "spread", "low", "high", "same"]
+    columns = ["system", "experiment", "repeated", "spread", *BOTH, "same"]
     data = averages.summed_up(again, columns[:2], _consistency).reindex(columns=columns)
     return table(
         "consistency",
@@ -112,8 +112,7 @@ def _consistency(rows: pd.DataFrame) -> dict[str, object]:
     return {
         "repeated": len(rows),
         "spread": spread["mean"],
-        "low": spread["low"],
-        "high": spread["high"],
+        **{name: spread[name] for name in BOTH},
         "same": float(rows["same"].mean()),
     }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports import aggregate, averages
+from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
-_INTERVALS = (
-    "Each question weighs the same, however many documents and answers it has. The first interval (95 %) is for these "
-    "documents: other questions about them. The second is for policies like these: other documents, too; it is left "
-    "out below 3 documents and rough below 10. Where all questions agree there is no interval."
-)
-_SURE = ["low", "high", "policies_low", "policies_high", "questions", "documents"]
-_HEADINGS = {"policies_low": "from (policies)", "policies_high": "to (policies)", "documents": "documents"}
+_SURE = [*BOTH[:-1], "questions", "documents"]
 
 
 def silent_questions(frame: pd.DataFrame) -> Table:
@@ -46,11 +41,11 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         "the same (found by rules in the reply; an answer that an audit excluded is left out). Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
-        f"{_INTERVALS}",
+        f"Each question weighs the same, however many documents and answers it has. {INTERVALS}",
         data[data["answers"] > 0],
         columns,
-        headings={"partly": "left out (partly silent)", **_HEADINGS},
-        formats={"rate": ".0%", **dict.fromkeys(_SURE[:4], ".0%")},
+        headings={"partly": "left out (partly silent)", "documents": "documents"},
+        formats={"rate": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
     )
 
 
@@ -84,11 +79,12 @@ def silent_quality(frame: pd.DataFrame) -> Table:
         "silent-quality",
         "Quality where the document is silent, and where it is not",
         "M_all times 10 (10 to 100) of the answers to questions on which the document is silent, which it answers in "
-        f"part, and which it answers (paper, sections 6.1 and 7). {_INTERVALS}",
+        "part, and which it answers (paper, sections 6.1 and 7). Each question weighs the same, however many documents "
+        f"and answers it has. {INTERVALS}",
         data.sort_values(by, kind="stable"),
         columns,
-        headings={"silent": "the document", **_HEADINGS},
-        formats=dict.fromkeys(_SURE[:4], ".1f"),
+        headings={"silent": "the document", "documents": "documents"},
+        formats=dict.fromkeys(BOTH[:-1], ".1f"),
     )
 
 
