@@ -126,15 +126,14 @@ def _cells(values: Any, questions: Any, documents: Any, weights: Any) -> _Cells:
     value = np.asarray(values, dtype=np.float64)
     weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
     there = ~np.isnan(value)
-    row, names = pd.factorize(_labels(questions)[there], sort=True)
-    column, about = pd.factorize(_labels(documents)[there], sort=True)
+    (row, names), (column, about) = _places(questions, there), _places(documents, there)
     # In one order, because sums of floating-point numbers depend on it.
     order = np.lexsort((weight[there], value[there], column, row))
     value, weight, row, column = value[there][order], weight[there][order], row[order], column[order]
     first = np.flatnonzero(np.diff(row * (len(about) + 1) + column, prepend=-1))
     value, weight = _averaged(value, weight, first)
     row, column = row[first], column[first]
-    single = about[column] != "" if len(about) else column >= 0
+    single = about[column] != ""
     if weights is None:
         # A mean over documents is no further document.
         used = single | (np.bincount(row, single, minlength=len(names)) == 0)[row]
@@ -155,11 +154,13 @@ def _averaged(value: Floats, weight: Floats, first: NDArray[np.int64]) -> tuple[
     return value[first] + np.add.reduceat(weight * (value - centre), first) / total, total
 
 
-def _labels(given: Any) -> Any:
-    labels = (
-        given.astype("str") if isinstance(given, pd.Series) else pd.Series(list(given), dtype="object").astype("str")
-    )
-    return labels.to_numpy(dtype=object)
+def _places(given: Any, there: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Each label's place among the different ones, and these as texts, sorted whatever the type of the column."""
+    labels: Any = given.array if isinstance(given, pd.Series | pd.Index) else np.array(list(given), dtype=object)
+    codes, different = pd.factorize(labels[there])
+    names = np.array([str(name) for name in different], dtype=object)
+    order = np.argsort(names, kind="stable")
+    return np.argsort(order)[codes], names[order]
 
 
 def _refused(cells: _Cells) -> str:
