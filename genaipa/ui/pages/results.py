@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.errors import GenaipaError
-from genaipa.reports.bootstrap import LEVEL
+from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
@@ -138,13 +138,15 @@ def _board(found: View) -> None:
         notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
-    interval = f"{board.headings['m_all10']} ({LEVEL:.0%} interval)"
-    columns = ["system", interval, *numbers(*experiments, "answers"), "scored by"]
+    sure = [f"{LEVEL:.0%} interval for these documents", "for policies like these"]
+    columns = ["system", *numbers(board.headings["m_all10"]), *sure, *numbers(*experiments, "answers"), "scored by"]
     rows = [
         Row(
             (
                 str(row["system"]),
-                _interval(board, row),
+                board.written("m_all10", row["m_all10"]),
+                _interval(board, row, "low", "high"),
+                _interval(board, row, "policies_low", "policies_high"),
                 *(board.written(name, row[name]) or "-" for name in experiments),
                 f"{row['answers']:,}",
                 str(row["scored_by"]),
@@ -156,11 +158,13 @@ def _board(found: View) -> None:
     texts("results board note", [Text(board.note, tone="system", fold=160)])
 
 
-def _interval(board: Table, row: heatmap.Line) -> Cell:
-    mean, low, high = (board.written(name, row[name]) for name in ("m_all10", "low", "high"))
-    if not low:
-        return Cell(mean, value=row["m_all10"], scale=(10.0, 100.0))
-    return Cell(f"{mean}  [{low}, {high}]", low=row["low"], value=row["m_all10"], high=row["high"], scale=(10.0, 100.0))
+def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> Cell:
+    value, scale = row["m_all10"], (10.0, 100.0)
+    if board.written(low, row[low]):
+        written = f"[{board.written(low, row[low])}, {board.written(high, row[high])}]"
+        return Cell(written, low=row[low], value=value, high=row[high], scale=scale)
+    few = low == "policies_low" and row["documents"] < LEAST_DOCUMENTS
+    return Cell(f"{_counted(row['documents'], 'document')}: too few" if few else "-", tone="quiet")
 
 
 # -- the heat map --
