@@ -110,7 +110,9 @@ def test_the_numbers_are_those_of_the_report(scored):
     (system,) = overall.board(frame).data.to_dict("records")
     (row,) = page.rows("results systems")
     assert row[0] == "extractive"
-    assert row[1] == f"{system['m_all10']:.1f}  [{system['low']:.1f}, {system['high']:.1f}]"
+    assert row[1] == f"{system['m_all10']:.1f}"
+    assert row[2] == f"[{system['low']:.1f}, {system['high']:.1f}]"
+    assert row[3] == "2 documents: too few"
     page.test.radio(key="results rows").set_value("category")
     page.run()
     assert cells(page)["T"]["accuracy"] == f"{metrics.by_category(frame).data['accuracy'][0]:+.2f}"
@@ -182,7 +184,7 @@ def test_filters_change_the_numbers(two_systems):
     assert cells(page)["Q2"]["accuracy"] == "-1.00"
     assert cells(page)["Q1"]["accuracy"] == "+1.00"
     choose_in(page, "experiment", "recall")
-    assert [row[3] for row in page.rows("results systems")] == ["2"]
+    assert [row[5] for row in page.rows("results systems")] == ["2"]
     choose_in(page, "questions", "user")
     assert "results map" not in page.components()
     assert "No score counts here" in page.text()

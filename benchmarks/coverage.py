@@ -1,0 +1,321 @@
+"""How often the intervals hold the truth, and how often two systems that are alike seem to differ.
+
+    python -m benchmarks.coverage [--quick] [--figure FILE]
+
+Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`).
+A thousand for each cell take about six minutes on one core (--quick: a hundred, less than one). The tables of
+docs/intervals.md are what it prints, and the figure there is what it draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy import stats
+
+from benchmarks.__main__ import print_table
+from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
+from genaipa.reports.table import SCALE
+
+Floats = NDArray[np.float64]
+
+DOCUMENTS = (1, 3, 5, 10, 30)
+QUESTIONS = (4, 8, 32)
+PUBLISHED = (82.0, 46.0, 508.0)
+"""Variances of M_all x 10 between questions, between documents, and of the rest: the published study's tables have
+82 to 107, 46 to 72 and 508 to 518."""
+APART = 162.0
+"""Variance between documents of the difference of two systems (the published study's `recall`)."""
+LIMITS = (SCALE, 10.0 * SCALE)
+_STEP = 22.5
+"""M_all x 10 from one of five values to the next."""
+
+
+def _exponential(random: np.random.Generator, size: tuple[int, ...]) -> Floats:
+    return 1 - random.exponential(size=size)
+
+
+def _normal(random: np.random.Generator, size: tuple[int, ...]) -> Floats:
+    return random.normal(size=size)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How values are spread: the noise around `mean`, what is scored of it, and the mean of that for a given spread.
+
+    `expected(mean, deviation)` is the mean of what is scored where values lie normally around `mean`.
+    """
+
+    mean: float
+    noise: Callable[[np.random.Generator, tuple[int, ...]], Floats]
+    scored: Callable[[Floats], Floats]
+    expected: Callable[[Floats, float], Floats]
+
+
+def _below(values: Floats) -> Floats:
+    return np.minimum(values, 100.0)
+
+
+def _expected_below(mean: Floats, deviation: float) -> Floats:
+    apart = (mean - 100) / deviation
+    found: Floats = 100 - deviation * (stats.norm.pdf(apart) - apart * stats.norm.sf(apart))
+    return found
+
+
+def _stepped(values: Floats) -> Floats:
+    return np.round((np.clip(values, *LIMITS) - SCALE) / _STEP) * _STEP + SCALE
+
+
+def _expected_stepped(mean: Floats, deviation: float) -> Floats:
+    found = np.full(np.shape(mean), float(SCALE))
+    for step in range(4):
+        found = found + _STEP * stats.norm.sf((SCALE + _STEP * (step + 0.5) - mean) / deviation)
+    return found
+
+
+SHAPES = {
+    "normal": Shape(70, _normal, lambda values: values, lambda mean, _: mean),
+    "skewed": Shape(70, _exponential, lambda values: values, lambda mean, _: mean),
+    "ties": Shape(62, _normal, _stepped, _expected_stepped),
+    "ceiling": Shape(120, _normal, _below, _expected_below),
+}
+"""Normal; skewed (exponential, towards low values); five values only; and cut off at 100, with a mean of 97."""
+
+
+@dataclass
+class Held:
+    """How many of the studies had an interval, and of those, in how many it held the truth; and its mean width."""
+
+    studies: int = 0
+    given: int = 0
+    held: int = 0
+    width: float = 0.0
+
+    def add(self, low: float, high: float, truth: float) -> None:
+        """One study."""
+        self.studies += 1
+        if not np.isnan(low):
+            self.given += 1
+            self.held += low <= truth <= high
+            self.width += high - low
+
+    def __str__(self) -> str:
+        """The share that held, with the share that was refused, if any."""
+        if not self.given:
+            return "refused"
+        refused = 1 - self.given / self.studies
+        return f"{self.held / self.given:.1%}" + (f" ({refused:.0%} refused)" if refused else "")
+
+    @property
+    def share(self) -> float:
+        """The share that held, NaN where all were refused."""
+        return self.held / self.given if self.given else np.nan
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A size and shape of study, and how the two intervals did."""
+
+    shape: str
+    questions: int
+    documents: int
+    these: Held
+    policies: Held
+
+
+def drawn(
+    random: np.random.Generator, shape: Shape, size: tuple[int, int], variances: tuple[float, float, float] = PUBLISHED
+) -> tuple[Floats, float, float]:
+    """A study (questions down, documents across), and the truth for its documents and for policies like them."""
+    (questions, documents), (of_questions, of_documents, rest) = size, variances
+    about = np.sqrt(of_documents) * shape.noise(random, (1, documents))
+    values = shape.mean + about + np.sqrt(of_questions) * shape.noise(random, (questions, 1))
+    values = shape.scored(values + np.sqrt(rest) * shape.noise(random, size))
+    here = float(shape.expected(shape.mean + about, float(np.sqrt(of_questions + rest))).mean())
+    return values, here, float(shape.expected(np.float64(shape.mean), float(np.sqrt(sum(variances)))))
+
+
+def columns(values: Floats) -> tuple[Floats, list[str], list[str]]:
+    """A study's values, questions and documents, as the reports have them."""
+    questions, documents = (
+        [f"{letter}{n:02}" for n in range(size)] for letter, size in zip("qd", values.shape, strict=True)
+    )
+    return values.ravel(), [name for name in questions for _ in documents], documents * len(questions)
+
+
+def coverage(studies: int) -> Iterator[Cell]:
+    """How often both intervals hold the truth, for each shape and size."""
+    for shape, questions, documents in itertools.product(SHAPES, QUESTIONS, DOCUMENTS):
+        random = np.random.default_rng([questions, documents, list(SHAPES).index(shape)])
+        these, policies = Held(), Held()
+        limits = None if shape in ("normal", "skewed") else LIMITS
+        for _ in range(studies):
+            values, here, everywhere = drawn(random, SHAPES[shape], (questions, documents))
+            found = crossed(*columns(values), limits=limits)
+            these.add(found.low, found.high, here)
+            policies.add(found.policies_low, found.policies_high, everywhere)
+        yield Cell(shape, questions, documents, these, policies)
+
+
+def false_differences(studies: int) -> Iterator[tuple[int, int, float, float]]:
+    """Two systems that are alike in general: questions, documents, and the share that each target's p calls different.
+
+    They differ by document (`APART`) and by chance, but not on average over policies. What `for these documents` calls
+    different is so for the documents drawn, and for these alone: that is why it must not be said of policies.
+    """
+    for questions, documents in itertools.product(QUESTIONS, DOCUMENTS):
+        random = np.random.default_rng([questions, documents])
+        found = [
+            crossed(*columns(drawn(random, SHAPES["normal"], (questions, documents), (82.0, APART, 508.0))[0] - 70))
+            for _ in range(studies)
+        ]
+        these = float(np.mean([one.p < 0.05 for one in found]))
+        policies = float(np.mean([one.policies_p < 0.05 for one in found])) if documents >= LEAST_DOCUMENTS else np.nan
+        yield questions, documents, these, policies
+
+
+# -- what else could have been chosen for policies like these --
+
+
+def _students(values: Floats) -> tuple[float, float]:
+    """Student's t over the documents' means alone."""
+    means = values.mean(axis=0)
+    low, high = stats.t.interval(0.95, len(means) - 1, means.mean(), stats.sem(means))
+    return float(low), float(high)
+
+
+def _questions_alone(values: Floats) -> tuple[float, float]:
+    """A percentile bootstrap over the questions, which takes documents as they are."""
+    means = values.mean(axis=1)
+    random = np.random.default_rng(0)
+    drawn = means[random.integers(len(means), size=(1000, len(means)))].mean(axis=1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _two_way_bootstrap(values: Floats) -> tuple[float, float]:
+    """Questions and documents drawn with replacement, widened by Student's t of the smaller number."""
+    random = np.random.default_rng(0)
+    weights = [random.multinomial(n, np.full(n, 1 / n), size=1000) / n for n in values.shape]
+    drawn = np.einsum("sq,qd,sd->s", weights[0], values, weights[1])
+    wider = stats.t.ppf(0.975, min(values.shape) - 1) / stats.norm.ppf(0.975)
+    low, high = values.mean() + wider * (np.quantile(drawn, [0.025, 0.975]) - values.mean())
+    return float(low), float(high)
+
+
+def _satterthwaite(values: Floats) -> tuple[float, float]:
+    """Crossed random effects (two-way analysis of variance) with Satterthwaite's degrees of freedom."""
+    (questions, documents), mean = values.shape, values.mean()
+    by_question, by_document = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
+    free = np.array([questions - 1, documents - 1, (questions - 1) * (documents - 1)])
+    squares = [by_question - mean, by_document - mean, values - by_question - by_document + mean]
+    of = np.array([documents, questions, 1]) * [(each**2).sum() for each in squares] / free / values.size
+    variance = max(of[0] + of[1] - of[2], of[0], of[1])
+    half = stats.t.ppf(0.975, max(variance**2 / (of**2 / free).sum(), 1)) * np.sqrt(variance)
+    return float(mean - half), float(mean + half)
+
+
+def _chosen(values: Floats) -> tuple[float, float]:
+    found = crossed(*columns(values))
+    return found.policies_low, found.policies_high
+
+
+CANDIDATES: dict[str, Callable[[Floats], tuple[float, float]]] = {
+    "bootstrap over questions": _questions_alone,
+    "t over documents": _students,
+    "two-way bootstrap, t-widened": _two_way_bootstrap,
+    "crossed effects, Satterthwaite": _satterthwaite,
+    "chosen": _chosen,
+}
+
+
+def candidates(studies: int) -> Iterator[tuple[str, ...]]:
+    """For some sizes and shapes, how often each candidate holds the truth for policies, and how wide it is."""
+    for shape, size in (
+        ("normal", (4, 3)),
+        ("normal", (8, 5)),
+        ("normal", (32, 5)),
+        ("skewed", (32, 5)),
+        ("ceiling", (8, 5)),
+        ("ceiling", (32, 5)),
+    ):
+        random = np.random.default_rng(size)
+        held = {name: Held() for name in CANDIDATES}
+        for _ in range(studies):
+            values, _, everywhere = drawn(random, SHAPES[shape], size)
+            for name, candidate in CANDIDATES.items():
+                held[name].add(*(candidate(values) if np.ptp(values) else (np.nan, np.nan)), everywhere)
+        sized = (shape, f"{size[0]} x {size[1]}")
+        yield (*sized, *(f"{one.share:.1%} ({one.width / max(one.given, 1):.1f})" for one in held.values()))
+
+
+# -- shown --
+
+
+def figure(cells: list[Cell]) -> Figure:
+    """Coverage against the number of documents: a column for each shape, a row for each target."""
+    drawn = Figure(figsize=(7, 3.6), layout="constrained")
+    panels = drawn.subplots(2, len(SHAPES), sharex=True, sharey=True)
+    targets: dict[str, Callable[[Cell], Held]] = {
+        "for these documents": lambda cell: cell.these,
+        "for policies like these": lambda cell: cell.policies,
+    }
+    for (target, held), row in zip(targets.items(), panels, strict=True):
+        for shape, axes in zip(SHAPES, row, strict=True):
+            axes.axhspan(93, 97, color="#dce9d5", zorder=0)
+            axes.axhline(95, color="#888888", linewidth=0.7, zorder=1)
+            for questions, mark in zip(QUESTIONS, "os^", strict=True):
+                some = [cell for cell in cells if (cell.shape, cell.questions) == (shape, questions)]
+                shares = [100 * held(cell).share for cell in some]
+                axes.plot(range(len(some)), shares, marker=mark, markersize=4, linewidth=0.8, label=f"{questions}")
+            axes.set_xticks(range(len(DOCUMENTS)), [str(number) for number in DOCUMENTS])
+            axes.tick_params(labelsize=8)
+            if row is panels[0]:
+                axes.set_title(shape, fontsize=9)
+        row[0].set_ylabel(f"{target}, %", fontsize=8)
+    panels[0, 0].set_ylim(88, 100)
+    drawn.supxlabel("documents", fontsize=9)
+    drawn.legend(*panels[0, 0].get_legend_handles_labels(), title="questions", loc="outside right center", fontsize=8)
+    return drawn
+
+
+def main() -> None:
+    """Print the tables, and draw the figure if it is asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.coverage", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--quick", action="store_true", help="a hundred studies for each cell")
+    parser.add_argument("--studies", type=int, help="so many studies for each cell")
+    parser.add_argument("--figure", type=Path, help="draw the coverage to this .svg or .png file")
+    wanted = parser.parse_args()
+    studies, begun = wanted.studies or (100 if wanted.quick else 1000), time.process_time()
+    cells = list(coverage(studies))
+    heads: tuple[Any, ...] = ("shape", "questions", "documents", "for these documents", "for policies like these")
+    rows = [(cell.shape, cell.questions, cell.documents, cell.these, cell.policies) for cell in cells]
+    print_table(heads, rows)
+    print_table(
+        ("questions", "documents", "called different, these documents", "called different, policies like these"),
+        [
+            (q, d, f"{p:.1%}", "refused" if np.isnan(also) else f"{also:.1%}")
+            for q, d, p, also in false_differences(studies)
+        ],
+    )
+    print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
+    print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
+    if wanted.figure:
+        figure(cells).savefig(
+            wanted.figure, dpi=150, metadata={"Date": None} if wanted.figure.suffix == ".svg" else None
+        )
+
+
+if __name__ == "__main__":
+    main()
