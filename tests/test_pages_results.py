@@ -112,7 +112,7 @@ def test_the_numbers_are_those_of_the_report(scored):
     assert row[0] == "extractive"
     assert row[1] == f"{system['m_all10']:.1f}"
     assert row[2] == f"[{system['low']:.1f}, {system['high']:.1f}]"
-    assert row[3] == "2 documents: too few"
+    assert row[3] == "1 document: too few"
     page.test.radio(key="results rows").set_value("category")
     page.run()
     assert cells(page)["T"]["accuracy"] == f"{metrics.by_category(frame).data['accuracy'][0]:+.2f}"
