@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import postgres
 
-from genaipa.scoring.events import Event, new_id, now
+from genaipa.runs.folder import now
+from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store
 from rubrics import typed

@@ -8,7 +8,8 @@ import pytest
 from analysts import make_answers, open_to
 from running import answers, write
 
-from genaipa.scoring.events import Event, new_id, now
+from genaipa.runs.folder import now
+from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.store import Store
 from rubrics import typed
 

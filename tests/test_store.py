@@ -14,7 +14,8 @@ import pytest
 from stores import GOOD, POOR, kept, opened, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import DataError
-from genaipa.scoring.events import VALUED, Draft, Event, new_id, now
+from genaipa.runs.folder import now
+from genaipa.scoring.events import VALUED, Draft, Event, new_id
 
 if TYPE_CHECKING:
     from genaipa.scoring.store import Store
@@ -349,7 +350,8 @@ def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
 
 _WRITER = """
 import sys
-from genaipa.scoring.events import Event, new_id, now
+from genaipa.runs.folder import now
+from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.store import Store
 
 store = Store.open(sys.argv[1])

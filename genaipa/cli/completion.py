@@ -78,7 +78,6 @@ def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
 
 
 def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
-    """The newest first."""
     from genaipa.runs.folder import run_folders
 
     return ["latest", *(folder.name for folder in reversed(run_folders(here)))]

@@ -65,7 +65,6 @@ def _bring_scores(workspace: Workspace) -> None:
 
 
 def _report(workspace: Workspace, run: str) -> None:
-    """Write the demo's report, and print where it lies."""
     from genaipa.reports import PACKAGES
 
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):

@@ -127,7 +127,6 @@ def _arguments(parameters: Iterable[Any]) -> list[str]:
 
 
 def _argument(parameter: Any) -> str:
-    """An argument as the usage line has it."""
     name = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
     return name if parameter.nargs == 1 else f"{name}..."
 
@@ -135,7 +134,6 @@ def _argument(parameter: Any) -> str:
 def _write_parameters(
     ctx: Any, formatter: Any, parameters: Sequence[Any], headings: Mapping[str, Sequence[str]]
 ) -> None:
-    """The arguments, then the options under their headings."""
     arguments: list[tuple[str, str]] = []
     options: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings or ("Options",)}
     for parameter in parameters:

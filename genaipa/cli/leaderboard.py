@@ -128,7 +128,6 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
 
 
 def _write(table: Table, path: Path, *, force: bool) -> None:
-    """The table in the form that the file's name says."""
     from genaipa.reports import render
 
     write = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex, ".txt": render.as_text}

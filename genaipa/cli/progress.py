@@ -250,7 +250,6 @@ class TerminalObserver(Observer):
 
 
 def _confirm_cost(task: Task, systems: Sequence[Ready], *, yes: bool) -> None:
-    """Ask at a terminal before a run that costs money."""
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from genaipa.execution.estimate import estimate

@@ -67,7 +67,6 @@ def _role(loaded: Prompts, name: str) -> str:
 
 
 def _print_sets(here: Workspace, shown: str) -> None:
-    """List the sets, and say which one is shown below."""
     from genaipa.tasks.prompts import SETS, set_names
 
     table(

@@ -130,7 +130,6 @@ def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
 
 
 def _formats(names: tuple[str, ...]) -> tuple[Format, ...]:
-    """The formats of figures that are meant: all if none is named."""
     known: tuple[Format, ...] = ("png", "svg", "pdf")
     for name in names:
         if name not in known:

@@ -175,7 +175,6 @@ def remove(
 
 
 def _kept(folder: RunFolder) -> str:
-    """A sentence on a run's contents, shown before it is deleted."""
     try:
         totals = folder.manifest().totals
     except GenaipaError as error:

@@ -84,7 +84,6 @@ def _prices(tariff: Tariff) -> dict[str, float]:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    """Print the systems by provider and missing requirements."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
@@ -124,7 +123,6 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _price_sources(rows: list[dict[str, Any]]) -> str:
-    """Sources of the prices, the commonest first."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["price"]:
@@ -174,7 +172,6 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 
 
 async def _start(resolved: Resolved) -> dict[str, Any]:
-    """Start and close a system."""
     from genaipa.execution.prepare import start
     from genaipa.systems.base import Readiness
 

@@ -169,7 +169,6 @@ def _lines(tally: Tally, height: int | None) -> tuple[list[str], list[Count], in
 
 
 def _sum(rows: Iterable[Count]) -> Count:
-    """Several rows in one."""
     total = Count()
     for row in rows:
         total.planned += row.planned

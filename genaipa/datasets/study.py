@@ -302,7 +302,6 @@ def write_recordings(
 
 
 def _pulled(kind: Kind, name: str) -> bytes:
-    """The content of a pulled file, without a byte-order mark."""
     return read_text(pulled_only().names(kind)[name][1]).encode()
 
 

@@ -295,7 +295,6 @@ def _place(error: BaseException) -> str:
 
 
 def _too_long(retry_after: float | None) -> bool:
-    """Whether a server asks for more patience than we have."""
     return retry_after is not None and retry_after > LONGEST_RETRY_AFTER
 
 

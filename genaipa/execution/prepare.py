@@ -114,7 +114,6 @@ def _instead(resolved: Resolved) -> str:
 
 
 def _known_notes(resolved: Resolved) -> list[str]:
-    """The catalog's notes on a system before it is started."""
     entry, notes = resolved.entry, []
     if entry.retired:
         notes.append(f"{resolved.asked} was announced to retire on {entry.retired}{_instead(resolved)}.")

@@ -103,7 +103,6 @@ class PreparedRun:
         return self.folder
 
     def _manifest(self) -> Manifest:
-        """The manifest of a new run."""
         commit, dirty = provenance.commit()
         return Manifest(
             format=FORMAT,

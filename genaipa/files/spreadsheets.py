@@ -70,7 +70,6 @@ def rows_of(sheet: Any, path: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _check(path: Path) -> None:
-    """Raise a DataError for a file that would exhaust the library."""
     with zipfile.ZipFile(path) as archive:
         files = archive.infolist()
         if len(files) > _MOST_FILES:

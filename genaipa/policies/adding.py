@@ -324,7 +324,6 @@ def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
 
 
 def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
-    """Convert a PDF: its paragraphs, title, and method."""
     pypdf = library("pypdf", "PDF")
     try:
         with _unlogged("pypdf"):

@@ -39,7 +39,6 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
 
 
 def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
-    """Find a section by title or label, in any case."""
     wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
     same = (section for section in sections if wanted in (section.title.casefold(), section.label.casefold()))
     return next(same, None) if wanted else None

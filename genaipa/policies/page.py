@@ -117,7 +117,6 @@ def _main(tree: Any) -> Any:
 
 
 def _line(element: Any) -> str:
-    """All text of an element on one line."""
     return "" if element is None else " ".join("".join(element.itertext()).replace(_BREAK, " ").split())
 
 
@@ -172,7 +171,6 @@ def _in_order(pieces: list[str], line: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Only the letters and digits."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -180,7 +178,6 @@ def _bare(text: str) -> str:
 
 
 def _blocks(element: Any) -> Iterator[str]:
-    """Yield the Markdown blocks of an element."""
     return filter(None, _pieces(element))
 
 
@@ -219,7 +216,6 @@ def _block(element: Any) -> Iterator[str]:
 
 
 def _list(element: Any) -> str:
-    """Format a list, the blocks of an item indented beneath it."""
     found: list[str] = []
     number = 0
     for child in element:
@@ -262,7 +258,6 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _rows(table: Any) -> list[list[Any]]:
-    """The cells of each row that has any."""
     groups = [table, *table.iterchildren("thead", "tbody", "tfoot")]
     rows = [[*row.iterchildren("td", "th")] for group in groups for row in group.iterchildren("tr")]
     return [cells for cells in rows if cells]

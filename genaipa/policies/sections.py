@@ -167,7 +167,6 @@ def _read(lines: list[str], i: int) -> list[_Candidate]:
 
 
 def _begun(lines: list[str], i: int) -> bool:
-    """Whether a line begins a sentence."""
     return i == 0 or not lines[i - 1] or lines[i - 1].endswith((".", ")", ";", ":", "?", "!"))
 
 
@@ -186,7 +185,6 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
 
 
 def _title_below(lines: list[str], i: int) -> str:
-    """Read the title of "Article 1" from the line below."""
     text = lines[i + 1] if i + 1 < len(lines) else ""
     title = "" if split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
     return title if title == text else ""

@@ -125,7 +125,6 @@ def _groups(
 
 
 def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead]:
-    """The records of these answers, the last of each key."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for run, key in shown[["run", "key"]].itertuples(index=False, name=None):
         wanted[run].add(key)
@@ -140,7 +139,6 @@ def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], Reco
 
 
 def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """The average scores of each of these answers, in words."""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown["key"])]
     names = names_of(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()

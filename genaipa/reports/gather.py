@@ -116,7 +116,6 @@ def _about(store: Store, wanted: Collection[str]) -> list[Event]:
 
 
 def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
-    """The columns of the tidy table that scores fill."""
     # A few hundred different values at most: looked up once, then only pointed to.
     metrics = list(rubric.metrics)
     given = {id(event.values): event.values for event in events if event.values is not None}
@@ -243,7 +242,6 @@ class _Run:
         return _yes(self._claims[line.digest])
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
-        """Rows for planned questions that have no record yet."""
         manifest = self._source.manifest
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")

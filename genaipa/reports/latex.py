@@ -196,7 +196,6 @@ def _stacked(lines: Sequence[str], side: str) -> str:
 
 
 def _height(layout: _Layout, body: Cells, note: str) -> float:
-    """Points that the table takes with its note, roughly."""
     lines = 0
     for row in body:
         needed = (
@@ -221,7 +220,6 @@ def _number_ems(cell: str) -> float:
 
 
 def _parts(text: str) -> list[str]:
-    """The pieces of a text that can't be broken."""
     return [part for word in text.split() for part in _BREAKS.split(word)]
 
 

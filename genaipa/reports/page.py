@@ -114,7 +114,6 @@ def _title(systems: Sequence[str]) -> str:
 
 
 def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
-    """The facts of the report at a glance: term and value."""
     frame = gathered.frame
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()

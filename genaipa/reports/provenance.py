@@ -111,7 +111,6 @@ def texts(gathered: Gathered) -> Table:
 
 
 def _frame(rows: list[dict[str, Any]], least: tuple[str, ...]) -> pd.DataFrame:
-    """The rows, without empty columns."""
     data = pd.DataFrame(rows, columns=None if rows else list(least))
     return data[[name for name in data.columns if (data[name] != "").any() or name in least]]
 

@@ -143,7 +143,6 @@ def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]
 
 
 def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
-    """Sentences on names that only one of the two has."""
     return [
         f"only {name} has the {_listed(names, noun)}"
         for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))

@@ -84,7 +84,6 @@ class Table:
         return not self.data.empty
 
     def _repr_html_(self) -> str:
-        """The table as a notebook shows it."""
         from genaipa.reports.render import as_html
 
         return as_html(self)

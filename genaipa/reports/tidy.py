@@ -156,7 +156,6 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
-    """Fill in the columns that follow from others."""
     values = frame[list(rubric.metrics)].astype("float64")
     known = values.notna().all(axis=1)
     frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
@@ -172,7 +171,6 @@ def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
 
 
 def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The columns in the types that `columns` says."""
     filled = {"str": "", "int16": 0, "int32": 0, "bool": False}
     for name, (kind, _) in columns(metrics_of(frame)).items():
         if kind == "category":

@@ -52,7 +52,6 @@ def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> li
 
 
 def _turn(record: Record, reply: str | None) -> list[Message]:
-    """The messages of a record, and the reply unless it is None."""
     asking, replying = _PURPOSES[record.kind]
     asked = Message("user", record.asked, asking)
     return [asked] if reply is None else [asked, Message("assistant", reply, replying)]

@@ -71,49 +71,38 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
-    """An answer whose scores differ: how far the highest and the lowest value of each metric are apart (0 to 2)."""
-
-    answer: str
-    spread: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class Leaning:
     """An analyst's mean difference from the others' values of the same answers: above 0 is more lenient.
 
-    `lenient` is that difference by metric, `overall` over all metrics. `drift` is how much it grew from the earlier
-    half of these answers to the later (a middle one counts as later), and `overall_drift` the same over all metrics;
-    None where there are fewer than two answers.
+    `lenient` is that difference by metric, `overall` over all metrics. `drift` is the growth of the latter from the
+    earlier half of these answers to the later (a middle one counts as later); None for fewer than two answers.
     """
 
     analyst: str
     answers: int
     lenient: dict[str, float]
     overall: float
-    drift: dict[str, float] | None
-    overall_drift: float | None
+    drift: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Everything about how far analysts agree.
+    """The agreement of all analysts, and of each pair.
 
-    `answers` is how many have two scores or more. `pairs` and `disagreements` begin with those that differ most, and
-    `leanings` with the most lenient.
+    `answers` is the number of those with two scores or more. `pairs` begin with those that differ most, and `leanings`
+    with the most lenient.
     """
 
     answers: int
     metrics: dict[str, MetricAgreement]
     pairs: list[Pair]
-    disagreements: list[Disagreement]
     leanings: list[Leaning]
 
 
-def measure(scores: Iterable[Event], rubric: Rubric, *, seed: int = 0, most: int = 20) -> Agreement:
+def measure(scores: Iterable[Event], rubric: Rubric, *, seed: int = 0) -> Agreement:
     """Agreement between the analysts of these scores in effect; events other than independent scores are left out.
 
-    `seed` decides the resampling, and `most` is how many of the answers that differ are listed.
+    `seed` decides the resampling.
     """
     table = _tabulate(scores, rubric)
     counts = table.counts()
@@ -121,7 +110,6 @@ def measure(scores: Iterable[Event], rubric: Rubric, *, seed: int = 0, most: int
         answers=len(table.answers),
         metrics={metric: _on_metric(counts[:, i], table.scale, [seed, i]) for i, metric in enumerate(table.metrics)},
         pairs=_pairs(table),
-        disagreements=_disagreements(table, counts, most),
         leanings=_leanings(table, counts),
     )
 
@@ -179,7 +167,6 @@ def _numbered(names: Iterable[T]) -> tuple[list[T], list[int]]:
 
 
 def _apart(scale: Floats) -> Floats:
-    """The distances between any two values."""
     import numpy as np
 
     return np.abs(np.subtract.outer(scale, scale))
@@ -239,7 +226,6 @@ def _undefined(value: float) -> Alpha:
 
 
 def _on_metric(counts: NDArray[np.int64], scale: Floats, seed: list[int]) -> MetricAgreement:
-    """All analysts together on one metric."""
     import numpy as np
 
     if not len(counts):
@@ -319,28 +305,11 @@ def _leanings(table: _Table, counts: NDArray[np.int64]) -> list[Leaning]:
 def _leaning(table: _Table, analyst: str, differences: Floats) -> Leaning:
     """From an analyst's differences (answers, metrics) in the order of time."""
     half = len(differences) // 2
-    drift = differences[half:].mean(axis=0) - differences[:half].mean(axis=0) if half else None
     lenient = differences.mean(axis=0)
     return Leaning(
         analyst=analyst,
         answers=len(differences),
         lenient=table.by_metric(lenient),
         overall=float(lenient.mean()),
-        drift=None if drift is None else table.by_metric(drift),
-        overall_drift=None if drift is None else float(drift.mean()),
+        drift=float(differences[half:].mean() - differences[:half].mean()) if half else None,
     )
-
-
-# -- answers --
-
-
-def _disagreements(table: _Table, counts: NDArray[np.int64], most: int) -> list[Disagreement]:
-    """The answers whose scores differ most, over all metrics; of equals, the one that was scored first."""
-    import numpy as np
-
-    given = counts > 0
-    scale = table.scale
-    spread = scale[len(scale) - 1 - given[..., ::-1].argmax(axis=-1)] - scale[given.argmax(axis=-1)]
-    total = spread.sum(axis=1)
-    worst = np.argsort(-total, kind="stable")[:most]
-    return [Disagreement(table.answers[row], table.by_metric(spread[row])) for row in worst if total[row]]

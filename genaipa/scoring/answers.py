@@ -372,7 +372,6 @@ class Pool:
         raise failures[0]
 
     def _case(self, answer: Answer, occurrence: Occurrence) -> Case:
-        """The case of one occurrence."""
         run = self._runs[occurrence.run]
         record = run.record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated(record.document, record.question)

@@ -5,7 +5,6 @@ Which of them are in effect is derived from the log (see `scoring.current`).
 
 from __future__ import annotations
 
-import datetime as dt
 import uuid
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -116,11 +115,6 @@ def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
 def new_id() -> str:
     """An id that no other event has."""
     return uuid.uuid4().hex
-
-
-def now() -> str:
-    """This moment in UTC, to the millisecond, ISO 8601."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def complaint(event: Event, rubric: Rubric) -> str:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from genaipa.runs.folder import now
 from genaipa.scoring.assignment import Coverage, wanted_from
-from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id, now
+from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -92,7 +93,6 @@ class Queue:
             return order
 
     def _place(self, analyst: str) -> Callable[[str], bytes]:
-        """The key by which an analyst's order is sorted."""
 
         def drawn(text: str) -> bytes:
             return hashlib.blake2b(f"{self.plan.seed}\0{analyst}\0{text}".encode(), digest_size=8).digest()

@@ -217,7 +217,6 @@ def rubric_file(workspace: Workspace) -> Path:
 
 
 def _chosen(workspace: Workspace) -> str:
-    """The name of the rubric in a workspace's genaipa.toml."""
     path = workspace.home / MARKER
     if not path.is_file():
         return SHIPPED

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genaipa.runs.folder import now
 from genaipa.scoring import chain
-from genaipa.scoring.events import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

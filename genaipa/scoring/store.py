@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
+from genaipa.runs.folder import now
 from genaipa.scoring import chain, schema
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
-from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, event_decoder, now
+from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, event_decoder
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
 if TYPE_CHECKING:

@@ -116,7 +116,6 @@ class Endpoint:
 
     @property
     def _reached(self) -> str:
-        """The address, and the proxy used for it."""
         proxy = proxy_of(self.address)
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 

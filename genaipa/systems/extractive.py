@@ -241,7 +241,6 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=16)
 def _index(document: str) -> Index:
-    """Index of a document, cached."""
     return Index(document)
 
 

@@ -213,7 +213,6 @@ def _word(value: Any) -> str:
 
 
 def _details(error: errors.APIError) -> list[dict[str, Any]]:
-    """Google's machine-readable details of an error."""
     body: Any = error.details
     inner: Any = body.get("error", body) if isinstance(body, dict) else {}
     details: Any = inner.get("details") if isinstance(inner, dict) else None
@@ -240,7 +239,6 @@ def _retry_after(error: errors.APIError) -> float | None:
 
 
 def _usage(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
-    """Read the usage, with thinking inside the output."""
     if usage is None:
         return None
     reasoning = as_count(usage.thoughts_token_count)

@@ -231,7 +231,6 @@ def _tone_of_quotation(quotation: Quotation) -> str:
 
 
 def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
-    """The evidence, beside the metrics that it bears on."""
     of_kind = {
         "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
         "length": [_line("plain", f"{len(reply.split()):,} words")],

@@ -105,7 +105,6 @@ def _along(field: str) -> Spec:
 
 
 def _tooltip(*fields: str) -> list[Spec]:
-    """The tooltip of a mark, its numbers with one digit."""
     tenths = {*_NUMBERS, "m_all10"}
     return [
         {"field": field, "title": style.QUALITY if field == "m_all10" else field}

@@ -12,6 +12,7 @@ from genaipa.reports.tidy import names_of
 from genaipa.scoring.m_all import Band, Bounds, band
 from genaipa.ui.components import component
 from genaipa.ui.results import Rows, View
+from genaipa.ui.widgets import SHORT
 
 if TYPE_CHECKING:
     from genaipa.reports.table import Table
@@ -22,7 +23,6 @@ ANSWER = "results answer"
 """Session key of the chosen answer of that cell."""
 ANSWERS = "results answers"
 """The key of the list of answers behind a cell."""
-_SHORT = {"completeness": "complete"}
 
 
 Line = dict[Any, Any]
@@ -98,7 +98,7 @@ def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
 def columns(found: View) -> dict[str, str]:
     """The columns of the heat map, and their headings."""
     names = names_of(found.frame) | {"m_all": "M_all"}
-    return {column: _SHORT.get(column, name) for column, name in names.items()}
+    return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
 def basis(rows: Rows) -> str:

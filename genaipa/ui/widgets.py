@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Tone = Literal["", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
 T = TypeVar("T")
 
+SHORT = {"completeness": "complete"}
+"""Metric → its name above a narrow column, where it has a shorter one."""
 ANY = "any"
 """The choice of a box that filters nothing."""
 FOLD = 4000

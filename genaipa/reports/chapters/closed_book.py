@@ -128,7 +128,6 @@ def _draw(
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reach: float) -> None:
-    """One system's differences, each with its n."""
     axes.text(reach * 1.08, -0.62, "n", fontsize=style.TINY, style="italic", va="bottom")
     for place, (question, row) in enumerate(rows.iterrows()):
         if pd.isna(row["difference"]):

@@ -134,7 +134,6 @@ def _draw(
 
 
 def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
-    """One system's average with its interval."""
     at, mean = float(row[effort]), float(row["m_all10"])
     if not pd.isna(row["low"]):
         axes.plot([at, at], [row["low"], row["high"]], color=look["color"], linewidth=1.0, zorder=2)

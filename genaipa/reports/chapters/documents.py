@@ -163,14 +163,12 @@ def _high(groups: list[str], documents: dict[Any, str]) -> float:
 
 
 def _of(table: Table, experiment: str) -> pd.DataFrame:
-    """The rows of one experiment that belong to a document."""
     if not table:
         return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all10", *_NUMBERS])
     return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
 
 
 def _drawn(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
-    """The boxes and, under them, the points."""
     columns = ["mark", "system", "document", "questions", "question", "m_all10", "n", *_NUMBERS]
     parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
     rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]
@@ -235,7 +233,6 @@ def _draw_panel(
 
 
 def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any]) -> None:
-    """One box with whiskers to the extremes."""
     low, q1, median, q3, high = (float(box[name]) for name in _NUMBERS)
     line = {"color": style.INK, "linewidth": 0.7}
     found = axes.bxp(

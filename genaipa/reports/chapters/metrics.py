@@ -221,7 +221,6 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
 
 
 def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
-    """The rows of one experiment that have a metric."""
     if not table:
         return table.data
     return scope.only(

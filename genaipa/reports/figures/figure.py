@@ -7,7 +7,6 @@ once.
 from __future__ import annotations
 
 import io
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,7 +61,6 @@ class Figure:
             return self.draw()
 
     def _repr_png_(self) -> bytes:
-        """The figure as a notebook shows it."""
         return as_png(self, dpi=100)
 
 
@@ -99,12 +97,3 @@ def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
 def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
     """The figure as a PNG file."""
     return as_bytes(figure, "png", dpi)
-
-
-def as_svg(figure: Figure) -> str:
-    """The figure as an `<svg>` element for an HTML page: names nothing outside, and no id that another figure has."""
-    text = as_bytes(figure, "svg").decode()
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
-    # The ids of glyphs and axes are the same in every figure.
-    text = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{figure.name}-", text)
-    return text.replace("<svg ", '<svg role="img" ', 1)

@@ -235,13 +235,11 @@ def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedCo
 
 
 def _corner(column: float, row: float, fill: str) -> Polygon:
-    """The mark of a band in the upper left corner of a cell."""
     points = [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)]
     return Polygon(points, closed=True, facecolor=fill, edgecolor=style.INK, linewidth=0.4)
 
 
 def _with_corners(entries: Sequence[Any]) -> list[Any]:
-    """The bands' entries of the legend, each with its corner."""
     corner = [(-1, 1), (1, 1), (-1, -1)]
     looks = {"marker": corner, "markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
     return [

@@ -307,7 +307,6 @@ def _apart(ticks: Sequence[float], least: float = 9.0) -> list[float]:
 
 
 def _name_band(axes: Axes, band: Band, middle: float, along: str) -> None:
-    """Write a band's name outside the edge of the axes."""
     text = axes.annotate(
         band,
         xy=(middle, 1.0) if along == "x" else (1.0, middle),

@@ -202,7 +202,6 @@ def _is_number(word: str, number: str, behind: str) -> bool:
 
 
 def _goes_on(reply: str, more: re.Match[str], before: Citation) -> bool:
-    """Whether a number continues the list."""
     number, joint = more.group("number"), more.group("joint")
     if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
         return False
@@ -254,7 +253,6 @@ def _under(citation: Citation, before: Citation) -> bool:
 
 
 def _with_title(reply: str, citation: Citation, following: int) -> Citation:
-    """Add the title behind the number."""
     if citation.title or citation.last:
         return citation
     quoted = _TITLED.match(reply, citation.end)

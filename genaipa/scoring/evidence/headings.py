@@ -76,7 +76,6 @@ class Headings:
         return None
 
     def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
-        """Yield the places of a title's words, in order."""
         start, end = within or (0, None)
         while span := self._words.find(title, start, end):
             yield span

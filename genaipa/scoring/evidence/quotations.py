@@ -101,7 +101,6 @@ def _quoted(reply: str, whole: str) -> Iterator[Span]:
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
-    """Strip the blanks around a passage."""
     inner = text[start:end]
     return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
@@ -119,7 +118,6 @@ def _nested(reply: str, whole: str) -> list[Span]:
 
 
 def _is_long(text: str) -> bool:
-    """Whether it is more than a few words."""
     return len(re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", text)) >= WORDS
 
 

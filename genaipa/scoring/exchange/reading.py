@@ -127,7 +127,6 @@ class Reading:
             self._tell(table.path, "analyst", told)
 
     def _columns(self, table: Table) -> Iterator[tuple[str, int]]:
-        """The columns that are known, and their places."""
         seen: set[str] = set()
         for place, name in enumerate(table.names):
             column = self._known.get(simplified(name))

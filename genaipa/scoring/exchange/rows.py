@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from genaipa.files.formulas import parse_number
-from genaipa.scoring.events import ORDERS, Event, Scorer, new_id, now
+from genaipa.runs.folder import now
+from genaipa.scoring.events import ORDERS, Event, Scorer, new_id
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import streamlit as st
 from msgspec import structs
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.events import Draft, Event, new_id, now
+from genaipa.runs.folder import now
+from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.ui.answer_view import in_words, metric_in_words
 from genaipa.ui.components import component
@@ -118,12 +119,10 @@ def _disputes(desk: Desk, user: User) -> dict[str, Dispute]:
 
 
 def _differences(rubric: Rubric) -> list[float]:
-    """The differences that two values of the rubric can have."""
     return sorted({more - less for more in rubric.values for less in rubric.values if more > less})
 
 
 def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
-    """The answers that pass the filters, in order."""
     boxes = st.columns(4)
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
     state = boxes[0].selectbox("Which", list(_STATES), key="adjudication state")
@@ -292,7 +291,6 @@ def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:
 def _save(
     desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str]
 ) -> OpenDispute | None:
-    """Commit the adjudication; the next answer."""
     draft = opened.draft
     desk.queue.adjudicate(
         user.name,
@@ -314,7 +312,6 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
 
 
 def _last(user: User, disputes: Mapping[str, Dispute]) -> Event | None:
-    """The latest adjudication of this user in effect."""
     given = (dispute.adjudication for dispute in disputes.values())
     return max((e for e in given if e and e.analyst == user.name), key=lambda event: event.time, default=None)
 

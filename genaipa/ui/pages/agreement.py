@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, MetricAgreement, Pair, measure
-from genaipa.ui.widgets import Cell, Column, Row, head, kept, long_table, notice, numbers, part, table
+from genaipa.ui.widgets import SHORT, Cell, Column, Row, head, kept, long_table, notice, numbers, part, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
-_SHORT = {"completeness": "complete"}
 
 
 def page(desk: Desk, user: User) -> None:
@@ -59,12 +58,11 @@ def _measured(pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[in
     """
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
     scores = (score for score in current.independent_scores() if score.answer in pool.answers)
-    return measure(scores, store.rubric, most=0), left_out
+    return measure(scores, store.rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
-    """A column for each metric."""
-    return numbers(*(f"{_SHORT.get(metric, name)}{more}" for metric, name in rubric.names.items()))
+    return numbers(*(f"{SHORT.get(metric, name)}{more}" for metric, name in rubric.names.items()))
 
 
 def _metrics(found: Agreement, rubric: Rubric) -> None:
@@ -117,7 +115,7 @@ def _leanings(found: Agreement, rubric: Rubric) -> None:
 
 def _leaning(leaning: Leaning) -> Row:
     lenient = map(_signed, leaning.lenient.values())
-    drift = _signed(leaning.overall_drift)
+    drift = _signed(leaning.drift)
     return Row((leaning.analyst, _few(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
 

@@ -99,7 +99,6 @@ def _as_it_is(workspace: Workspace, folder: RunFolder) -> ManualRun:
 
 
 def _chats(manual: ManualRun) -> list[Chat]:
-    """The chats that can be gone on with, in the order of the plan."""
     chats = []
     for sheet in manual.sheets():
         missing = {key: call for key, call in sheet.calls.items() if not manual.tally.kept(key)}

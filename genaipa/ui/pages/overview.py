@@ -119,7 +119,6 @@ def _numbers(desk: Desk, user: User) -> None:
 
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:
-    """Show the runs, the newest first."""
     folders = selection.folders(desk.workspace, desk.settings.runs)
     if folders:
         part("Runs")
@@ -175,7 +174,6 @@ def _analyst(desk: Desk, name: str, history: History) -> Row:
 
 
 def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> None:
-    """Choose an answer, and read it."""
     part("Answers")
     if not desk.pool.answers:
         notice("overview no answers", "No answer is in yet.")
@@ -258,7 +256,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str, RunFolder]) -> None:
-    """One answer: question, reply, conversation and scores."""
     try:
         case = desk.pool.case(answer.digest)
     except GenaipaError as error:
@@ -288,7 +285,6 @@ def _question_and_reply(asked: str, reply: str) -> None:
 
 
 def _said(desk: Desk, visible: Visibility, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
-    """The conversation of one of the answer's occurrences."""
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
     if len(places) > 1:
         where = places[st.selectbox("This text was given in", list(places), key=f"overview place {answer.digest}")]

@@ -89,7 +89,6 @@ def _snapshot(desk: Desk, cache: ResultsCache) -> Snapshot | None:
 
 
 def _choice(snapshot: Snapshot) -> Choice:
-    """The filters."""
     boxes = st.columns(5)
     system = boxes[0].selectbox("System", [ANY, *snapshot.names("system")], key="results system")
     experiment = boxes[1].selectbox("Experiment", [ANY, *snapshot.names("experiment")], key="results experiment")
@@ -261,7 +260,6 @@ def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Row
 
 
 def _given(row: heatmap.Line, column: str) -> str:
-    """One scorer and the score given."""
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
@@ -290,7 +288,6 @@ def _read(desk: Desk, user: User, digest: str) -> None:
 
 
 def _report(desk: Desk, user: User, found: View) -> None:
-    """Any other part of the report, of this selection."""
     part("The rest of the report")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
@@ -315,7 +312,6 @@ def _figure(found: View, figure: Figure) -> None:
 
 
 def _table(each: Table) -> None:
-    """A table of the report, a page of it at a time."""
     texts(f"results title {each.name}", [Text(each.note, each.title, tone="system", fold=400)])
     numbers = set(each.data.select_dtypes("number").columns)
     columns = [Column(each.headings.get(str(name), str(name)), right=name in numbers) for name in each.data.columns]

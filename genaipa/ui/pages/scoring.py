@@ -151,7 +151,6 @@ def _open(desk: Desk, user: User, digest: str, session: ScoringSession) -> OpenA
 
 
 def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
-    """A score as a draft, to be corrected."""
     if score is None or score.values is None:
         return None
     return Draft(
