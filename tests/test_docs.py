@@ -49,3 +49,11 @@ def test_links_between_pages_lead_somewhere(page):
     """A relative link names a file of the repository."""
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page, tracked):
+    """A Python file, or a path of ours, that a page names is in the repository."""
+    named = re.findall(r"`([\w/]+\.py|(?:genaipa|tests|docs|benchmarks)/(?!_data)[\w./]+)`", page.read_text())
+    files = ["/" + path.as_posix() for path in tracked]
+    assert [name for name in named if not any(f"/{name}" in file for file in files)] == []
