@@ -47,6 +47,8 @@ def answer_rows(
                     "initialization": initialization,
                     "wording": wording,
                     "repetition": repetition,
+                    "conversation": "shared",
+                    "position": questions.index(question) + 1,
                     "question": question,
                     "category": question.partition("_")[0],
                     "source": "user" if question.endswith("u1") else "faq",

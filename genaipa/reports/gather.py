@@ -141,6 +141,14 @@ class _Run:
         self._inputs = Inputs(workspace, source.folder)
         derived = ("counted", "m_all_positive", "m_all_negative")
         self._columns = [name for name in tidy_table.columns(gathered.rubric.metrics) if name not in derived]
+        manifest = source.manifest
+        # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
+        self._recorded = {name for name, known in manifest.systems.items() if known.words == "recording"}
+        self._places = {
+            (place, question): number
+            for place, order in manifest.orders.items()
+            for number, question in enumerate(order, 1)
+        }
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
         self._claims: dict[str, bool] = {}
         findings = audit_of(source.folder)
@@ -196,6 +204,7 @@ class _Run:
             "initialization": line.initialization,
             "wording": line.wording,
             "repetition": line.repetition,
+            **self._place(line.system, line.document, line.repetition, line.question),
             "status": line.status,
             "claims_silence": self._claims_silence(line),
             "answer": line.digest if line.status != "failed" else "",
@@ -226,6 +235,13 @@ class _Run:
                 "silent": annotated.silent if annotated else "",
             }
         return facts
+
+    def _place(self, system: str, document: str, repetition: int, question: str) -> dict[str, Any]:
+        """In which kind of conversation the question is asked, and at which place of its order."""
+        if system in self._recorded:
+            return {}
+        place = self._places.get((f"{document}|{repetition}", question), 0)
+        return {"conversation": self._source.manifest.spec.conversation, "position": place}
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -260,6 +276,7 @@ class _Run:
                                     "initialization": initialization,
                                     "wording": wording,
                                     "repetition": int(repetition),
+                                    **self._place(system, document, int(repetition), question),
                                     "status": "missing",
                                 }
 

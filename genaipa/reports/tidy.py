@@ -43,6 +43,11 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "initialization": ("category", "how the system was introduced to the document (paper, Appendix A)"),
     "wording": ("category", "original, or paraphrase-1 to -3; empty in a mean over wordings"),
     "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
+    "conversation": (
+        "category",
+        "shared (one growing history) or independent (each question on its own); empty where that is unknown",
+    ),
+    "position": ("int16", "the question's place in the shuffled order of its conversation, from 1; 0 if unknown"),
     "question": ("category", "the question's id"),
     "category": ("category", "the question's category (paper, section 4.1)"),
     "source": ("category", "where the question comes from: faq or user"),
