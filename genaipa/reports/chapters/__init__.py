@@ -19,6 +19,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "metrics": "scores",
     "silent": "scores",
     "robustness": "scores",
+    "consistency": "scores",
     "closed_book": "scores",
     "regulation": "scores",
     "cost": "answers",

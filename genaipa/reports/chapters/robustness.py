@@ -1,4 +1,4 @@
-"""Robustness: how much worse paraphrases do, and how alike repeated answers are (paper, sections 6.2 and 7)."""
+"""Robustness: how much worse paraphrases do (paper, sections 6.2 and 7)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports import aggregate, averages, pairs
+from genaipa.reports import averages, pairs
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.scoring.m_all import Bounds
 
 if TYPE_CHECKING:
@@ -86,37 +86,6 @@ def by_question(frame: pd.DataFrame) -> Table:
     )
 
 
-def consistency(frame: pd.DataFrame) -> Table:
-    """How alike the answers to a question are when it is asked again."""
-    each = averages.about_policies(aggregate.answers(frame[frame["unit"] == "answer"]))
-    by = ["system", "experiment", "document", "question", "initialization", "wording"]
-    again = each.groupby(by, observed=True, sort=True)["m_all"].agg(["size", "std", "min", "max"]).reset_index()
-    again = again[again["size"] > 1]
-    again = again.assign(spread=again["std"] * SCALE, same=again["min"] == again["max"])
-    columns = ["system", "experiment", "repeated", "spread", *BOTH, "same"]
-    data = averages.summed_up(again, columns[:2], _consistency).reindex(columns=columns)
-    return table(
-        "consistency",
-        "The same question asked again",
-        "Of the wordings of a question about a document that were answered and scored more than once (`repeated`): the "
-        "standard deviation of M_all times 10 over the repetitions, averaged over questions, and the share of those "
-        "whose repetitions have all the same M_all (paper, section 6.2). Published scores are means over repetitions, "
-        f"and say nothing here. {INTERVALS}{averages.how_few(data['repeated'], 'repeated questions')}",
-        data,
-        columns,
-    )
-
-
-def _consistency(rows: pd.DataFrame) -> dict[str, object]:
-    spread = averages.mean_of(rows, "spread")
-    return {
-        "repeated": len(rows),
-        "spread": spread["mean"],
-        **{name: spread[name] for name in BOTH},
-        "same": float(rows["same"].mean()),
-    }
-
-
 def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """A panel per system: groups of questions down, a line from the original's to the paraphrases' average.
 
@@ -187,17 +156,17 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """Whether questions in other words, or asked again, are answered as well."""
+    """Whether questions in other words are answered as well."""
     frame = gathered.frame
     dropped = drops(frame)
-    tables = present(dropped, by_question(frame), consistency(frame))
+    tables = present(dropped, by_question(frame))
     why = "no pair of an original and a paraphrased question is scored" if tried(frame, "robustness") else (
         "no question was asked in other wordings (genaipa run --experiment robustness)"
     )  # fmt: skip
     return Chapter(
         "robustness",
         "Robustness",
-        "Whether the same question in other words is answered as well, and whether the same question asked again is.",
+        "Whether the same question in other words is answered as well.",
         tables,
         scope.pages([partial(drops_figure, dropped)]),
         [] if dropped else [f"Robustness to other wordings is not shown: {why}."],

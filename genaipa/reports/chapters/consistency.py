@@ -1,0 +1,270 @@
+"""Consistency: how far an answer moves in other words, and when asked again (paper, sections 6.2 and 7)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports import aggregate, averages
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, BOUNDS, Scope
+from genaipa.reports.table import SCALE, Table, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.crossed import Crossed
+    from genaipa.reports.gather import Gathered
+    from genaipa.scoring.m_all import Bounds
+
+WORDS, AGAIN = "other words", "asked again"
+DROP, CHANGE, BANDS = "mean drop", "mean change", "band changes (%)"
+BEYOND, SPREAD, SAME = "change beyond asking again", "standard deviation", "all the same (%)"
+_WIDTH = 90.0
+"""Of the scale of M_all times 10."""
+_MEASURES: dict[str, tuple[str, tuple[float, float]]] = {
+    DROP: ("drop", (-_WIDTH, _WIDTH)),
+    CHANGE: ("change", (0.0, _WIDTH)),
+    BEYOND: ("beyond", (-_WIDTH, _WIDTH)),
+    BANDS: ("bands", (0.0, 100.0)),
+    SPREAD: ("spread", (0.0, _WIDTH)),
+    SAME: ("same", (0.0, 100.0)),
+}
+"""Measure → its column of the cells, and the ends of its scale."""
+_QUESTION = ["system", "question", "category", "source"]
+_CELL = [*_QUESTION, "document"]
+_OVER = ["over", "experiment"]
+_CONDITIONS = ["experiment", "initialization", "conversation", "wording"]
+"""Answers that are alike in all of these were given to the very same question, asked in the same way."""
+_HOW = (
+    "In `other words`, an answer to the original is set beside an answer to a paraphrase of it; `asked again`, two "
+    "answers to the same words. Where there are several, every pair counts alike, then every wording, every document "
+    "and every question. With one answer to each wording, what changes in other words holds the answers' own scatter "
+    "as well: that of asking again, which takes repetitions (--repetitions) to be known. A score that a study "
+    "published as a mean over wordings or analysts moves less than the answers behind it"
+)
+_LOOKS: dict[str, dict[str, Any]] = {
+    CHANGE: {"marker": "o", "color": style.COLOURS[0]},
+    DROP: {"marker": "D", "color": style.COLOURS[1], "markerfacecolor": "white"},
+}
+_ROW, _HEAD, _FOOT = 0.2, 0.24, 0.95
+"""Inches of a row, of a system's name, and of the axes with the legend."""
+
+
+def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+    """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
+
+    Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all times 10; `bands` and `same` in
+    percent; `beyond`, the change in other words less that of asking the same again, where both are known.
+    """
+    rows = averages.about_policies(aggregate.answers(frame))
+    rows = rows[rows["m_all"].notna() & (rows["document"] != "")]
+    # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
+    points = (rows["m_all"] * SCALE).round(9)
+    edges = np.round(np.array([bounds.overall.red, bounds.overall.green]) * SCALE, 9)
+    rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
+    again, words = _again(rows), _words(rows)
+    twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
+    # What is known of one of the two only says nothing about the other's scatter.
+    own = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
+    words = words.merge(own, on=_CELL, how="left")
+    words["beyond"] = words["change"] - words.pop("own")
+    return pd.concat([words, again], ignore_index=True).sort_values([*_CELL], kind="stable", ignore_index=True)
+
+
+def _words(rows: pd.DataFrame) -> pd.DataFrame:
+    """The cells of original questions beside their paraphrases."""
+    sides = [rows[rows["experiment"] == name] for name in ("quality", "robustness")]
+    by = [*_CELL, "conversation"]
+    original, found = _apart(sides[0], by), [pd.DataFrame(columns=[*by, "drop", "change", "bands"])]
+    for _, said in sides[1].groupby("wording", observed=True):
+        both = _apart(pd.concat([sides[0], said]), by) - original - _apart(said, by)
+        shares = both[["change", "bands"]].div(both["pairs"], axis=0)
+        first, second = (side.groupby(by, observed=True)["points"].mean() for side in (sides[0], said))
+        found.append(shares.assign(drop=first - second).dropna().reset_index())
+    each = pd.concat([one for one in found if len(one)] or found)
+    means: pd.DataFrame = each.groupby(_CELL, observed=True)[["drop", "change", "bands"]].mean().reset_index()
+    return means.assign(over=WORDS, experiment="robustness")
+
+
+def _again(rows: pd.DataFrame) -> pd.DataFrame:
+    """The cells whose very question was asked more than once."""
+    by = [*_CELL, *_CONDITIONS]
+    sums = _apart(rows, by)
+    each = sums[["change", "bands"]].div(sums["pairs"], axis=0)[sums["pairs"] > 0]
+    found = rows.groupby(by, observed=True)["points"].agg(["std", "min", "max"]).reindex(each.index)
+    each = each.assign(spread=found["std"], same=(found["min"] == found["max"]) * 100.0)
+    means = each.groupby([*_CELL, "experiment"], observed=True).mean().reset_index()
+    return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
+
+
+def _apart(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Sums over the pairs of answers of each group: `pairs`, the `change` between the two, and band changes in percent.
+
+    In the time of a sort, for any number of answers.
+    """
+    rows = rows.sort_values("points", kind="stable")
+    keys = [rows[column] for column in by]
+    groups = rows.groupby(list(by), observed=True)["points"]
+    place, size = groups.cumcount(), groups.transform("size")
+    change = ((2 * place - size + 1) * rows["points"]).groupby(keys, observed=True).sum()
+    number = groups.size()
+    alike = (rows.groupby([*by, "band"], observed=True).size() ** 2).groupby(level=list(range(len(by)))).sum()
+    return pd.DataFrame(
+        {"pairs": number * (number - 1) / 2, "change": change, "bands": 50.0 * (number**2 - alike)}, dtype="float64"
+    ).round(9)
+
+
+def consistency(found: pd.DataFrame) -> Table:
+    """How far answers move, by system, of the cells (`cells`)."""
+    columns = ["system", *_OVER, "measure", "mean", "low", "high", "policies_low", "policies_high", "n", "documents"]
+    rows = [
+        {"system": system, "over": over, "experiment": experiment, "measure": measure, **_columns(one)}
+        for (system, over, experiment), some in found.groupby(["system", *_OVER], observed=True, sort=False)
+        for measure, (column, limits) in _MEASURES.items()
+        if some[column].notna().any()
+        for one in [crossed(some[column], some["question"], some["document"], limits=limits)]
+    ]
+    data = pd.DataFrame(rows, columns=columns)
+    data["system"] = data["system"].astype(found["system"].dtype)
+    data = data.sort_values(["system", "over"], key=lambda key: key != WORDS if key.name == "over" else key.cat.codes)
+    return table(
+        "consistency",
+        "The same question in other words, and asked again",
+        f"How far one answer to a question about a document is from another, in points of M_all times 10 (10 to 100): "
+        f"the `{CHANGE}` counts steps up and steps down alike, which cancel out in the `{DROP}` from the original to "
+        "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
+        f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
+        "conversation, asking again shuffles the order anew. `n` is the number of questions (paper, sections 6.2 and "
+        f"7).{averages.how_few(data['n'])}",
+        data,
+        columns,
+    )
+
+
+def _columns(found: Crossed) -> dict[str, object]:
+    ends = {name: getattr(found, name) for name in ("mean", "low", "high", "policies_low", "policies_high")}
+    return {**ends, "n": found.questions, "documents": found.documents}
+
+
+def by_question(found: pd.DataFrame) -> Table:
+    """How far the answers to each question move, of the cells (`cells`)."""
+    groups = found.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
+    rows = [{**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_of_question(some)} for key, some in groups]
+    columns = ["system", *_OVER, *_QUESTION[1:], "change", "policies_low", "policies_high"]
+    columns += ["bands", "bands_policies_low", "bands_policies_high", "documents"]
+    return table(
+        "consistency-by-question",
+        "The same question in other words, and asked again, by question",
+        "How far one answer to the question is from another about the same document: the mean change in points of "
+        f"M_all times 10, and how often the band changes, in percent, over n documents. {_HOW}. The intervals are for "
+        f"policies like these, and need {LEAST_DOCUMENTS} documents (paper, sections 6.2 and 7).",
+        pd.DataFrame(rows, columns=columns),
+        columns,
+        headings={"bands": BANDS},
+        formats=dict.fromkeys(("change", "bands"), ".1f"),
+    )
+
+
+def _of_question(rows: pd.DataFrame) -> dict[str, object]:
+    said: dict[str, object] = {"documents": rows["document"].nunique()}
+    for measure, before in ((CHANGE, ""), (BANDS, "bands_")):
+        column, limits = _MEASURES[measure]
+        # Of one question it is the documents that vary.
+        one = crossed(rows[column], rows["document"], [column] * len(rows), limits=limits)
+        few = one.questions < LEAST_DOCUMENTS
+        ends = (np.nan, np.nan) if few else (one.low, one.high)
+        said |= {column: one.mean, f"{before}policies_low": ends[0], f"{before}policies_high": ends[1]}
+    return said
+
+
+def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+    """How far answers move beside the mean drop, and how often the band changes: a group of rows per system.
+
+    None without an answer in other words or asked again.
+    """
+    data = scope.only(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(drop=True)
+    if data.empty:
+        return None
+    systems = style.labels(style.ordered(data["system"]), 40)
+    title = table.title
+    note = (
+        f"Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
+        "M_all x 10. Right: how often the band changes. Thick lines: intervals for these documents; thin lines: for "
+        f"policies like these, where there are {LEAST_DOCUMENTS} documents or more. "
+        f"{style.bands_in_words(scope.bounds)}"
+        f"{scope.without(data['system'], 'an answer in other words or asked again')}{style.in_full(systems)} "
+        f"{table.note}"
+    )
+    shown = Table("consistency", title, note, data, table.headings, table.formats)
+    most = data.drop_duplicates(["system", *_OVER]).groupby("system").size().max()
+    fits = max(int((style.HEIGHT - _FOOT) / (_ROW * most + _HEAD)), 1)
+    return Figure("consistency", title, note, shown, lambda: _draw(data, systems), fits=fits)
+
+
+def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+    places, names, heads = {}, {}, {}
+    at = 0.0
+    for system, label in systems.items():
+        heads[at] = label
+        for over, experiment in data.loc[data["system"] == system, _OVER].drop_duplicates().itertuples(index=False):
+            at += 1
+            places[system, over, experiment] = at
+            names[at] = over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
+        at += 1.2
+    drawn = style.canvas(style.WIDTH, _ROW * at + _FOOT)
+    left, right = drawn.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    for axes, measures in ((left, (CHANGE, DROP)), (right, (BANDS,))):
+        for row in data[data["measure"].isin(measures)].to_dict("records"):
+            _draw_row(axes, row, places[row["system"], row["over"], row["experiment"]])
+        axes.tick_params(axis="y", length=0)
+    for place, label in heads.items():
+        left.annotate(f" {label}", (0, place), xycoords=("axes fraction", "data"), weight="bold", va="center")
+    left.set_yticks(list(names), list(names.values()))
+    left.set_ylim(at - 0.5, -0.7)
+    left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
+    left.set_xlabel("points of M_all \u00d7 10")
+    right.set_xlim(left=0)
+    right.set_xlabel(BANDS)
+    style.legend(drawn, [style.mark(measure, **look) for measure, look in _LOOKS.items()])
+    return drawn
+
+
+def _draw_row(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
+    """A mean with both of its intervals; the drop above the change, that both are seen."""
+    look = _LOOKS.get(row["measure"], _LOOKS[CHANGE])
+    place -= 0.16 if row["measure"] == DROP else 0.0
+    for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
+        axes.plot([row[end] for end in ends], [place] * 2, color=look["color"], linewidth=width, zorder=2)
+    axes.plot([row["mean"]], [place], **look, markersize=4.5, linestyle="none", zorder=3)
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """How far answers move where they ought to stay."""
+    found = cells(gathered.frame, scope.bounds)
+    summary = consistency(found)
+    absent = [
+        f"How far answers move {what} is not shown: {why}."
+        for over, what, why in (
+            (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
+            (AGAIN, "when asked again", "nothing was answered and scored more than once (genaipa run --repetitions)"),
+        )
+        if over not in set(summary.data["over"])
+    ]
+    return Chapter(
+        "consistency",
+        "Consistency",
+        "How far the answer to a question moves when it is put in other words, or asked again.",
+        present(summary, by_question(found)),
+        scope.pages([partial(consistency_figure, summary)]),
+        absent,
+    )
