@@ -21,7 +21,17 @@ from matplotlib.patches import Polygon, Rectangle
 from size import size
 
 from genaipa.reports import tidy as tidy_table
-from genaipa.reports.chapters import agreement, closed_book, cost, documents, metrics, regulation, robustness
+from genaipa.reports.chapters import (
+    agreement,
+    closed_book,
+    consistency,
+    cost,
+    documents,
+    metrics,
+    order,
+    regulation,
+    robustness,
+)
 from genaipa.reports.figures import figure, style
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table
@@ -52,6 +62,8 @@ def everything(frame):
     found = [cost.against(cost.by_system(frame), what) for what in ("cost", "seconds")]
     found += [
         robustness.drops_figure(robustness.drops(frame)),
+        consistency.consistency_figure(consistency.consistency(consistency.cells(frame))),
+        order.order_figure(order.conversations(frame), order.positions(frame)),
         closed_book.differences_figure(closed_book.by_question(frame)),
     ]
     found.append(regulation.scores_map(regulation.scores(frame)))

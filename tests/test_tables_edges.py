@@ -13,9 +13,11 @@ from tabling import at_the_edges
 from genaipa.reports.chapters import (
     agreement,
     closed_book,
+    consistency,
     cost,
     documents,
     metrics,
+    order,
     outcomes,
     overall,
     regulation,
@@ -40,7 +42,10 @@ TABLES = {
     "regulation": regulation.scores,
     "robustness": robustness.drops,
     "robustness-by-question": robustness.by_question,
-    "consistency": robustness.consistency,
+    "consistency": lambda frame: consistency.consistency(consistency.cells(frame)),
+    "consistency-by-question": lambda frame: consistency.by_question(consistency.cells(frame)),
+    "conversations": order.conversations,
+    "positions": order.positions,
     "memory": closed_book.by_question,
     "memory-summary": closed_book.summary,
     "effort": cost.by_system,
@@ -104,7 +109,10 @@ _COLUMNS = {
     "regulation": "system document question relevance accuracy clarity completeness reference m_all answers",
     "robustness": "system questions n original paraphrased drop low high policies_low policies_high documents",
     "robustness-by-question": "system question original paraphrased drop n",
-    "consistency": "system experiment repeated spread",
+    "consistency": "system over experiment measure mean low high policies_low policies_high n documents",
+    "consistency-by-question": "system over experiment question category source change policies_low policies_high",
+    "conversations": "system experiment shared independent difference low high policies_low policies_high n documents",
+    "positions": "system experiment conversation first middle last slope low high policies_low policies_high n",
     "memory": "system question category source document_shown name_only difference n",
     "memory-summary": "system n mean low high policies_low policies_high documents",
     "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds cost "
@@ -131,8 +139,19 @@ def test_numbers_stay_on_their_scales(name: str) -> None:
 def check_scales(name: str, frame: str) -> None:
     """Every number of one table is where it can be; pytest shows of which."""
     data = made(name, frame).data
-    tens = name not in ("averages", "easiest-and-hardest", "metrics-by-category", "memory-summary")
-    for column in ("m_all10", "minimum", "q1", "median", "q3", "maximum", "original", "paraphrased"):
+    tens = name not in ("averages", "easiest-and-hardest", "metrics-by-category", "memory-summary", "consistency")
+    for column in (
+        "m_all10",
+        "minimum",
+        "q1",
+        "median",
+        "q3",
+        "maximum",
+        "original",
+        "paraphrased",
+        "shared",
+        "independent",
+    ):
         assert _values(data, column).between(10, 100).all()
     if tens:
         assert _values(data, "mean").between(10, 100).all()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, product
+from statistics import fmean
 
 import pytest
-from framing import answer_rows, tidy_of
+from framing import answer_rows, score_rows, tidy_of
 from tabling import FEW, published, scored
 
 from genaipa.policies.statistics import measure
-from genaipa.reports.chapters import agreement, closed_book, cost, outcomes, robustness, silent, texts
+from genaipa.questions.sets import WORDINGS
+from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
 from genaipa.reports.gather import Gathered
 from genaipa.reports.notable import notable
 from genaipa.scoring.events import Event
+from genaipa.scoring.m_all import Bounds, band
 from rubrics import METRICS, PAPER
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
@@ -63,26 +67,86 @@ def test_a_drop_of_published_means_where_there_is_no_document() -> None:
     assert robustness.by_question(tidy_of(rows, excluded=True)).data[["drop", "n"]].values.tolist() == [[0, 1]]
 
 
+def consistent(frame):
+    """(over, experiment, measure) → mean, of the table of one system."""
+    data = consistency.consistency(consistency.cells(frame)).data
+    return {tuple(row[:3]): row[3] for row in data[["over", "experiment", "measure", "mean"]].values.tolist()}
+
+
+def test_steps_up_and_down_cancel_in_the_drop_alone() -> None:
+    """One question falls from 100 to 10, another rises from 10 to 100: no drop, a change of 90, all in another band."""
+    answers = answer_rows(**ONE, questions=FEW[:2], experiments=("quality", "robustness"))
+    up = {"T_f1": "quality", "T_u1": "robustness"}
+    frame = tidy_of(answers, scored(answers, lambda row: 1 if up[row["question"]] == row["experiment"] else -1))
+    words = ("other words", "robustness")
+    assert consistent(frame) == {
+        (*words, "mean drop"): 0,
+        (*words, "mean change"): 90,
+        (*words, "band changes (%)"): 100,
+    }
+
+
 def test_consistency_of_repetitions() -> None:
-    """100 and 10 deviate by 63.6, 77.5 twice by 0: 31.8 on average, half of them the same."""
+    """100 and 10 are 90 apart and deviate by 63.6, 77.5 twice by 0: 45 and 31.8 on average, half of them the same."""
     answers = answer_rows(**ONE, questions=FEW, repetitions=2)
     values = {"T_f1": (1, -1), "T_u1": (0.5, 0.5), "UC_f1": (1, None)}
     frame = tidy_of(answers, scored(answers, lambda row: values[row["question"]][row["repetition"] - 1]))
-    data = robustness.consistency(frame).data
-    assert data[["repeated", "spread", "same"]].values.tolist() == [[2, pytest.approx(90 / math.sqrt(2) / 2), 0.5]]
-    assert data[["low", "high"]].values.tolist() == [[0, pytest.approx(90 / math.sqrt(2))]]
+    again = ("asked again", "quality")
+    assert consistent(frame) == {
+        (*again, "mean change"): 45,
+        (*again, "band changes (%)"): 50,
+        (*again, "standard deviation"): pytest.approx(90 / math.sqrt(2) / 2),
+        (*again, "all the same (%)"): 50,
+    }
 
 
-def test_paraphrases_are_no_repetitions() -> None:
-    """Three wordings of a question, each answered once, say nothing about consistency."""
+def test_consistency_counts_every_pair_of_answers() -> None:
+    """Changes in other words, when asked again, and beyond that are those of all pairs, one by one."""
+    answers = answer_rows(systems=("b/two",), questions=FEW, experiments=("quality", "robustness"), repetitions=3)
+    frame = tidy_of(answers, score_rows(answers))
+    said = {(a.document, a.question, a.wording): [] for a in frame.itertuples()}
+    for a in frame.itertuples():
+        said[a.document, a.question, a.wording].append(a.m_all * 10)
+    cells = {cell[:2] for cell in said}
+    again = {cell: fmean(abs(a - b) for a, b in combinations(values, 2)) for cell, values in said.items()}
+    of = {"quality": WORDINGS[:1], "robustness": WORDINGS[1:]}
+    own = {kind: fmean(again[*cell, w] for cell in cells for w in some) for kind, some in of.items()}
+    pairs = [pair for cell in cells for w in WORDINGS[1:] for pair in product(said[*cell, "original"], said[*cell, w])]
+    found = consistent(frame)
+    change = found["other words", "robustness", "mean change"]
+    assert change == pytest.approx(fmean(abs(a - b) for a, b in pairs))
+    assert found["other words", "robustness", "mean drop"] == pytest.approx(fmean(a - b for a, b in pairs))
+    bands = [{band(one / 10, Bounds().overall) for one in pair} for pair in pairs]
+    assert found["other words", "robustness", "band changes (%)"] == pytest.approx(
+        100 * fmean(len(b) > 1 for b in bands)
+    )
+    assert {kind: found["asked again", kind, "mean change"] for kind in of} == pytest.approx(own)
+    assert found["other words", "robustness", "change beyond asking again"] == pytest.approx(
+        change - fmean(own.values())
+    )
+
+
+def test_consistency_by_question_has_an_interval_over_documents() -> None:
+    """A question about three documents has one, one about two has not."""
+    answers = answer_rows(systems=("b/two",), documents=("uber", "spotify", "x"), questions=FEW, repetitions=2)
+    answers = [row for row in answers if (row["question"], row["document"]) != ("T_u1", "x")]
+    data = consistency.by_question(consistency.cells(tidy_of(answers, score_rows(answers)))).data
+    assert data[["question", "documents"]].values.tolist() == [["T_f1", 3], ["T_u1", 2], ["UC_f1", 3]]
+    assert data["policies_low"].notna().tolist() == [True, False, True]
+
+
+def test_other_words_are_no_repetitions() -> None:
+    """Three wordings of a question, each answered once, say nothing about asking again, nor do two kinds of chat."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("robustness",))
-    assert not robustness.consistency(tidy_of(answers, scored(answers, lambda _: 1)))
+    assert consistency.cells(tidy_of(answers, scored(answers, lambda _: 1))).empty
+    twice = answers + [{**row, "conversation": "independent", "key": row["key"] + "i"} for row in answers]
+    assert consistency.cells(tidy_of(twice, scored(answers, lambda _: 1))).empty
 
 
 def test_published_scores_are_no_repetitions() -> None:
     """The same question published by two runs is not an answer that was given twice."""
     score = published("p/bard", "quality", "uber", "T_f1", m_all=7.3)
-    assert not robustness.consistency(tidy_of([score, {**score, "run": "another", "m_all": 1.0}]))
+    assert consistency.cells(tidy_of([score, {**score, "run": "another", "m_all": 1.0}])).empty
 
 
 def test_memory_is_what_showing_the_document_adds() -> None:

@@ -20,6 +20,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "silent": "scores",
     "robustness": "scores",
     "consistency": "scores",
+    "order": "scores",
     "closed_book": "scores",
     "regulation": "scores",
     "cost": "answers",

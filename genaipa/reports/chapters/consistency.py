@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,19 @@ import pandas as pd
 from genaipa.reports import aggregate, averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
-from genaipa.reports.figures import style
+from genaipa.reports.figures import ranges, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, BOUNDS, Scope
 from genaipa.reports.table import SCALE, Table, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
     from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
@@ -45,6 +49,9 @@ _CELL = [*_QUESTION, "document"]
 _OVER = ["over", "experiment"]
 _CONDITIONS = ["experiment", "initialization", "conversation", "wording"]
 """Answers that are alike in all of these were given to the very same question, asked in the same way."""
+_TWO_BY_TWO = ("change", "bands")
+"""What is summed over pairs."""
+_ROUNDING = 1e-9
 _HOW = (
     "In `other words`, an answer to the original is set beside an answer to a paraphrase of it; `asked again`, two "
     "answers to the same words. Where there are several, every pair counts alike, then every wording, every document "
@@ -56,10 +63,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
     CHANGE: {"marker": "o", "color": style.COLOURS[0]},
     DROP: {"marker": "D", "color": style.COLOURS[1], "markerfacecolor": "white"},
 }
-_ROW, _HEAD, _FOOT = 0.2, 0.24, 0.95
-"""Inches of a row, of a system's name, and of the axes with the legend."""
 
 
+@aggregate.kept
 def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
 
@@ -72,56 +78,82 @@ def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     points = (rows["m_all"] * SCALE).round(9)
     edges = np.round(np.array([bounds.overall.red, bounds.overall.green]) * SCALE, 9)
     rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
-    again, words = _again(rows), _words(rows)
+    again, words = _again(rows[rows["unit"] == "answer"]), _words(rows)
     twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
     # What is known of one of the two only says nothing about the other's scatter.
     own = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
     words = words.merge(own, on=_CELL, how="left")
     words["beyond"] = words["change"] - words.pop("own")
-    return pd.concat([words, again], ignore_index=True).sort_values([*_CELL], kind="stable", ignore_index=True)
+    # What is empty has lost its categories, and their order.
+    found = pd.concat([words, again], ignore_index=True).astype({name: rows[name].dtype for name in _CELL})
+    return found.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
 def _words(rows: pd.DataFrame) -> pd.DataFrame:
     """The cells of original questions beside their paraphrases."""
-    sides = [rows[rows["experiment"] == name] for name in ("quality", "robustness")]
-    by = [*_CELL, "conversation"]
-    original, found = _apart(sides[0], by), [pd.DataFrame(columns=[*by, "drop", "change", "bands"])]
-    for _, said in sides[1].groupby("wording", observed=True):
-        both = _apart(pd.concat([sides[0], said]), by) - original - _apart(said, by)
-        shares = both[["change", "bands"]].div(both["pairs"], axis=0)
-        first, second = (side.groupby(by, observed=True)["points"].mean() for side in (sides[0], said))
-        found.append(shares.assign(drop=first - second).dropna().reset_index())
-    each = pd.concat([one for one in found if len(one)] or found)
-    means: pd.DataFrame = each.groupby(_CELL, observed=True)[["drop", "change", "bands"]].mean().reset_index()
+    rows = rows[rows["experiment"].isin(("quality", "robustness"))]
+    place, first = _places(rows, [*_CELL, "conversation"])
+    original, said = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
+    shares = []
+    for wording in np.unique(said[~original]):
+        this = ~original & (said == wording)
+        sides = [_Sums.of(rows[some], place[some], len(first)) for some in (original, this)]
+        both = _Sums.of(rows[original | this], place[original | this], len(first))
+        pairs = sides[0].size * sides[1].size
+        with np.errstate(invalid="ignore", divide="ignore"):
+            drop = sides[0].points / sides[0].size - sides[1].points / sides[1].size
+            apart = {name: (getattr(both, name) - sum(getattr(s, name) for s in sides)) / pairs for name in _TWO_BY_TWO}
+        shares.append(first[_CELL].assign(drop=drop, **apart)[pairs > 0])
+    each = pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", *_TWO_BY_TWO])
+    means: pd.DataFrame = each.groupby(_CELL, observed=True).mean().round(9).reset_index()
     return means.assign(over=WORDS, experiment="robustness")
 
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:
     """The cells whose very question was asked more than once."""
-    by = [*_CELL, *_CONDITIONS]
-    sums = _apart(rows, by)
-    each = sums[["change", "bands"]].div(sums["pairs"], axis=0)[sums["pairs"] > 0]
-    found = rows.groupby(by, observed=True)["points"].agg(["std", "min", "max"]).reindex(each.index)
-    each = each.assign(spread=found["std"], same=(found["min"] == found["max"]) * 100.0)
-    means = each.groupby([*_CELL, "experiment"], observed=True).mean().reset_index()
+    place, first = _places(rows, [*_CELL, *_CONDITIONS])
+    sums = _Sums.of(rows, place, len(first))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pairs = sums.size * (sums.size - 1) / 2
+        apart = {name: getattr(sums, name) / pairs for name in _TWO_BY_TWO}
+        off = rows["points"].to_numpy() - (sums.points / sums.size)[place]
+        spread = np.sqrt(np.bincount(place, off**2, minlength=len(first)) / (sums.size - 1))
+    same = (sums.change < _ROUNDING) * 100.0
+    each = first[[*_CELL, "experiment"]].assign(**apart, spread=spread, same=same)[pairs > 0]
+    means = each.groupby([*_CELL, "experiment"], observed=True).mean().round(9).reset_index()
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
-def _apart(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Sums over the pairs of answers of each group: `pairs`, the `change` between the two, and band changes in percent.
+def _places(rows: pd.DataFrame, by: list[str]) -> tuple[Integers, pd.DataFrame]:
+    """The number of each row's group, and the first row of each group."""
+    place: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
+    return place, rows[~pd.Series(place).duplicated().to_numpy()]
 
-    In the time of a sort, for any number of answers.
+
+@dataclass(frozen=True)
+class _Sums:
+    """Of each group of answers: how many (`size`), their `points`, and sums over its pairs.
+
+    `change` is that between the two answers of a pair, `bands` 100 for each pair in two bands. It takes the time of a
+    sort, for any number of answers.
     """
-    rows = rows.sort_values("points", kind="stable")
-    keys = [rows[column] for column in by]
-    groups = rows.groupby(list(by), observed=True)["points"]
-    place, size = groups.cumcount(), groups.transform("size")
-    change = ((2 * place - size + 1) * rows["points"]).groupby(keys, observed=True).sum()
-    number = groups.size()
-    alike = (rows.groupby([*by, "band"], observed=True).size() ** 2).groupby(level=list(range(len(by)))).sum()
-    return pd.DataFrame(
-        {"pairs": number * (number - 1) / 2, "change": change, "bands": 50.0 * (number**2 - alike)}, dtype="float64"
-    ).round(9)
+
+    size: Integers
+    points: Floats
+    change: Floats
+    bands: Floats
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, place: Integers, number: int) -> _Sums:
+        points = rows["points"].to_numpy()
+        order = np.lexsort((points, place))
+        place, points = place[order], points[order]
+        size = np.bincount(place, minlength=number)
+        below = np.arange(len(place)) - (np.cumsum(size) - size)[place]
+        change: Any = np.bincount(place, (2 * below - size[place] + 1) * points, minlength=number)
+        alike = np.bincount(place * 3 + rows["band"].to_numpy()[order], minlength=number * 3).reshape(number, 3) ** 2
+        total: Any = np.bincount(place, points, minlength=number)
+        return cls(size, total, change, 50.0 * (size**2 - alike.sum(axis=1)))
 
 
 def consistency(found: pd.DataFrame) -> Table:
@@ -198,39 +230,27 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     systems = style.labels(style.ordered(data["system"]), 40)
     title = table.title
     note = (
-        f"Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
-        "M_all x 10. Right: how often the band changes. Thick lines: intervals for these documents; thin lines: for "
-        f"policies like these, where there are {LEAST_DOCUMENTS} documents or more. "
-        f"{style.bands_in_words(scope.bounds)}"
+        "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
+        f"M_all x 10. Right: how often the band changes. {ranges.READING} {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], 'an answer in other words or asked again')}{style.in_full(systems)} "
         f"{table.note}"
     )
     shown = Table("consistency", title, note, data, table.headings, table.formats)
-    most = data.drop_duplicates(["system", *_OVER]).groupby("system").size().max()
-    fits = max(int((style.HEIGHT - _FOOT) / (_ROW * most + _HEAD)), 1)
+    each = data[["system", *_OVER]].drop_duplicates()
+    fits = ranges.fits(each.groupby("system").size().max())
     return Figure("consistency", title, note, shown, lambda: _draw(data, systems), fits=fits)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
-    places, names, heads = {}, {}, {}
-    at = 0.0
-    for system, label in systems.items():
-        heads[at] = label
-        for over, experiment in data.loc[data["system"] == system, _OVER].drop_duplicates().itertuples(index=False):
-            at += 1
-            places[system, over, experiment] = at
-            names[at] = over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
-        at += 1.2
-    drawn = style.canvas(style.WIDTH, _ROW * at + _FOOT)
-    left, right = drawn.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    for axes, measures in ((left, (CHANGE, DROP)), (right, (BANDS,))):
-        for row in data[data["measure"].isin(measures)].to_dict("records"):
-            _draw_row(axes, row, places[row["system"], row["over"], row["experiment"]])
-        axes.tick_params(axis="y", length=0)
-    for place, label in heads.items():
-        left.annotate(f" {label}", (0, place), xycoords=("axes fraction", "data"), weight="bold", va="center")
-    left.set_yticks(list(names), list(names.values()))
-    left.set_ylim(at - 0.5, -0.7)
+    keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
+    rows = ranges.Rows.of(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
+    drawn, (left, right) = rows.canvas((3, 2))
+    for row in data.to_dict("records"):
+        place = rows.places[row["system"], (row["over"], row["experiment"])]
+        # The drop is above the change, so that both are seen.
+        place -= 0.16 if row["measure"] == DROP else 0.0
+        axes = right if row["measure"] == BANDS else left
+        ranges.draw(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
     left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
     left.set_xlabel("points of M_all \u00d7 10")
     right.set_xlim(left=0)
@@ -239,13 +259,8 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     return drawn
 
 
-def _draw_row(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
-    """A mean with both of its intervals; the drop above the change, that both are seen."""
-    look = _LOOKS.get(row["measure"], _LOOKS[CHANGE])
-    place -= 0.16 if row["measure"] == DROP else 0.0
-    for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
-        axes.plot([row[end] for end in ends], [place] * 2, color=look["color"], linewidth=width, zorder=2)
-    axes.plot([row["mean"]], [place], **look, markersize=4.5, linestyle="none", zorder=3)
+def _named(over: str, experiment: str) -> str:
+    return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:

@@ -1,0 +1,211 @@
+"""Order effects: one growing conversation against a fresh one for each question, and the place in the shuffled order.
+
+The paper (Appendix A, Algorithm 1) shuffles the questions of a conversation so that their order favours none of them;
+whether answers depend on what was asked before them it leaves open.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports import aggregate, averages
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.crossed import crossed
+from genaipa.reports.figures import ranges, style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.table import SCALE, Table, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.crossed import Crossed
+    from genaipa.reports.gather import Gathered
+
+KINDS = ("shared", "independent")
+THIRDS = ("first", "middle", "last")
+"""Columns of the thirds of an order."""
+_BY = ["system", "experiment"]
+_ABOUT = [*_BY, "document", "question"]
+_ASKED = [*_BY, "question", "initialization", "wording", "conversation"]
+"""Answers that differ in none of these differ by document, repetition and place."""
+_ENDS = ["low", "high", "policies_low", "policies_high"]
+_WIDTH = 90.0
+"""Of the scale of M_all times 10."""
+APART, SLOPE = "shared minus independent", "last question minus first"
+_BOTH: dict[str, Any] = {"marker": "o", "color": style.INK}
+_LOOKS: dict[str, dict[str, Any]] = {
+    "shared": {"marker": "o", "color": style.COLOURS[0]},
+    "independent": {"marker": "D", "color": style.COLOURS[1], "markerfacecolor": "white"},
+}
+_BESIDE = {"shared": -0.14, "independent": 0.14}
+
+
+def _scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """The answers about policies of which conversation and place are known, with their M_all times 10 as `points`."""
+    rows = averages.about_policies(aggregate.answers(frame))
+    rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
+    return rows.assign(points=(rows["m_all"] * SCALE).round(9))
+
+
+def conversations(frame: pd.DataFrame) -> Table:
+    """Questions asked in a shared conversation against the same ones asked each on its own."""
+    columns = [*_BY, *KINDS, "difference", *_ENDS, "n", "documents"]
+    by = [*_ABOUT, "initialization", "wording"]
+    means = _scored(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
+    sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
+    both = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
+    both["difference"] = (both[KINDS[0]] - both[KINDS[1]]).round(9)
+    data = averages.summed_up(both, _BY, _difference)
+    return table(
+        "conversations",
+        "Shared and independent conversations",
+        "M_all times 10 (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
+        "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
+        "about a document that the system was asked in both ways, in the same experiment and wording. `n` is the "
+        f"number of questions.{averages.how_few(data.get('n', pd.Series(dtype=int)))}",
+        data,
+        columns,
+    )
+
+
+def _difference(rows: pd.DataFrame) -> dict[str, object]:
+    sides = {kind: crossed(rows[kind], rows["question"], rows["document"]).mean for kind in KINDS}
+    found = crossed(rows["difference"], rows["question"], rows["document"], limits=(-_WIDTH, _WIDTH))
+    return {**sides, "difference": found.mean, **_columns(found)}
+
+
+def _columns(found: Crossed) -> dict[str, object]:
+    return {**{end: getattr(found, end) for end in _ENDS}, "n": found.questions, "documents": found.documents}
+
+
+def positions(frame: pd.DataFrame) -> Table:
+    """Whether answers get better or worse from the first question of a conversation to the last."""
+    columns = [*_BY, "conversation", *THIRDS, "slope", *_ENDS, "n", "documents"]
+    data = averages.summed_up(_placed(_scored(frame)), [*_BY, "conversation"], _by_place)
+    return table(
+        "positions",
+        "The place in the order",
+        "M_all times 10 (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
+        "conversation, and by how much it changes from the first question to the last (`slope`; below 0: later "
+        "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
+        "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
+        "each question is asked on its own (`independent`), its place can't matter: what is seen there is chance. `n` "
+        f"is the number of questions.{averages.how_few(data.get('n', pd.Series(dtype=int)))}",
+        data,
+        columns,
+    )
+
+
+def _placed(rows: pd.DataFrame) -> pd.DataFrame:
+    """The answers to questions that were asked at more than one place: `place` is 0 for the first and 1 for the last.
+
+    `off_place` and `off_points` are what an answer is apart from the mean of the others to the same question.
+    """
+    # An order is that of a document and a repetition of a run, whatever the wording.
+    last = rows.groupby(["run", "system", "document", "repetition"], observed=True)["position"].transform("max")
+    rows = rows[last > 1].assign(place=(rows["position"] - 1) / (last - 1))
+    same = rows.groupby(_ASKED, observed=True)
+    rows = rows.assign(
+        off_place=rows["place"] - same["place"].transform("mean"),
+        off_points=rows["points"] - same["points"].transform("mean"),
+    )
+    return rows[same["place"].transform("nunique") > 1]
+
+
+def _by_place(rows: pd.DataFrame) -> dict[str, object]:
+    def over(values: pd.Series) -> Crossed:
+        return crossed(values, rows["question"], rows["document"])
+
+    moved = over(rows["off_place"] ** 2).mean
+    slope = over(rows["off_place"] * rows["off_points"]).mean / moved
+    # What each answer adds to the slope: their average is the slope itself.
+    rest = rows["off_points"] - slope * rows["off_place"]
+    third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
+    means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
+    ends = _columns(over(slope + rows["off_place"] * rest / moved))
+    return {**dict(zip(THIRDS, means, strict=True)), "slope": slope, **ends}
+
+
+def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | None:
+    """What the kind of conversation and the place in it change: a row per system and experiment.
+
+    None where neither is known.
+    """
+    both = pd.concat(
+        [
+            scope.only(asked.data).assign(effect=APART).rename(columns={"difference": "mean"}),
+            scope.only(placed.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
+        ]
+    )
+    columns = [*_BY, "effect", "conversation", "mean", *_ENDS, "n", "documents"]
+    data = both.reindex(columns=columns).reset_index(drop=True)
+    if data.empty:
+        return None
+    order = [system for system in scope.systems if system in set(data["system"])]
+    systems = style.labels(dict.fromkeys((*order, *data["system"])), 40)
+    title = "Order effects"
+    note = (
+        f"In points of M_all x 10. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
+        f"above 0, later questions are answered better. {ranges.READING}"
+        f"{scope.without(data['system'], 'such a contrast')}{style.in_full(systems)} "
+        f"{' '.join(one.note for one in (asked, placed) if one)}"
+    )
+    shown = Table("order", title, note, data, placed.headings, {**placed.formats, "mean": "+.1f"})
+    fits = ranges.fits(data[_BY].drop_duplicates().groupby("system").size().max())
+    return Figure("order", title, note, shown, lambda: _draw(data, systems), fits=fits)
+
+
+def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+    keys = data[_BY].drop_duplicates().itertuples(index=False)
+    rows = ranges.Rows.of(systems, ((system, by, style.short(by, 18)) for system, by in keys))
+    effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
+    drawn, panels = rows.canvas([1] * len(effects))
+    for axes, effect in zip(panels, effects, strict=True):
+        axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
+        axes.set_xlabel(f"{effect} (points)", fontsize=style.SMALL)
+    for row in data.to_dict("records"):
+        look = _LOOKS.get(row["conversation"], _BOTH)
+        # Of the two kinds of conversation, one is above the other, so that both are seen.
+        place = rows.places[row["system"], row["experiment"]] + _BESIDE.get(row["conversation"], 0.0)
+        ranges.draw(panels[effects.index(row["effect"])], row, place, look)
+    if SLOPE in effects:
+        found = [kind for kind in KINDS if kind in set(data["conversation"])]
+        style.legend(drawn, [style.mark(f"{kind} conversation", **_LOOKS[kind]) for kind in found])
+    return drawn
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Whether answers depend on what was asked before them."""
+    asked, placed = conversations(gathered.frame), positions(gathered.frame)
+    absent = [
+        f"{what} not shown: {why}."
+        for table, what, why in (
+            (
+                asked,
+                "Shared against independent conversations are",
+                "no system's answers to the same questions are scored in both (genaipa run --conversation)",
+            ),
+            (
+                placed,
+                "Effects of the place in a conversation are",
+                "no question is scored at two places of an order (several documents, or --repetitions)",
+            ),
+        )
+        if not table
+    ]
+    return Chapter(
+        "order",
+        "Order effects",
+        "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, and "
+        "early or late in the shuffled order.",
+        present(asked, placed),
+        scope.pages([partial(order_figure, asked, placed)]),
+        absent,
+    )

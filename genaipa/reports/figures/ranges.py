@@ -1,0 +1,68 @@
+"""Rows of averages with both of their intervals, under the name of the system that they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from genaipa.reports.figures import style
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+ROW, HEAD, FOOT = 0.2, 0.24, 0.95
+"""Inches of a row, of a system's name, and of the axes with the legend."""
+READING = (
+    "Thick lines: intervals for these documents; thin lines: for policies like these, where there are enough documents."
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where each row is: (system, key) → its place down the axes, with what is written beside it."""
+
+    heads: Mapping[float, str]
+    places: Mapping[tuple[Hashable, Hashable], float]
+    names: Mapping[float, str]
+    end: float
+
+    @classmethod
+    def of(cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]]) -> Rows:
+        """Lay out rows (system, key, name) under `systems` (name → what is drawn for it)."""
+        heads, places, names, at = {}, {}, {}, 0.0
+        every = list(rows)
+        for system, label in systems.items():
+            heads[at] = label
+            for _, key, name in (row for row in every if row[0] == system):
+                at += 1.0
+                places[system, key] = at
+                names[at] = name
+            at += HEAD / ROW
+        return cls(heads, places, names, at)
+
+    def canvas(self, across: Sequence[float]) -> tuple[Canvas, list[Axes]]:
+        """A canvas with panels of these widths beside each other, the rows named."""
+        drawn = style.canvas(style.WIDTH, ROW * self.end + FOOT)
+        panels = list(drawn.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
+        for axes in panels:
+            axes.tick_params(axis="y", length=0)
+        for place, label in self.heads.items():
+            panels[0].annotate(f" {label}", (0, place), xycoords=("axes fraction", "data"), weight="bold", va="center")
+        panels[0].set_yticks(list(self.names), list(self.names.values()))
+        panels[0].set_ylim(self.end - 0.5, -0.7)
+        return drawn, panels
+
+
+def fits(rows: int) -> int:
+    """How many systems of so many rows fit a page."""
+    return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
+
+
+def draw(axes: Axes, row: Mapping[Any, Any], place: float, look: Mapping[str, Any], *, mean: str = "mean") -> None:
+    """Draw a mean with both of its intervals, where it has them."""
+    for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
+        axes.plot([row[end] for end in ends], [place] * 2, color=look["color"], linewidth=width, zorder=2)
+    axes.plot([row[mean]], [place], **look, markersize=4.5, linestyle="none", zorder=3)
