@@ -48,7 +48,8 @@ def answer_rows(
                     "wording": wording,
                     "repetition": repetition,
                     "conversation": "shared",
-                    "position": questions.index(question) + 1,
+                    # Each document's questions are asked in an order of their own.
+                    "position": (questions.index(question) + documents.index(document)) % len(questions) + 1,
                     "question": question,
                     "category": question.partition("_")[0],
                     "source": "user" if question.endswith("u1") else "faq",

@@ -51,8 +51,8 @@ HOSTILE = (
 MINUS = "\u2212"
 DRAWN = size(small=("quality",), full=tuple(tidy_table.ORDERED["experiment"]))
 """The experiments whose figures are drawn: the code is the same for all."""
-KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 5
-"""How many figures `everything` draws of a whole study."""
+KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 6
+"""How many figures `everything` draws of a whole study about one document; about several, the order's is one more."""
 
 
 def everything(frame):
@@ -233,6 +233,28 @@ def test_regulations_have_a_row_for_each_question() -> None:
     assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
 
 
+def test_consistency_and_order_draw_both_intervals() -> None:
+    """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
+    frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
+    table = consistency.consistency(consistency.cells(frame))
+    drawn = consistency.consistency_figure(table)
+    left, right = drawn.drawn().axes
+    # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
+    assert [len(axes.lines) for axes in (left, right)] == [2 * 2 * 3 + 1, 2 * 3]
+    assert [tick.get_text() for tick in left.get_yticklabels()] == ["other words"] * 2
+    frame["conversation"] = frame["conversation"].cat.add_categories("independent")
+    half = frame["system"] == "b/two"
+    both = pd.concat([frame, frame[half].assign(conversation="independent", run="another")], ignore_index=True)
+    both["conversation"] = both["conversation"].astype("category")
+    drawn = order.order_figure(order.conversations(both), order.positions(both))
+    assert drawn.table.data.groupby(["system", "effect"]).size().to_dict() == {
+        ("a/one", order.SLOPE): 2,
+        ("b/two", order.APART): 2,
+        ("b/two", order.SLOPE): 4,
+    }
+    assert len(drawn.drawn().axes) == 2
+
+
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
     """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
     table = robustness.drops(study(experiments=("quality", "robustness")))
@@ -379,7 +401,7 @@ def test_every_size_is_drawn(systems, documents, questions) -> None:
         questions=questions,
     )
     found = everything(frame)
-    assert len(found) == KINDS
+    assert len(found) == KINDS + (documents > 1)
     for one in found:
         assert len(figure.as_png(one, dpi=40)) > 1000
 
@@ -397,7 +419,7 @@ def test_hostile_names_are_drawn_as_text() -> None:
     """Mathematics, markup, control characters, other scripts and endless names harm no figure and no page."""
     frame = whole_study(systems=HOSTILE, documents=("$x$ " * 30, "<b>_u"), questions=("T_f1", "T_u1"))
     found = everything(frame)
-    assert len(found) == KINDS
+    assert len(found) == KINDS + 1
     for one in found[:: size(small=3, full=1)]:
         page = figure.as_bytes(one, "svg").decode()
         ET.fromstring(page)

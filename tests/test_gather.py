@@ -44,6 +44,20 @@ def test_each_answer_comes_with_what_is_known_of_it():
     assert set(frame["source"]) == {"faq"}
     assert frame["answer"].to_dict() == {record.question: record.digest for record in answers(folder)}
     assert (frame["seconds"] >= 0).all()
+    ((_, order),) = folder.manifest().orders.items()
+    assert frame["position"].to_dict() == {question: place for place, question in enumerate(order, 1)}
+    assert set(frame["conversation"]) == {folder.manifest().spec.conversation}
+
+
+def test_of_a_recording_neither_order_nor_conversation_is_known():
+    """Whoever recorded the replies asked in an order and in conversations of their own."""
+    folder = make_answers(*REPLIES)
+    manifest = folder.manifest()
+    manifest.systems["scripted/say.yaml"].words = "recording"
+    folder.write_manifest(manifest)
+    frame = gathered().frame
+    assert set(frame["position"]) == {0}
+    assert set(frame["conversation"]) == {""}
 
 
 def test_scores_are_joined_to_the_answers_they_are_for():
