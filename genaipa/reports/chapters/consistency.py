@@ -50,7 +50,7 @@ _OVER = ["over", "experiment"]
 _CONDITIONS = ["experiment", "initialization", "conversation", "wording"]
 """Answers that are alike in all of these were given to the very same question, asked in the same way."""
 _TWO_BY_TWO = ("change", "bands")
-"""What is summed over pairs."""
+"""Sums over pairs of answers."""
 _ROUNDING = 1e-9
 _HOW = (
     "In `other words`, an answer to the original is set beside an answer to a paraphrase of it; `asked again`, two "
@@ -157,7 +157,7 @@ class _Sums:
 
 
 def consistency(found: pd.DataFrame) -> Table:
-    """How far answers move, by system, of the cells (`cells`)."""
+    """Summary of `cells` by system: the distance between answers."""
     columns = ["system", *_OVER, "measure", "mean", "low", "high", "policies_low", "policies_high", "n", "documents"]
     rows = [
         {"system": system, "over": over, "experiment": experiment, "measure": measure, **_columns(one)}
@@ -189,7 +189,7 @@ def _columns(found: Crossed) -> dict[str, object]:
 
 
 def by_question(found: pd.DataFrame) -> Table:
-    """How far the answers to each question move, of the cells (`cells`)."""
+    """Summary of `cells` by system and question."""
     groups = found.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
     rows = [{**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_of_question(some)} for key, some in groups]
     columns = ["system", *_OVER, *_QUESTION[1:], "change", "policies_low", "policies_high"]
@@ -220,7 +220,7 @@ def _of_question(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """How far answers move beside the mean drop, and how often the band changes: a group of rows per system.
+    """Draw the distance between answers beside the mean drop, and band changes: a group of rows per system.
 
     None without an answer in other words or asked again.
     """
@@ -264,7 +264,7 @@ def _named(over: str, experiment: str) -> str:
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """How far answers move where they ought to stay."""
+    """Distance between answers that ought to be alike."""
     found = cells(gathered.frame, scope.bounds)
     summary = consistency(found)
     absent = [

@@ -86,7 +86,7 @@ def _columns(found: Crossed) -> dict[str, object]:
 
 
 def positions(frame: pd.DataFrame) -> Table:
-    """Whether answers get better or worse from the first question of a conversation to the last."""
+    """Trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", *THIRDS, "slope", *_ENDS, "n", "documents"]
     data = averages.summed_up(_placed(_scored(frame)), [*_BY, "conversation"], _by_place)
     return table(
@@ -134,7 +134,7 @@ def _by_place(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | None:
-    """What the kind of conversation and the place in it change: a row per system and experiment.
+    """Draw the effects of the kind of conversation and of the place in it: a row per system and experiment.
 
     None where neither is known.
     """
@@ -182,7 +182,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """Whether answers depend on what was asked before them."""
+    """Dependence of answers on the questions before them."""
     asked, placed = conversations(gathered.frame), positions(gathered.frame)
     absent = [
         f"{what} not shown: {why}."

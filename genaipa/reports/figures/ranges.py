@@ -22,7 +22,7 @@ READING = (
 
 @dataclass(frozen=True)
 class Rows:
-    """Where each row is: (system, key) → its place down the axes, with what is written beside it."""
+    """Layout of the rows: (system, key) → its place down the axes, with the name beside it."""
 
     heads: Mapping[float, str]
     places: Mapping[tuple[Hashable, Hashable], float]
@@ -57,7 +57,7 @@ class Rows:
 
 
 def fits(rows: int) -> int:
-    """How many systems of so many rows fit a page."""
+    """Number of systems of so many rows that fit a page."""
     return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
 
 
