@@ -109,10 +109,10 @@ _COLUMNS = {
     "regulation": "system document question relevance accuracy clarity completeness reference m_all answers",
     "robustness": "system questions n original paraphrased drop low high policies_low policies_high documents",
     "robustness-by-question": "system question original paraphrased drop n",
-    "consistency": "system over experiment measure mean low high policies_low policies_high n documents",
+    "consistency": "system over experiment measure n mean low high policies_low policies_high documents",
     "consistency-by-question": "system over experiment question category source change policies_low policies_high",
-    "conversations": "system experiment shared independent difference low high policies_low policies_high n documents",
-    "positions": "system experiment conversation first middle last slope low high policies_low policies_high n",
+    "conversations": "system experiment n shared independent difference low high policies_low policies_high documents",
+    "positions": "system experiment conversation n first middle last slope low high policies_low policies_high",
     "memory": "system question category source document_shown name_only difference n",
     "memory-summary": "system n mean low high policies_low policies_high documents",
     "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds cost "

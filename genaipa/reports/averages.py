@@ -123,10 +123,13 @@ def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None 
     )
 
 
-def mean_over_documents(rows: pd.DataFrame, column: str, groups: Sequence[str]) -> dict[str, object]:
+def mean_over_documents(
+    rows: pd.DataFrame, column: str, groups: Sequence[str], limits: tuple[float, float] | None = None
+) -> dict[str, object]:
     """`n` (documents), `mean`, `policies_low` and `policies_high` of a column, for one and the same question.
 
     The mean is that over groups of their means over documents; `rows` have at most one of each group and document.
+    `limits` are the ends of its scale, as for `mean_of`.
     """
     known = rows[rows[column].notna()]
     by_group = known.groupby(list(groups), observed=True)[column]
@@ -136,7 +139,7 @@ def mean_over_documents(rows: pd.DataFrame, column: str, groups: Sequence[str]) 
     weights = known["document"].nunique() / (by_group.transform("size") * by_group.ngroups)
     added = mean + (weights * (known[column] - means)).groupby(known["document"], observed=True).sum()
     # Documents are what could have been others: they are to this average what questions are to the other ones.
-    found = crossed(added, added.index.to_series(), added.index.to_series(), limits=_ENDS.get(column))
+    found = crossed(added, added.index.to_series(), added.index.to_series(), limits=limits or _ENDS.get(column))
     enough = found.questions >= LEAST_DOCUMENTS
     low, high = (found.low, found.high) if enough else (float("nan"), float("nan"))
     return {"n": found.questions, "mean": found.mean, "policies_low": low, "policies_high": high}

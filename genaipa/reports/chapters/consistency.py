@@ -11,7 +11,6 @@ import pandas as pd
 
 from genaipa.reports import aggregate, averages
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
 from genaipa.reports.figures import ranges, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, BOUNDS, Scope
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-    from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
     from genaipa.scoring.m_all import Bounds
 
@@ -158,13 +156,13 @@ class _Sums:
 
 def consistency(found: pd.DataFrame) -> Table:
     """Summary of `cells` by system: the distance between answers."""
-    columns = ["system", *_OVER, "measure", "mean", "low", "high", "policies_low", "policies_high", "n", "documents"]
+    columns = ["system", *_OVER, "measure", "n", "mean", *averages.BOTH]
     rows = [
-        {"system": system, "over": over, "experiment": experiment, "measure": measure, **_columns(one)}
+        {"system": system, "over": over, "experiment": experiment, "measure": measure}
+        | averages.mean_of(some, column, limits)
         for (system, over, experiment), some in found.groupby(["system", *_OVER], observed=True, sort=False)
         for measure, (column, limits) in _MEASURES.items()
         if some[column].notna().any()
-        for one in [crossed(some[column], some["question"], some["document"], limits=limits)]
     ]
     data = pd.DataFrame(rows, columns=columns)
     data["system"] = data["system"].astype(found["system"].dtype)
@@ -177,15 +175,10 @@ def consistency(found: pd.DataFrame) -> Table:
         "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
         f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
         "conversation, asking again shuffles the order anew. `n` is the number of questions (paper, sections 6.2 and "
-        f"7).{averages.how_few(data['n'])}",
+        f"7). {averages.INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
         data,
         columns,
     )
-
-
-def _columns(found: Crossed) -> dict[str, object]:
-    ends = {name: getattr(found, name) for name in ("mean", "low", "high", "policies_low", "policies_high")}
-    return {**ends, "n": found.questions, "documents": found.documents}
 
 
 def by_question(found: pd.DataFrame) -> Table:
@@ -198,12 +191,16 @@ def by_question(found: pd.DataFrame) -> Table:
         "consistency-by-question",
         "The same question in other words, and asked again, by question",
         "How far one answer to the question is from another about the same document: the mean change in points of "
-        f"M_all times 10, and how often the band changes, in percent, over n documents. {_HOW}. The intervals are for "
-        f"policies like these, and need {LEAST_DOCUMENTS} documents (paper, sections 6.2 and 7).",
+        f"M_all times 10, and how often the band changes, in percent. {_HOW} (paper, sections 6.2 and 7). "
+        f"{averages.LIKE_THESE}",
         pd.DataFrame(rows, columns=columns),
         columns,
-        headings={"bands": BANDS},
-        formats=dict.fromkeys(("change", "bands"), ".1f"),
+        headings={
+            "bands": BANDS,
+            "bands_policies_low": "for policies like these, from",
+            "bands_policies_high": "to",
+        },
+        formats=dict.fromkeys(("change", "bands", "bands_policies_low", "bands_policies_high"), ".1f"),
     )
 
 
@@ -211,11 +208,8 @@ def _of_question(rows: pd.DataFrame) -> dict[str, object]:
     said: dict[str, object] = {"documents": rows["document"].nunique()}
     for measure, before in ((CHANGE, ""), (BANDS, "bands_")):
         column, limits = _MEASURES[measure]
-        # Of one question it is the documents that vary.
-        one = crossed(rows[column], rows["document"], [column] * len(rows), limits=limits)
-        few = one.questions < LEAST_DOCUMENTS
-        ends = (np.nan, np.nan) if few else (one.low, one.high)
-        said |= {column: one.mean, f"{before}policies_low": ends[0], f"{before}policies_high": ends[1]}
+        one = averages.mean_over_documents(rows, column, ["over"], limits)
+        said |= {column: one["mean"], **{f"{before}{end}": one[end] for end in ("policies_low", "policies_high")}}
     return said
 
 

@@ -35,9 +35,6 @@ _BY = ["system", "experiment"]
 _ABOUT = [*_BY, "document", "question"]
 _ASKED = [*_BY, "question", "initialization", "wording", "conversation"]
 """Answers that differ in none of these differ by document, repetition and place."""
-_ENDS = ["low", "high", "policies_low", "policies_high"]
-_WIDTH = 90.0
-"""Of the scale of M_all times 10."""
 APART, SLOPE = "shared minus independent", "last question minus first"
 _BOTH: dict[str, Any] = {"marker": "o", "color": style.INK}
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -56,39 +53,36 @@ def _scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 def conversations(frame: pd.DataFrame) -> Table:
     """Questions asked in a shared conversation against the same ones asked each on its own."""
-    columns = [*_BY, *KINDS, "difference", *_ENDS, "n", "documents"]
+    columns = [*_BY, "n", *KINDS, "difference", *averages.BOTH]
     by = [*_ABOUT, "initialization", "wording"]
     means = _scored(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
     both = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
     both["difference"] = (both[KINDS[0]] - both[KINDS[1]]).round(9)
-    data = averages.summed_up(both, _BY, _difference)
+    data = averages.summed_up(both, _BY, _difference).reindex(columns=columns)
     return table(
         "conversations",
         "Shared and independent conversations",
         "M_all times 10 (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording. `n` is the "
-        f"number of questions.{averages.how_few(data.get('n', pd.Series(dtype=int)))}",
+        f"number of questions. {averages.INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
         data,
         columns,
+        formats=dict.fromkeys(KINDS, ".1f"),
     )
 
 
 def _difference(rows: pd.DataFrame) -> dict[str, object]:
-    sides = {kind: crossed(rows[kind], rows["question"], rows["document"]).mean for kind in KINDS}
-    found = crossed(rows["difference"], rows["question"], rows["document"], limits=(-_WIDTH, _WIDTH))
-    return {**sides, "difference": found.mean, **_columns(found)}
-
-
-def _columns(found: Crossed) -> dict[str, object]:
-    return {**{end: getattr(found, end) for end in _ENDS}, "n": found.questions, "documents": found.documents}
+    found = averages.mean_of(rows, "difference")
+    sides = {kind: averages.mean_of(rows, kind)["mean"] for kind in KINDS}
+    return {**found, **sides, "difference": found["mean"]}
 
 
 def positions(frame: pd.DataFrame) -> Table:
     """Trend of the scores from the first question of a conversation to the last."""
-    columns = [*_BY, "conversation", *THIRDS, "slope", *_ENDS, "n", "documents"]
-    data = averages.summed_up(_placed(_scored(frame)), [*_BY, "conversation"], _by_place)
+    columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
+    data = averages.summed_up(_placed(_scored(frame)), [*_BY, "conversation"], _by_place).reindex(columns=columns)
     return table(
         "positions",
         "The place in the order",
@@ -97,9 +91,11 @@ def positions(frame: pd.DataFrame) -> Table:
         "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
         "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
         "each question is asked on its own (`independent`), its place can't matter: what is seen there is chance. `n` "
-        f"is the number of questions.{averages.how_few(data.get('n', pd.Series(dtype=int)))}",
+        f"is the number of questions. {averages.INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
         data,
         columns,
+        headings={"slope": SLOPE},
+        formats={**dict.fromkeys(THIRDS, ".1f"), "slope": "+.1f"},
     )
 
 
@@ -129,8 +125,8 @@ def _by_place(rows: pd.DataFrame) -> dict[str, object]:
     rest = rows["off_points"] - slope * rows["off_place"]
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
     means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
-    ends = _columns(over(slope + rows["off_place"] * rest / moved))
-    return {**dict(zip(THIRDS, means, strict=True)), "slope": slope, **ends}
+    ends = averages.as_columns(over(slope + rows["off_place"] * rest / moved))
+    return {**dict(zip(THIRDS, means, strict=True)), **ends, "slope": slope}
 
 
 def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | None:
@@ -144,7 +140,7 @@ def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | 
             scope.only(placed.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
         ]
     )
-    columns = [*_BY, "effect", "conversation", "mean", *_ENDS, "n", "documents"]
+    columns = [*_BY, "effect", "conversation", "n", "mean", *averages.BOTH]
     data = both.reindex(columns=columns).reset_index(drop=True)
     if data.empty:
         return None
