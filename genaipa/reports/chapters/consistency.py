@@ -54,7 +54,7 @@ _HOW = (
     "In `other words`, an answer to the original is set beside an answer to a paraphrase of it; `asked again`, two "
     "answers to the same words. Where there are several, every pair counts alike, then every wording, every document "
     "and every question. With one answer to each wording, what changes in other words holds the answers' own scatter "
-    "as well: that of asking again, which takes repetitions (--repetitions) to be known. A score that a study "
+    "as well: that of asking again, which takes repetitions to be known. A score that a study "
     "published as a mean over wordings or analysts moves less than the answers behind it"
 )
 _LOOKS: dict[str, dict[str, Any]] = {

@@ -191,7 +191,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
             (
                 placed,
                 "Effects of the place in a conversation are",
-                "no question is scored at two places of an order (several documents, or --repetitions)",
+                "no question is scored at two places of an order (it takes several documents, or repetitions)",
             ),
         )
         if not table
