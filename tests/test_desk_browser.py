@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 SECTIONS = 40
 SAID = "This is what we\u2019ll say about matter {n}. " * 15
 LONG = "# ACME Privacy Policy\n\n" + "".join(
-    f"## {n}. Matter {n}\n\n{SAID.format(n=n)}\n\n" for n in range(1, SECTIONS + 1)
+    f"## {n}. Matter {n}\n\n{SAID.format(n=n)}{'Backups are destroyed. ' if n == 33 else ''}\n\n"
+    for n in range(1, SECTIONS + 1)
 )
 NOTE = '"first"; 10 % é, <b>1</b>\n-the second line'
 OTHERS = ("33221", "11111", "12121", "22222", "11333")
@@ -36,7 +37,8 @@ SETTLED = ("22222", "13131", "11223", "33111", "21212")
 _IN_SIGHT = """(found) => {
   const box = (node) => node.getBoundingClientRect();
   const pad = [...document.querySelectorAll("*")].map((n) => n.shadowRoot?.querySelector(".pad")).find(Boolean);
-  const here = found === "search" ? [...(CSS.highlights.get("genaipa-here") ?? [])][0] : pad.querySelector(found);
+  const lit = CSS.highlights.get({ search: "genaipa-here", near: "genaipa-near" }[found]);
+  const here = lit ? [...lit][0] : pad.querySelector(found);
   const window = box(pad.querySelector(".document"));
   return Boolean(here) && box(here).top >= window.top && box(here).top < window.bottom - 10;
 }"""
@@ -226,7 +228,7 @@ def test_mouse_alone() -> None:
 def test_finding_ones_way_in_the_document() -> None:
     """It is scrolled to what the annotated answer rests on; search, evidence and highlights lead elsewhere."""
     annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
-    make_answers("Section 30 says so, and not Section 3.", text=LONG, annotations=annotation)
+    make_answers("Section 30 says so, and not Section 3. A backup is destroyed.", text=LONG, annotations=annotation)
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
         page = anna.page
@@ -262,6 +264,11 @@ def test_finding_ones_way_in_the_document() -> None:
         # The button that was clicked does not take the Enter that belongs to the page.
         page.keyboard.press("Enter")
         assert anna.wait("screen.message").message == "relevance has no value yet."
+        for keys, sentence in (("j", "# ACME Privacy Policy"), ("..j", "Backups are destroyed.")):
+            anna.keys(keys)
+            assert page.locator(".found").text_content() == "nearest words 1 of 1"
+            assert page.evaluate("String([...CSS.highlights.get('genaipa-near')][0])") == sentence
+            comes_in_sight("near")
         page.locator(".document").focus()
         page.keyboard.press("End")
         page.wait_for_function(_AT_THE_END)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
-_SHARED = {"pad": ("values",), "rows": ("table",), "verdict": ("values", "table")}
+_SHARED = {"pad": ("values", "nearest"), "rows": ("table",), "verdict": ("values", "table")}
 
 
 @cache

@@ -15,13 +15,13 @@ function make(tag, attributes = {}, ...children) {
 
 const BY_PLACE = {
   ...Object.fromEntries([..."123456789"].map((digit) => [`Digit${digit}`, digit])),
-  KeyB: "b", KeyH: "h", KeyN: "n", KeyS: "s", KeyU: "u", Slash: "/",
+  KeyB: "b", KeyH: "h", KeyJ: "j", KeyK: "k", KeyN: "n", KeyS: "s", KeyU: "u", Slash: "/", Period: ".", Comma: ",",
 };
 
 // The key that is meant: "b" with Caps Lock too, and by its place on keyboards whose letters or digits are others.
 function pressed(event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const other = !/^[a-z0-9/]$/.test(key) && event.key.length === 1 && !event.shiftKey;
+  const other = !/^[a-z0-9/.,]$/.test(key) && event.key.length === 1 && !event.shiftKey;
   return (other && BY_PLACE[event.code]) || key;
 }
 

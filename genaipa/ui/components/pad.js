@@ -35,6 +35,46 @@ function forgiving(word) {
     .replace(/[-\u2010-\u2014]/g, "[-\u2010-\u2014]");
 }
 
+// The characters of a pane as one text, and the range in it of so many of them from a place, across highlights.
+function characters(pane) {
+  const nodes = [];
+  let whole = "";
+  const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    nodes.push([whole.length, walker.currentNode]);
+    whole += walker.currentNode.data;
+  }
+  const place = (offset) => {
+    let low = 0;
+    let high = nodes.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (nodes[middle][0] <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return [nodes[low][1], Math.min(offset - nodes[low][0], nodes[low][1].length)];
+  };
+  const range = (at, length) => {
+    const found = new Range();
+    found.setStart(...place(at));
+    const [node, offset] = place(at + length - 1);
+    found.setEnd(node, Math.min(offset + 1, node.length));
+    return found;
+  };
+  return { whole, range };
+}
+
+// Light up these ranges, and no others, by the style of that name.
+function light(name, ranges) {
+  if (ranges.length) globalThis.CSS?.highlights?.set(name, new Highlight(...ranges));
+  else globalThis.CSS?.highlights?.delete(name);
+}
+
+// Scroll a pane so that a range is in its upper third.
+function reveal(pane, range) {
+  pane.scrollTop += range.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+}
+
 class Pad extends Values {
   constructor(root) {
     super(root);
@@ -93,6 +133,7 @@ class Pad extends Values {
       },
     });
     fill(this.root, this.screen, overlay);
+    new ResizeObserver(() => this.drawBars()).observe(this.document);
   }
 
   show(component) {
@@ -183,7 +224,10 @@ class Pad extends Values {
     if (!before || JSON.stringify(before.document) !== JSON.stringify(data.document)) {
       this.title.textContent = data.document.name;
       fill(this.document, ...texts(data.document.pieces));
+      this.readable = null;
+      this.drawBars();
     }
+    this.look(-1);
     fill(
       this.legend,
       make("mark", { class: "annotated" }, "annotated"),
@@ -229,6 +273,7 @@ class Pad extends Values {
       button("Note", "n", () => this.note.focus()),
       button("Search", "/", () => this.search.focus()),
       button("Next highlight", "h", () => this.nextHighlight()),
+      button("Nearest", "j", () => this.nextNearest(1)),
       // It keeps its place where there is nothing to fill in: no button may move from answer to answer.
       make(
         "label",
@@ -364,6 +409,10 @@ class Pad extends Values {
       ArrowRight: () => this.focusMetric(this.current + 1),
       "/": () => this.search.focus(),
       h: () => this.nextHighlight(),
+      ".": () => this.look(this.sentence + 1),
+      ",": () => this.look(this.sentence - 1),
+      j: () => this.nextNearest(1),
+      k: () => this.nextNearest(-1),
     };
   }
 
@@ -417,7 +466,69 @@ class Pad extends Values {
 
   follow(event) {
     const mark = event.target.closest("mark[data-marks]");
-    if (mark) this.jump(mark.dataset.marks.split(" ")[0]);
+    if (mark) {
+      this.jump(mark.dataset.marks.split(" ")[0]);
+      return;
+    }
+    const at = this.said.findIndex(({ range }) =>
+      [...range.getClientRects()].some(
+        ({ left, right, top, bottom }) =>
+          event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom,
+      ),
+    );
+    if (at >= 0 && String(getSelection()) === "") {
+      this.look(at);
+      this.nextNearest(1);
+    }
+  }
+
+  // --- nearest words ---
+
+  // Be at the n-th sentence of the answer; before the first one is at the question.
+  look(n) {
+    if (n < 0) {
+      const reply = characters(this.reply);
+      this.said = sentences(reply.whole).map((one) => ({
+        text: reply.whole.slice(one.at, one.at + one.length),
+        range: reply.range(one.at, one.length),
+      }));
+    }
+    this.sentence = Math.min(Math.max(n, -1), this.said.length - 1);
+    this.near = null;
+    const here = this.said[this.sentence];
+    light("genaipa-sentence", here ? [here.range] : []);
+    light("genaipa-near", []);
+    if (here) reveal(this.reply, here.range);
+    this.found.textContent = "";
+  }
+
+  // Show the next of the document's sentences that are nearest to the one of the answer, or to the question.
+  nextNearest(step) {
+    if (!this.readable) {
+      const whole = characters(this.document);
+      this.readable = sentences(whole.whole).map((one) => ({ ...one, range: whole.range(one.at, one.length) }));
+    }
+    if (!this.near) {
+      this.near = nearest(this.said[this.sentence]?.text ?? this.data.question, this.readable);
+      this.nearAt = step > 0 ? -1 : 0;
+    }
+    const { length } = this.near;
+    this.nearAt = (this.nearAt + step + length) % (length || 1);
+    const here = this.near[this.nearAt];
+    this.found.textContent = here ? `nearest words ${this.nearAt + 1} of ${length}` : "no words near";
+    light("genaipa-near", here ? [here.range] : []);
+    if (here) reveal(this.document, here.range);
+  }
+
+  // Beside the lines that the annotated answer rests on, a thin bar.
+  drawBars() {
+    for (const bar of this.document.querySelectorAll(".along")) bar.remove();
+    const { top } = this.document.getBoundingClientRect();
+    const from = this.document.scrollTop - top;
+    for (const passage of this.document.querySelectorAll("mark.annotated")) {
+      const box = passage.getBoundingClientRect();
+      this.document.append(make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` }));
+    }
   }
 
   nextHighlight() {
@@ -431,50 +542,23 @@ class Pad extends Values {
 
   find(onward, backward = false) {
     const wanted = this.search.value.trim();
-    const highlights = globalThis.CSS?.highlights;
-    if (!wanted) {
-      this.hits = [];
-      highlights?.delete("genaipa-found");
-      highlights?.delete("genaipa-here");
-      this.found.textContent = "";
-      return;
-    }
-    if (!onward || !this.hits?.length) {
-      this.hits = this.ranges(wanted);
-      this.hit = this.hits.length ? 0 : -1;
+    if (!wanted || !onward || !this.hits?.length) {
+      this.hits = wanted ? this.ranges(wanted) : [];
+      this.hit = 0;
     } else {
       this.hit = (this.hit + (backward ? -1 : 1) + this.hits.length) % this.hits.length;
     }
-    this.found.textContent = this.hits.length ? `${this.hit + 1} of ${this.hits.length}` : "not found";
-    highlights?.set("genaipa-found", new Highlight(...this.hits));
-    highlights?.delete("genaipa-here");
-    if (this.hit < 0) return;
     const here = this.hits[this.hit];
-    highlights?.set("genaipa-here", new Highlight(here));
-    const box = here.getBoundingClientRect();
-    this.document.scrollTop += box.top - this.document.getBoundingClientRect().top - this.document.clientHeight / 3;
+    if (wanted || !this.near) this.found.textContent = here ? `${this.hit + 1} of ${this.hits.length}` : wanted && "not found";
+    light("genaipa-found", this.hits);
+    light("genaipa-here", here ? [here] : []);
+    if (here) reveal(this.document, here);
   }
 
   // The places in the document, across the borders of highlights, that have the words in a row, however they are
   // spaced and whatever quotes and hyphens they have; where there are none, the words in paragraphs that have them all.
   ranges(wanted) {
-    const nodes = [];
-    let whole = "";
-    const walker = document.createTreeWalker(this.document, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-      nodes.push([whole.length, walker.currentNode]);
-      whole += walker.currentNode.data;
-    }
-    const place = (offset) => {
-      let low = 0;
-      let high = nodes.length - 1;
-      while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (nodes[middle][0] <= offset) low = middle;
-        else high = middle - 1;
-      }
-      return [nodes[low][1], Math.min(offset - nodes[low][0], nodes[low][1].length)];
-    };
+    const { whole, range } = characters(this.document);
     const words = wanted.split(/\s+/).map(forgiving);
     const matches = (pattern, text, from = 0) =>
       [...text.matchAll(new RegExp(pattern, "giu"))].map((match) => [from + match.index, match[0].length]);
@@ -485,13 +569,7 @@ class Pad extends Values {
         return each.every((places) => places.length) ? each.flat().sort((one, other) => one[0] - other[0]) : [];
       });
     }
-    return found.slice(0, 1000).map(([at, length]) => {
-      const range = new Range();
-      range.setStart(...place(at));
-      const [node, offset] = place(at + length - 1);
-      range.setEnd(node, Math.min(offset + 1, node.length));
-      return range;
-    });
+    return found.slice(0, 1000).map(([at, length]) => range(at, length));
   }
 }
 
