@@ -16,7 +16,27 @@ from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from genaipa.reports.comparison import Comparison
+    from genaipa.reports.table import Table
+
+_COLUMNS = {
+    "measure": "measure",
+    "questions": "questions",
+    "n": "n",
+    "A": "mean_a",
+    "B": "mean_b",
+    "A \u2212 B": "difference",
+    "for these documents": "interval",
+    "p": "p_holm",
+    "for policies like these": "policies_interval",
+    "p, policies": "policies_p_holm",
+    "meaning": "meaning",
+}
+"""Heading on the terminal → column under it; files have all columns."""
+_UNDER = (4, 3, 2, 6, 7, 8, 9)
+"""Those that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
 
 def compare(
@@ -92,20 +112,30 @@ def _form(output: Path, *, force: bool) -> str:
 
 
 def _show(found: Comparison, *, everything: bool) -> None:
-    """Print the finding, then the rows it rests on: those that could be tested, or all."""
-    from genaipa.reports import render
-
+    """Print the finding, then the rows it rests on by family: those that could be tested, or all."""
     table, tested = found.table, found.table.data["test"] != "none"
     if not everything and tested.any():
         table = replace(table, data=table.data[tested])
     for sentence in (f"{table.title}: differences are A \u2212 B.", *found.finding):
         show(sentence)
-    headings, rows = render.headings(table), render.rows(table)
-    print_table(headings, rows, right=render.numeric(table), flexible=len(headings) - 1)
+    last = len(_COLUMNS) - 1
+    print_table(list(_COLUMNS), _rows(table), right=range(2, last), flexible=last, under=_UNDER)
     if len(table.data) < len(found.table.data):
         left = number(len(found.table.data) - len(table.data), "row")
         show(f"{left} on too few questions to test: --all shows them too.")
     show(found.method)
+
+
+def _rows(table: Table) -> Iterator[list[str] | str]:
+    """The rows of each family under its name; p is the adjusted one."""
+    for family, data in table.data.groupby("family", sort=False):
+        yield f"{str(family)[0].upper()}{str(family)[1:]}"
+        for row in data.to_dict("records"):
+            written = {str(name): table.written(str(name), value) for name, value in row.items()}
+            for target in ("", "policies_"):
+                low, high = written[f"{target}low"], written[f"{target}high"]
+                written[f"{target}interval"] = f"{low} to {high}" if low else ""
+            yield [written[name] for name in _COLUMNS.values()]
 
 
 def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:

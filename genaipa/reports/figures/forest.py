@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.significance import OVERALL, SIGNIFICANT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +21,17 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 _LOOKS: dict[str, dict[str, Any]] = {
-    "holds after Holm's correction": {"marker": "o", "color": style.COLOURS[0], "markerfacecolor": style.COLOURS[0]},
+    "holds for policies like these": {"marker": "o", "color": style.COLOURS[0], "markerfacecolor": style.COLOURS[0]},
+    "holds for these documents": {"marker": "s", "color": style.COLOURS[1], "markerfacecolor": "white"},
     "may be chance": {"marker": "o", "color": style.INK, "markerfacecolor": "white"},
     "too few questions to test": {"marker": "d", "color": style.FAINT, "markerfacecolor": "white"},
 }
 """Meaning of a mark → its style; told by shape and filling as well as by colour."""
+_INTERVALS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "for these documents": ("low", "high", {"linewidth": 2.6, "solid_capstyle": "butt"}),
+    "for policies like these": ("policies_low", "policies_high", {"linewidth": 0.8, "marker": "|", "markersize": 5.0}),
+}
+"""Target of an interval → its columns, and its line: thick, or thin with caps."""
 _ROW = 0.17
 
 
@@ -34,8 +42,11 @@ def forest(table: Table, first: str, second: str) -> Figure | None:
     names = style.labels((first, second), 30)
     title = f"{names[first]} against {names[second]}"
     note = (
-        f"Differences, {first} minus {second}, for groups of questions, with their intervals; n is the number of "
-        f"questions. Filled: it holds after Holm's correction; a thin diamond: too few questions to test. {table.note}"
+        f"Differences, {first} minus {second}, for groups of questions, with both intervals; n is the number of "
+        "questions. Thick: for these documents; thin, with caps: for policies like these. A filled circle holds for "
+        "policies like these, an open square for these documents, after Holm's correction within the family; a thin "
+        "diamond: too few questions to test. An arrowhead is where an interval goes on beyond the panel. "
+        f"{table.note}"
     )
     drawn = replace(table, name="differences", note=note)
     return Figure("differences", title, note, drawn, lambda: _draw(table.data, names[first], names[second]))
@@ -49,8 +60,7 @@ def _draw(data: pd.DataFrame, first: str, second: str) -> Canvas:
     for axes, measure in zip(panels.flat, measures, strict=False):
         rows = data[data["measure"] == measure]
         # The metrics have one scale.
-        alike = rows if measure == OVERALL else data[data["measure"] != OVERALL]
-        reach = 1.08 * max(alike[["difference", "low", "high"]].abs().max().max(), 0.1)
+        reach = _reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
         axes.set_xlim(-reach, reach)
         _draw_panel(axes, rows, groups)
         axes.set_title(measure)
@@ -60,23 +70,41 @@ def _draw(data: pd.DataFrame, first: str, second: str) -> Canvas:
         axes.set_xlabel(
             f"\u2190 {style.short(second, 12)} higher | {style.short(first, 12)} higher \u2192", fontsize=style.TINY
         )
-    style.legend(drawn, [style.mark(said, linestyle="-", **look) for said, look in _LOOKS.items()])
+    lines = [style.mark(target, linestyle="-", color=style.INK, **look) for target, (*_, look) in _INTERVALS.items()]
+    style.legend(drawn, [*(style.mark(said, **look) for said, look in _LOOKS.items()), *lines])
     return drawn
 
 
+def _reach(rows: pd.DataFrame) -> float:
+    """The end of a panel's axis: all of the tested rows is to be seen, and the differences of the others."""
+    tested = rows[rows["test"] != "none"]
+    shown = rows if tested.empty else tested
+    furthest = shown[["low", "high", "policies_low", "policies_high"]].abs().max().max()
+    return float(1.08 * np.nanmax([furthest, rows["difference"].abs().max(), 0.1]))
+
+
 def _draw_panel(axes: Axes, rows: pd.DataFrame, groups: Sequence[str]) -> None:
-    """One measure: a mark with its interval for each group, and n at the edge."""
+    """One measure: a mark with its intervals for each group, and n at the edge."""
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     for row in rows.to_dict("records"):
         place, look = groups.index(row["questions"]), _LOOKS[_said(row)]
-        axes.plot([row["low"], row["high"]], [place, place], color=look["color"], solid_capstyle="butt")
+        for low, high, line in _INTERVALS.values():
+            axes.plot([row[low], row[high]], [place, place], color=look["color"], **line)
+            edge = axes.get_xlim()[1]
+            for end, sign in ((row[low], "<"), (row[high], ">")):
+                if abs(end) > edge:
+                    axes.plot(np.copysign(0.98 * edge, end), place, sign, color=look["color"], markersize=4)
         axes.plot(row["difference"], place, linestyle="none", markersize=4.5, **look)
-        axes.annotate(f"n={row['n']}", (1, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
+        axes.annotate(
+            f"n={row['n']}", (1.02, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center"
+        )
     axes.tick_params(axis="y", length=0)
 
 
 def _said(row: dict[Any, Any]) -> str:
-    holds, chance, untested = _LOOKS
+    general, here, chance, untested = _LOOKS
     if row["test"] == "none":
         return untested
-    return holds if row["p_holm"] < SIGNIFICANT else chance
+    if row["policies_p_holm"] < SIGNIFICANT:
+        return general
+    return here if row["p_holm"] < SIGNIFICANT else chance

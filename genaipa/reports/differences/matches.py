@@ -1,0 +1,117 @@
+"""Pairs of two systems' scores.
+
+A pair is a cell that both have: a question about a document in an experiment, or, where one of them is known by means
+over documents only, a question in an experiment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+
+from genaipa.reports import aggregate
+from genaipa.reports.differences.significance import OVERALL
+from genaipa.reports.tidy import metrics_of, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CELL = ["experiment", "document", "question"]
+_QUESTION = ["experiment", "question"]
+
+
+class Match(NamedTuple):
+    """One measure of both sides, averaged by question (the index).
+
+    `pairs` has the columns `ours`, `theirs` and `pairs` (how many cells they average), `ours` and `theirs` are all
+    that each side has, paired or not. `apart` has a row for each pair: `question`, `document` (empty where the pair is
+    a question), the difference `apart`, and its `weight`, by which an experiment with many documents counts like one
+    with few. `by_question` are the experiments whose pairs are questions.
+    """
+
+    pairs: pd.DataFrame
+    apart: pd.DataFrame
+    ours: pd.Series[float]
+    theirs: pd.Series[float]
+    experiments: list[str]
+    by_question: list[str]
+
+    def within(self, questions: set[str]) -> Match:
+        """The compared values of a group of questions: its pairs, or all of each side if the two have none."""
+        pairs = self.pairs[self.pairs.index.isin(questions)]
+        ours, theirs = (pairs["ours"], pairs["theirs"]) if len(self.pairs) else (self.ours, self.theirs)
+        return self._replace(
+            pairs=pairs,
+            apart=self.apart[self.apart["question"].isin(questions)],
+            ours=ours[ours.index.isin(questions)],
+            theirs=theirs[theirs.index.isin(questions)],
+        )
+
+
+class _Averages(NamedTuple):
+    """One side's cells with a document of their own, and its averages of questions over documents."""
+
+    cells: pd.DataFrame
+    questions: pd.DataFrame
+
+
+def matches(first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Match]:
+    """Measure → its match, of two tidy tables: M_all from 10 to 100, and the metrics of both from -1 to 1."""
+    averages = _averages(first), _averages(second)
+    measures = [name for name in (OVERALL, *names_of(first)) if name == OVERALL or name in metrics_of(second)]
+    return {measure: _match(*averages, measure) for measure in measures}
+
+
+def groups(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
+    """Group of questions → their ids: all, by source, by category."""
+    about = pd.concat([frame[["question", "category", "source"]].astype("str") for frame in (first, second)])
+    found = {"all": set(about["question"])}
+    for column in ("source", "category"):
+        known = set(about[column])
+        for name in (*first[column].cat.categories, *second[column].cat.categories):
+            if name and name in known:
+                found[name] = set(about.loc[about[column] == name, "question"])
+    return found
+
+
+def _averages(frame: pd.DataFrame) -> _Averages:
+    found = aggregate.cells(frame)
+    return _Averages(
+        _measures(found[found["document"] != ""], _CELL), _measures(aggregate.per_question(found), _QUESTION)
+    )
+
+
+def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The measures as a frame, one row for each of the keys."""
+    plain = found.assign(**{OVERALL: found["m_all"] * 10}).astype(dict.fromkeys(keys, "str"))
+    return plain.groupby(keys)[[OVERALL, *metrics_of(found)]].mean().reset_index()
+
+
+def _match(first: _Averages, second: _Averages, measure: str) -> Match:
+    """The pairs of one measure: cells where an experiment has any in common, else questions."""
+    of_cells = _joined(first.cells, second.cells, measure, _CELL)
+    means = _joined(first.questions, second.questions, measure, _QUESTION)
+    means = means[~means["experiment"].isin(of_cells["experiment"])]
+    both = pd.concat([of_cells, means.assign(document="")], ignore_index=True)
+    both["apart"] = both["ours"] - both["theirs"]
+    both["weight"] = 1 / both.groupby(_QUESTION)["apart"].transform("size")
+    in_experiments = both.groupby(_QUESTION).agg(
+        ours=("ours", "mean"), theirs=("theirs", "mean"), pairs=("ours", "size")
+    )
+    pairs = in_experiments.groupby("question").agg(
+        ours=("ours", "mean"), theirs=("theirs", "mean"), pairs=("pairs", "sum")
+    )
+    alone = [side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (first, second)]
+    apart = both[["question", "document", "apart", "weight"]]
+    experiments = (sorted(set(each["experiment"])) for each in (both, means))
+    return Match(pairs, apart, alone[0], alone[1], *experiments)
+
+
+def _joined(first: pd.DataFrame, second: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
+    """The rows in which both have the measure, as `ours` and `theirs`."""
+    named = [
+        one[[*keys, measure]].dropna().rename(columns={measure: name})
+        for one, name in ((first, "ours"), (second, "theirs"))
+    ]
+    return named[0].merge(named[1], on=keys)

@@ -1,0 +1,99 @@
+"""The differences between two systems as rows: how far apart they are, for whom, and whether that may be chance."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.bootstrap import interval_of_difference
+from genaipa.reports.crossed import crossed
+from genaipa.reports.differences import words
+from genaipa.reports.differences.significance import OVERALL, holm, paired, unpaired
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.reports.differences.matches import Match
+
+HEADINGS = {
+    "measure": "measure",
+    "questions": "questions",
+    "family": "family",
+    "n": "n",
+    "documents": "documents",
+    "pairs": "pairs",
+    "mean_a": "A",
+    "mean_b": "B",
+    "difference": "A \u2212 B",
+    "low": "from",
+    "high": "to",
+    "test": "test",
+    "p": "p",
+    "p_holm": "p (Holm)",
+    "policies_low": "policies from",
+    "policies_high": "policies to",
+    "policies_p": "policies p",
+    "policies_p_holm": "policies p (Holm)",
+    "effect": "effect",
+    "meaning": "meaning",
+}
+"""The columns of the table of differences, and what people read above them."""
+_LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
+"""The largest differences there are, in a metric and in M_all."""
+_NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
+
+
+def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]]) -> pd.DataFrame:
+    """A row for each measure and group of questions that both sides have.
+
+    The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
+    on few documents. A group that comes down to the same questions as one before it says nothing new, and would only
+    cost certainty.
+    """
+    found = []
+    for measure, match in matched.items():
+        seen = set()
+        for group, questions in groups.items():
+            here = match.within(questions)
+            compared = tuple(tuple(values.index) for values in (here.ours, here.theirs))
+            if all(compared) and compared not in seen:
+                seen.add(compared)
+                family = words.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
+                row = _row(here, _LIMITS[measure == OVERALL])
+                found.append({"measure": measure, "questions": group, "family": family, **row})
+    data = pd.DataFrame(found, columns=[*HEADINGS, "why", "warning"])
+    for p in ("p", "policies_p"):
+        data[f"{p}_holm"] = data.groupby("family")[p].transform(lambda tests: holm(tests.tolist()))
+    data["meaning"] = [words.meaning(row) for row in data.to_dict("records")]
+    return data
+
+
+def _row(here: Match, limits: tuple[float, float]) -> dict[str, Any]:
+    """The comparison of one measure on one group of questions; differences are within these limits."""
+    ours, theirs = np.asarray(here.ours), np.asarray(here.theirs)
+    row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
+    if not len(here.pairs):
+        apart = interval_of_difference((here.ours, here.ours.index), (here.theirs, here.theirs.index))
+        known = {"difference": apart.mean, "low": apart.low, "high": apart.high, **unpaired(ours, theirs)._asdict()}
+        return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
+    tested = paired(ours - theirs)
+    pairs = here.apart
+    sure = crossed(pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits)
+    return {
+        **row,
+        "pairs": int(here.pairs["pairs"].sum()),
+        "documents": sure.documents,
+        "difference": float((ours - theirs).mean()),
+        "low": sure.low,
+        "high": sure.high,
+        **tested._asdict(),
+        "policies_low": sure.policies_low,
+        "policies_high": sure.policies_high,
+        # Too few questions for the rank test are too few for any.
+        "policies_p": math.nan if tested.test == "none" else sure.policies_p,
+        "why": sure.why,
+        "warning": sure.warning,
+    }

@@ -1,0 +1,203 @@
+"""The differences between two systems in words: the verdict, what holds beside it, and what is too little."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from genaipa.reports.crossed import LEVEL
+from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT
+from genaipa.reports.power import POWER, components, detectable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from genaipa.reports.differences.matches import Match
+
+    Row = Mapping[Any, Any]
+
+DOCUMENTS, POLICIES = "for these documents", "for policies like these"
+"""The two targets: whatever a difference can be said to hold for."""
+FEW = 10
+"""Below so many questions, what is found is said to rest on few."""
+PRIMARY = "primary endpoint"
+FAMILIES = (PRIMARY, "single metrics", "M_all by group", "metrics by group")
+"""The families of tests: within each, p-values are adjusted for their number. The first is one test: M_all overall."""
+IN_FAMILIES = (
+    f"Families of tests: {OVERALL} on all questions is the primary endpoint, and its p is not adjusted. By Holm's "
+    "method p is adjusted for the number of tests within each of the others: single metrics on all questions; M_all by "
+    "group of questions; metrics by group. Groups too small to test (pairs: under six questions) have an interval and "
+    "an effect size, and no p."
+)
+"""The families, for the method and every caption."""
+
+
+def meaning(row: Row) -> str:
+    """The meaning of a row, for somebody who does not read p-values: for policies like these, else these documents."""
+    if row["test"] == "none":
+        return "too few questions to test"
+    here = row["p_holm"] < SIGNIFICANT
+    higher = "A higher" if (row["difference"] or row["effect"]) > 0 else "B higher"
+    if here and _torn(row):
+        said = "ranks and means disagree"
+    elif row["policies_p_holm"] < SIGNIFICANT:
+        said = higher
+    elif here:
+        said = f"{higher} for these documents{'' if math.isnan(row['policies_p']) else ' only'}"
+    elif row["p"] < SIGNIFICANT or row["policies_p"] < SIGNIFICANT:
+        said = "may be chance, among so many tests"
+    else:
+        said = "may be chance" if row["effect"] or row["difference"] else "no difference"
+    return f"{said}; few questions" if row["n"] < FEW else said
+
+
+def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
+    """Sentences on the systems, documents and questions compared."""
+    if differing:
+        yield f"Only what both have in common is compared: {'; '.join(differing)}."
+    match = matched[OVERALL]
+    if not len(match.pairs):
+        yield (
+            f"The two have no scored cell in common: {len(match.ours)} questions of A are compared with "
+            f"{len(match.theirs)} of B, as independent sets; that the questions and documents are others is part of "
+            "the difference."
+        )
+        return
+    questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
+    yield (
+        f"Compared {'is 1 question' if questions == 1 else f'are {questions} questions'}: "
+        f"{pairs} pair{'' if pairs == 1 else 's'} in "
+        f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
+    )
+    known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}
+    if known:
+        where = "; ".join(
+            f"{', '.join(measure for measure in known if known[measure] == experiments)} in {experiments}"
+            for experiments in dict.fromkeys(known.values())
+        )
+        yield (
+            "Where one side is known by means over documents only, a pair is a question, and the documents may differ: "
+            f"{where}."
+        )
+
+
+def found(data: pd.DataFrame, first: str, second: str) -> Iterator[str]:
+    """The overall difference and the verdict on it, then what holds in each family of secondary tests."""
+    for row in data[data["family"] == PRIMARY].to_dict("records"):
+        sure = [
+            f"{target} {row[low]:+.1f} to {row[high]:+.1f}"
+            for target, low, high in (
+                (DOCUMENTS, "low", "high"),
+                (POLICIES, "policies_low", "policies_high"),
+            )
+            if not math.isnan(row[low])
+        ]
+        intervals = f" ({LEVEL:.0%} intervals: {', '.join(sure)})" if sure else ""
+        yield (
+            f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
+            f"difference {row['difference']:+.1f}{intervals}."
+        )
+        yield verdict(row, first, second)
+        if row["warning"]:
+            yield row["warning"]
+    for family in FAMILIES[1:]:
+        tested = data[(data["family"] == family) & (data["test"] != "none")]
+        if len(tested):
+            yield f"{family[0].upper()}{family[1:]} ({_tests(len(tested))}): {_holding(tested, first, second)}."
+
+
+def verdict(row: Row, first: str, second: str) -> str:
+    """The conclusion from the primary endpoint for policies like these, and the one from these documents alone."""
+    if row["test"] == "none":
+        return f"Verdict: none, for {row['n']} questions are too few to test."
+    higher = first if (row["difference"] or row["effect"]) > 0 else second
+    here = row["p"] < SIGNIFICANT
+    if here and _torn(row):
+        alone = f"one is higher by ranks and the other by its mean (p = {row['p']:.2g})"
+    else:
+        alone = f"{f'{higher} is higher' if here else 'the difference may be chance'} (p = {row['p']:.2g})"
+    if math.isnan(row["policies_p"]):
+        return f"Verdict, of these documents only: {alone}. {row['why']}"
+    holds = row["policies_p"] < SIGNIFICANT
+    said = f"{higher} is higher" if holds else "the difference may be chance"
+    return (
+        f"Verdict: for policies like these, {said} (p = {row['policies_p']:.2g}). "
+        f"For these documents alone it would be: {alone}."
+    )
+
+
+def power(match: Match) -> Iterator[str]:
+    """How large a difference a study like this one would find, by how the differences found here vary."""
+    named = match.apart[match.apart["document"] != ""]
+    pairs = named if len(named) else match.apart
+    table = pairs.pivot_table(index="question", columns="document", values="apart")
+    found = detectable(*table.shape, components(table.to_numpy()))
+    with_these = f"{len(table)} questions" + (f" and {_documents(table.shape[1])}" if len(named) else "")
+    sizes = [
+        f"of {size:.1f} {target}"
+        for size, target in ((found.policies, POLICIES), (found.these_documents, DOCUMENTS))
+        if not math.isnan(size)
+    ]
+    if sizes:
+        yield (
+            f"Power: with these {with_these} a difference {' and one '.join(sizes)} would be found in {POWER:.0%} of "
+            "studies, as the differences found here vary."
+        )
+
+
+def _documents(number: int) -> str:
+    return "1 document" if number == 1 else f"{number} documents"
+
+
+def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
+    """The tests of a family that hold, and for whom."""
+    here = tested["p_holm"] < SIGNIFICANT
+    torn = here & (tested["effect"] * tested["difference"] < 0)
+    general = ~torn & (tested["policies_p_holm"] < SIGNIFICANT)
+    only = here & ~torn & ~general
+    unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
+    no_word = "for these documents (nothing can be said for policies like these)"
+    said = [
+        f"{words} {_places(rows)}"
+        for words, rows in (
+            (f"{first} is higher in", tested[general & up]),
+            (f"{second} is higher in", tested[general & ~up]),
+            (f"for these documents only, {first} is higher in", tested[only & ~unknown & up]),
+            (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
+            (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
+            (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
+            ("one is higher by ranks and the other by its mean in", tested[torn]),
+        )
+        if len(rows)
+    ]
+    return "; ".join(said) or "no difference holds"
+
+
+def _places(rows: pd.DataFrame) -> str:
+    """`accuracy, clarity`; of groups `accuracy (faq, user)`."""
+    return ", ".join(
+        str(measure) + ("" if set(some["questions"]) == {"all"} else f" ({', '.join(some['questions'])})")
+        for measure, some in rows.groupby("measure", sort=False)
+    )
+
+
+def _tests(number: int) -> str:
+    return "1 test" if number == 1 else f"{number} tests, adjusted by Holm's method"
+
+
+def _torn(row: Row) -> bool:
+    """Tell whether the side that is higher by ranks, which are tested, is the lower one by its mean."""
+    return bool(row["effect"] * row["difference"] < 0)
+
+
+def small(data: pd.DataFrame) -> Iterator[str]:
+    """A warning where little is known."""
+    few, untested = int((data["n"] < FEW).sum()), int((data["test"] == "none").sum())
+    if few:
+        yield (
+            f"Small n: {few} of {len(data)} comparisons rest on fewer than {FEW} questions"
+            + (", too few for any test" if untested == few else f", {untested} of them on too few for any test")
+            + "; there, only large differences can show."
+        )
