@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from size import size
 
-from genaipa.scoring.agreement import MetricAgreement, measure
+from genaipa.scoring.agreement import Alpha, MetricAgreement, measure
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import Values
 from rubrics import METRICS, PAPER, VALUES, typed
@@ -187,8 +189,8 @@ def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:
             assert pair.metrics[metric].alpha == alpha
 
 
-def test_interval_is_that_of_resampled_answers() -> None:
-    """The confidence interval agrees with one found by drawing answers one by one."""
+def test_interval_is_a_jackknife_over_answers() -> None:
+    """The interval is the one found with the library, leaving out answers one by one; their order changes nothing."""
     draw = random.Random(3)
     digits = ["".join(draw.choices("123", (5, 3, 2), k=60)) for _ in range(2)]
     second = "".join(draw.choice([own, own, other]) for own, other in zip(*digits, strict=True))
@@ -196,22 +198,36 @@ def test_interval_is_that_of_resampled_answers() -> None:
     scores = columns_of(A=digits[0], B=second, C=third)
     given = list(by_answer(scores, "clarity").values())
     counts = np.array([[list(values.values()).count(value) for value in SCALE] for values in given])
-    resampled = [
-        krippendorff.alpha(value_counts=counts[draw.choices(range(60), k=60)], level_of_measurement="ordinal")
-        for _ in range(2000)
-    ]
+
+    def logarithm(of: np.ndarray) -> float:
+        return float(np.log(1 - krippendorff.alpha(value_counts=of, level_of_measurement="ordinal")))
+
+    whole, without = logarithm(counts), [logarithm(np.delete(counts, row, 0)) for row in range(60)]
+    half = stats.t.ppf(0.975, 59) * 61 / 60 * np.std(without) * np.sqrt(59)
     alpha = measure(events(scores), PAPER).metrics["clarity"].alpha
-    assert alpha.interval == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])), abs=0.04)
-    assert alpha.value is not None
-    assert alpha.interval[0] < alpha.value < alpha.interval[1]
+    assert alpha.interval == pytest.approx((1 - np.exp(whole + half), 1 - np.exp(whole - half)))
+    assert measure(events(scores)[::-1], PAPER).metrics["clarity"].alpha.interval == pytest.approx(alpha.interval)
 
 
-def test_interval_depends_on_the_seed_alone() -> None:
-    """The same scores and seed give the same interval, in whatever order the scores come."""
-    scores = events(columns_of(A="112233112233", B="112332112133"))
-    first = measure(scores, PAPER, seed=4)
-    assert measure(scores[::-1], PAPER, seed=4).metrics == first.metrics
-    assert measure(scores, PAPER, seed=5).metrics != first.metrics
+def test_the_interval_of_alpha_holds_the_truth() -> None:
+    """At ten answers of three analysts, where a bootstrap held it in 85 of 100 studies, it does in 90 or more."""
+    draw = np.random.default_rng(7)
+
+    def study(answers: int) -> list[str]:
+        of_answers = draw.normal(0, 1, answers)
+        return [
+            "".join("321"[np.searchsorted((-0.4, 0.4), value)] for value in of_answers + noise)
+            for noise in draw.normal(0, 0.9, (3, answers))
+        ]
+
+    def alpha(columns: list[str]) -> Alpha:
+        return measure(events(columns_of(**dict(zip("ABC", columns, strict=True)))), PAPER).metrics["clarity"].alpha
+
+    truth = alpha(study(size(small=3000, full=20_000))).value
+    found = [alpha(study(10)).interval for _ in range(size(small=100, full=1000))]
+    held = [low <= truth <= high for low, high in filter(None, found)]
+    assert len(held) > 0.9 * len(found)
+    assert np.mean(held) >= 0.9
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "3"), ("1" * 12, "1" * 11 + "3")])

@@ -8,7 +8,7 @@ neither the cells nor the questions alone can stand for independent draws. Two t
 
 Both are closed formulas, chosen by the simulation in `docs/intervals.md` (`python -m benchmarks coverage`): Student's t
 for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang, 1980,
-https://doi.org/10.1080/01621459.1980.10477565), and bent where values are skewed or crowd at an end of the scale
+https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the scale
 (Willink, 2005, https://doi.org/10.1081/STA-200045794).
 """
 
@@ -34,6 +34,8 @@ LEAST_DOCUMENTS = 3
 FEW_DOCUMENTS = 10
 """Below so many documents, what is said about other policies comes with a warning."""
 _TWO = 2
+_MOST_BENT = 0.97
+"""At 1 the transformation for skewness has no end on one side: a few questions would give intervals without end."""
 _ROUNDING = 1e-9
 """Standard errors below this share of the largest value are errors of rounding."""
 
@@ -212,8 +214,8 @@ def _of_documents(cells: _Cells) -> _Part:
     # for a document's share: with few documents their variance may be low by chance (docs/intervals.md).
     both = float((share**2).sum()) * _residual(cells) * (1 - 1 / cells.documents)
     variance = max(part.variance - both, 0.0)
-    third = part.third * (variance / part.variance) ** 1.5 if variance else 0.0
-    return _Part(part.n, variance, third)
+    # So few have no skewness that could be told from chance.
+    return _Part(part.n, variance, 0.0)
 
 
 def _residual(cells: _Cells) -> float:
@@ -234,7 +236,6 @@ def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | Non
     """The lower and the upper end, and the p value of 0."""
     parts = [part for part in parts if part.variance]
     error = sqrt(sum(part.variance for part in parts))
-    skew = sum(part.third for part in parts) / (6 * error**3)
 
     def half(probability: float) -> float:
         """Half the interval of a symmetric mean, in standard errors; `probability` is that of an end."""
@@ -242,6 +243,8 @@ def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | Non
         return hypot(*(part.quantile(probability) * sqrt(part.variance) for part in parts)) / error
 
     reach = half((1 - LEVEL) / 2)
+    most = _MOST_BENT / (6 * reach)
+    skew = min(max(sum(part.third for part in parts) / (6 * error**3), -most), most)
     low, high = mean - _bent(reach, skew) * error, mean - _bent(-reach, skew) * error
     if limits is not None:
         low, high = max(low, limits[0]), min(high, limits[1])

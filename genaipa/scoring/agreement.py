@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONFIDENCE = 0.95
-RESAMPLES = 1000
+LEAST_ANSWERS = 10
+"""Below so many answers alpha has no interval: none that was tried holds the truth as often as it says."""
 _TWO = 2
 """Number of scores that can be compared."""
 
@@ -36,7 +37,8 @@ _TWO = 2
 class Alpha:
     """Krippendorff's alpha for ordinal values: 1 is perfect agreement, 0 agreement by chance.
 
-    `interval` is its confidence interval, by resampling the answers. An absent number is None, and `reason` says why.
+    `interval` is its confidence interval, by leaving out each answer in turn. An absent number is None, and `reason`
+    says why.
     """
 
     value: float | None
@@ -99,16 +101,14 @@ class Agreement:
     leanings: list[Leaning]
 
 
-def measure(scores: Iterable[Event], rubric: Rubric, *, seed: int = 0) -> Agreement:
-    """Agreement between the analysts of these scores in effect; events other than independent scores are left out.
-
-    `seed` decides the resampling.
+def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
+    """Agreement between the analysts of these scores in effect; events other than independent scores are left out."""
     """
     table = _tabulate(scores, rubric)
     counts = table.counts()
     return Agreement(
         answers=len(table.answers),
-        metrics={metric: _on_metric(counts[:, i], table.scale, [seed, i]) for i, metric in enumerate(table.metrics)},
+        metrics={metric: _on_metric(counts[:, i], table.scale) for i, metric in enumerate(table.metrics)},
         pairs=_pairs(table),
         leanings=_leanings(table, counts),
     )
@@ -201,31 +201,36 @@ def _alphas(coincidences: Floats) -> Floats:
     return alphas
 
 
-def _alpha(patterns: NDArray[np.int64], often: NDArray[np.int64], scale: Floats, seed: list[int]) -> Alpha:
-    """Alpha of answers with these counts of values, each pattern of counts so often, with its interval."""
+def _alpha(patterns: NDArray[np.int64], often: NDArray[np.int64], scale: Floats) -> Alpha:
+    """Alpha of answers with these counts of values, each pattern of counts so often, with its interval.
+
+    The interval is a jackknife over the answers: Student's t on the logarithm of 1 - alpha (which is at most 1), wider
+    by 1/n for few answers (`docs/intervals.md`).
+    """
     import numpy as np
+    from scipy.special import stdtrit
 
     answers = int(often.sum())
-    coincidences = _coincidences(patterns).reshape(len(patterns), -1)
-    square = (-1, len(scale), len(scale))
-    value = float(_alphas((often @ coincidences).reshape(square))[0])
+    coincidences = _coincidences(patterns)
+    every = np.tensordot(often, coincidences, 1)
+    value = float(_alphas(every))
     if np.isnan(value):
         return _undefined(scale[patterns[0].argmax()])
-    # A resample of the answers is one draw of how often each pattern occurs.
-    resampled = np.random.default_rng(seed).multinomial(answers, often / answers, RESAMPLES)
-    alphas = _alphas((resampled @ coincidences).reshape(square))
-    defined = alphas[~np.isnan(alphas)]
-    if answers < _TWO or len(defined) < CONFIDENCE * RESAMPLES:
+    without = _alphas(every - coincidences)
+    if answers < LEAST_ANSWERS or np.isnan(without).any() or max(value, without.max()) >= 1:
         return Alpha(value, reason="too few answers, or too few that vary, for a confidence interval")
-    low, high = np.quantile(defined, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Alpha(value, (float(low), float(high)))
+    logarithms = np.log1p(-without)
+    squares = often @ (logarithms - np.average(logarithms, weights=often)) ** 2
+    error = np.sqrt(squares * (answers - 1) / answers)
+    reach = stdtrit(answers - 1, (1 + CONFIDENCE) / 2) * (1 + 1 / answers) * error
+    return Alpha(value, (float(1 - (1 - value) * np.exp(reach)), float(1 - (1 - value) * np.exp(-reach))))
 
 
 def _undefined(value: float) -> Alpha:
     return Alpha(None, reason=f"every value is {shown(value)}, and alpha is not defined where nothing varies")
 
 
-def _on_metric(counts: NDArray[np.int64], scale: Floats, seed: list[int]) -> MetricAgreement:
+def _on_metric(counts: NDArray[np.int64], scale: Floats) -> MetricAgreement:
     import numpy as np
 
     if not len(counts):
@@ -239,7 +244,7 @@ def _on_metric(counts: NDArray[np.int64], scale: Floats, seed: list[int]) -> Met
     unequal = (shares * ~np.eye(len(scale), dtype=bool)).sum(axis=(1, 2))
     difference = (shares * _apart(scale)).sum(axis=(1, 2))
     return MetricAgreement(
-        _alpha(patterns, often, scale, seed),
+        _alpha(patterns, often, scale),
         float(1 - np.average(unequal, weights=often)),
         float(np.average(difference, weights=often)),
     )

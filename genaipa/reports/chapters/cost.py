@@ -38,6 +38,12 @@ _FEW = 4
 """More points than these have no n each: they would cover each other."""
 _COSTS = {end: f"cost_{end}" for end in BOTH[:-1]}
 """End of an interval → its column for the cost."""
+_TARGETS = {"low": "for these documents", "policies_low": "for policies like these"}
+_LINES: dict[str, dict[str, Any]] = {
+    "low": {"linestyle": "-", "linewidth": 2.4, "marker": ""},
+    "policies_low": {"linestyle": "-", "linewidth": 0.8, "marker": "_", "markersize": 5.0},
+}
+"""Lower end of an interval → its line."""
 _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
@@ -83,13 +89,14 @@ def _spent(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
-    """A panel per experiment: a point per system, M_all x 10 with its interval against the effort; None without one."""
+    """A panel per experiment: a point per system, M_all x 10 and its intervals against the effort; None without one."""
     data = table.data.dropna(subset=["m_all10", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
     systems = style.labels(style.ordered(data["system"]), 34)
     note = (
-        "Average of M_all x 10 over questions, with its interval, against what an answer takes. "
+        "Average of M_all x 10 over questions against what an answer takes. The thick line is its interval for these "
+        "documents, the thin one with ends that for policies like these (none where it can't be had). "
         f"n is the number of answers. {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
     )
@@ -129,23 +136,29 @@ def _draw(
     for axes in style.bottom(panels, len(experiments)):
         axes.set_xlabel(_AXES[effort])
         axes.tick_params(axis="x", labelbottom=True)
-    style.legend(drawn, [style.mark(label, **marks[system]) for system, label in systems.items()])
+    lines = [style.mark(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
+    style.legend(drawn, [*(style.mark(label, **marks[system]) for system, label in systems.items()), *lines])
     return drawn
 
 
 def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
     at, mean = float(row[effort]), float(row["m_all10"])
-    if not pd.isna(row["low"]):
-        axes.plot([at, at], [row["low"], row["high"]], color=look["color"], linewidth=1.0, zorder=2)
+    for end, line in _LINES.items():
+        low, high = row[end], row[end.replace("low", "high")]
+        if not pd.isna(low):
+            axes.plot([at, at], [low, high], color=look["color"], **line, zorder=2)
     axes.plot([at], [mean], **look, linestyle="none", markersize=5.5, markeredgecolor="white", zorder=3, clip_on=False)
 
 
 def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
     """One system's n, above or below its average so that neighbours do not meet."""
-    at, mean = float(row[effort]), float(row["m_all10"])
+    at = float(row[effort])
     axes.annotate(
         f"n={row['answers']:.0f}",
-        xy=(at, max(mean, row["high"]) if above else min(mean, row["low"])),
+        xy=(
+            at,
+            row[["m_all10", "high", "policies_high"]].max() if above else row[["m_all10", "low", "policies_low"]].min(),
+        ),
         xytext=(0, 4 if above else -4),
         textcoords="offset points",
         va="bottom" if above else "top",

@@ -75,7 +75,7 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
     )
     st.caption(
         "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. "
-        "The interval comes from resampling the answers."
+        "The interval says where alpha could lie for other answers of this kind."
     )
 
 
