@@ -290,7 +290,8 @@ def effort_of(efforts, **columns):
     data = pd.DataFrame(
         {"system": systems, "experiment": "quality", "answers": 10, "cost": efforts, "seconds": efforts}
     )
-    found = data.assign(m_all10=70.0, low=60.0, high=80.0).assign(**columns)
+    ends = {"low": 60.0, "high": 80.0, "policies_low": 50.0, "policies_high": 90.0}
+    found = data.assign(m_all10=70.0, **ends).assign(**columns)
     return Table("effort", "Effort", "Note.", found)
 
 
@@ -315,6 +316,10 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     left, right = axes.get_xlim()
     assert all(left <= value <= right for value in efforts)
     assert written(axes).count("n=10") == len(efforts)
+    spans = [list(line.get_ydata()) for line in axes.lines if len(line.get_ydata()) > 1]
+    assert spans.count([60.0, 80.0]) == spans.count([50.0, 90.0]) == len(efforts)
+    (legend,) = drawn.drawn().legends
+    assert {"for these documents", "for policies like these"} <= {text.get_text().strip() for text in legend.texts}
 
 
 def test_effort_leaves_out_what_is_not_known() -> None:

@@ -83,7 +83,14 @@ def test_nine_systems_fit_pages() -> None:
 def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     """A figure that lacks the first system gives the second the colour and marker that it has elsewhere."""
     data = {"system": ["a/one", "b/two"], "experiment": "quality", "answers": 10, "m_all10": 70.0}
-    data |= {"low": 60.0, "high": 80.0, "cost": [None, 0.0011], "seconds": [2.0, 0.5]}
+    data |= {
+        "low": 60.0,
+        "high": 80.0,
+        "policies_low": 50.0,
+        "policies_high": 90.0,
+        "cost": [None, 0.0011],
+        "seconds": [2.0, 0.5],
+    }
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     looks = []
     for what in ("cost", "seconds"):
@@ -99,7 +106,15 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
 def test_money_and_time_have_their_panels_in_one_order() -> None:
     """An experiment whose first row lacks a cost keeps its place among the panels."""
     data = {"system": ["a/one", "a/one", "b/two"], "experiment": ["quality", "recall", "quality"], "answers": 10}
-    data |= {"m_all10": 70.0, "low": 60.0, "high": 80.0, "cost": [None, 0.002, 0.0011], "seconds": [2.0, 0.5, 1.0]}
+    data |= {
+        "m_all10": 70.0,
+        "low": 60.0,
+        "high": 80.0,
+        "policies_low": 50.0,
+        "policies_high": 90.0,
+        "cost": [None, 0.002, 0.0011],
+        "seconds": [2.0, 0.5, 1.0],
+    }
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     titles = []
     for what in ("cost", "seconds"):
@@ -111,7 +126,16 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
 
 def test_a_small_cost_is_told_per_thousand_answers() -> None:
     """Ticks of a price of a tenth of a cent are short numbers that keep clear of each other, and 0 is off the axis."""
-    data = {"system": ["a/one"], "experiment": "quality", "answers": 10, "m_all10": 70.0, "low": 60.0, "high": 80.0}
+    data = {
+        "system": ["a/one"],
+        "experiment": "quality",
+        "answers": 10,
+        "m_all10": 70.0,
+        "low": 60.0,
+        "high": 80.0,
+        "policies_low": 50.0,
+        "policies_high": 90.0,
+    }
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame({**data, "cost": [0.0011], "seconds": [0.2]}))
     figure = cost.against(table, "cost")
     assert figure is not None

@@ -103,7 +103,6 @@ class Agreement:
 
 def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
     """Agreement between the analysts of these scores in effect; events other than independent scores are left out."""
-    """
     table = _tabulate(scores, rubric)
     counts = table.counts()
     return Agreement(

@@ -60,8 +60,9 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
         "How far analysts agree",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
         "answers that two or more people scored without seeing each other's scores, with its interval "
-        f"({CONFIDENCE:.0%} confidence, for other answers of this kind; blank below {LEAST_ANSWERS} answers); the share "
-        "of pairs of scores with the same value, and how far the two values of a pair are apart on average (0 to 2).",
+        f"({CONFIDENCE:.0%} confidence, for other answers of this kind; blank below {LEAST_ANSWERS} answers); the "
+        "share of pairs of scores with the same value, and how far the two values of a pair are apart on average "
+        "(0 to 2).",
         pd.DataFrame(rows, columns=columns).astype(numbers),
         columns,
         headings={"agreement": "same value", "low": "from", "high": "to"},
