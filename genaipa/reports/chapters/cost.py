@@ -115,7 +115,8 @@ def _draw(
     scope: Scope,
 ) -> Canvas:
     down, across = style.panels(len(experiments), 2)
-    drawn = style.canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + 0.35 + 0.1 * len(systems))
+    foot = 0.35 + 0.1 * (len(systems) + len(_LINES))
+    drawn = style.canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     marks = scope.marks(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
