@@ -103,11 +103,11 @@ def test_a_run_notes_its_prompts(genaipa: Callable[..., Finished]) -> None:
     assert labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
     assert labels(carry_out(guided)[0].manifest()) == {"": "guided"}
     write("prompts/rules.jinja", "Be brief.")
-    done = genaipa("run", "-s", "extractive", "-p", "acme", "--experiment", "quality", "--prompts", "guided")
+    done = genaipa("run", "-s", "extractive", "-p", "acme", "--name", "own", "--prompts", "guided")
     assert done.code == 0, done.err
-    label = labels(find_run(find_workspace(), "latest").manifest())[""]
+    label = labels(find_run(find_workspace(), "own").manifest())[""]
     assert re.fullmatch(r"guided \([0-9a-f]{8}\)", label)
-    assert f"prompts: {label}" in genaipa("show", "latest").out
+    assert f"prompts: {label}" in genaipa("show", "own").out
 
 
 def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> None:

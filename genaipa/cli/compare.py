@@ -61,7 +61,7 @@ def compare(
     ] = None,
     include_excluded: ExcludedOption = False,
     anyway: Annotated[
-        bool, option("--anyway", help="Compare the common part where documents, questions or rubric differ.")
+        bool, option("--anyway", help="Compare the common part where documents, questions, prompts or rubric differ.")
     ] = False,
     everything: Annotated[
         bool, option("--all", help="Show the rows on too few questions to test as well; files have them anyway.")

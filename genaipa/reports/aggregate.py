@@ -23,7 +23,9 @@ _P = ParamSpec("_P")
 
 _CELL = ["system", "experiment", "document", "question"]
 _ABOUT = ["kind", "category", "source", "silent"]
-_ANSWER = [*("unit", "run", "key", "answer", "initialization", "wording", "repetition", "conversation", "position")]
+_ANSWER = [
+    *("unit", "run", "key", "answer", "initialization", "wording", "prompts", "repetition", "conversation", "position")
+]
 
 
 def averaged(rows: pd.DataFrame) -> list[str]:

@@ -30,7 +30,7 @@ MOST = 400
 LONGEST = 4000
 """Characters of a text in a page."""
 _CELL = ["experiment", "question", "system"]
-_LINE = ["document", "initialization", "wording", "repetition"]
+_LINE = ["document", "initialization", "wording", "prompts", "repetition"]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ def _groups(
         annotated = gathered.annotated.get((row["run"], row["document"], row["question"]), "")
         if annotated and (whole or allowed[row["run"]].annotated(row["document"])):
             texts.append(("Annotated answer", annotated))
-        about = ", ".join(str(row[name]) for name in _LINE[:-1]) + f", repetition {row['repetition']}"
+        about = ", ".join(str(row[name]) for name in _LINE[:3])
+        about += f", {row['prompts']} prompts, repetition {row['repetition']}"
         group.answers.append(Answer(about, scored.get((row["run"], row["key"]), "No score of its own."), _plain(texts)))
     return list(found.values())
 

@@ -19,7 +19,7 @@ from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
 from genaipa.reports.differences.matches import groups, matches
 from genaipa.reports.differences.rows import HEADINGS, rows
-from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, sources_of
+from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, sources_of, studied
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
@@ -84,7 +84,7 @@ def compare(
     """Compare two systems, or two runs, each named as a system, a run, or RUN:SYSTEM.
 
     Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what audits left
-    out as well, and `anyway` compares what is the same in both where documents, questions or rubric differ, which is
+    out as well, and `anyway` compares what both have where documents, questions, prompts or rubric differ, which is
     a UsageError otherwise.
 
     >>> found = genaipa.compare("extractive", "scripted", experiments=["quality"])
@@ -108,7 +108,7 @@ def compare(
 def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Comparison:
     """The differences, the first minus the second.
 
-    A UsageError names what differs in documents, questions or rubric; `anyway` compares what is the same in both.
+    A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
     apart, common = differing(first, second)
     if apart and not anyway:
@@ -125,6 +125,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     finding = [
         *words.scope(matched, apart),
         *words.found(data, first.name, second.name),
+        *studied(first, second),
         *words.power(matched[OVERALL]),
         *words.small(data),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.records import PROCEDURE, MeasuredHead
+from genaipa.runs.records import PROCEDURE, MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
+from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -155,6 +157,7 @@ class _Run:
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
         self._excluded = excluded_answers(findings)
         self._withheld = withheld(source.folder)
+        self._labels = labels(source.manifest)
         self._said_silent = frozenset(self._withheld.claims_silence)
 
     def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
@@ -203,6 +206,7 @@ class _Run:
             "experiment": self._experiment(line.document, line.initialization, line.wording),
             "initialization": line.initialization,
             "wording": line.wording,
+            "prompts": self._prompts(line.system, line.prompts),
             "repetition": line.repetition,
             **self._place(line.system, line.document, line.repetition, line.question),
             "status": line.status,
@@ -247,6 +251,12 @@ class _Run:
         known = self._source.manifest.documents.get(document)
         return experiment_of(known.kind if known else None, initialization, wording)
 
+    def _prompts(self, system: str, chosen: str) -> str:
+        """The set that a system was asked with; a recording answered other prompts than it was sent now."""
+        facts = self._source.manifest.systems.get(system)
+        recorded = facts is not None and facts.words == "recording"
+        return PUBLISHED if recorded else self._labels.get(chosen, chosen)
+
     def _claims_silence(self, line: MeasuredHead) -> str:
         """Whether the reply says that the document is silent; each text is looked at once."""
         if line.status == "failed" or not line.digest:
@@ -261,24 +271,25 @@ class _Run:
         manifest = self._source.manifest
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")
-            for system in self._source.systems:
-                for initialization in manifest.spec.initializations:
-                    for wording in manifest.spec.wordings:
-                        begun = f"{system}|{document}|{initialization}|{wording}|{repetition}"
-                        for question in order:
-                            if f"{begun}|{question}" not in seen:
-                                yield {
-                                    **self._about(document, question),
-                                    "unit": "answer",
-                                    "key": f"{begun}|{question}",
-                                    "system": system,
-                                    "experiment": self._experiment(document, initialization, wording),
-                                    "initialization": initialization,
-                                    "wording": wording,
-                                    "repetition": int(repetition),
-                                    **self._place(system, document, int(repetition), question),
-                                    "status": "missing",
-                                }
+            ways = product(
+                self._source.systems, manifest.spec.initializations, manifest.spec.wordings, self._labels, order
+            )
+            for system, initialization, wording, prompts, question in ways:
+                key = f"{conversation_of(system, document, initialization, wording, repetition, prompts)}|{question}"
+                if key not in seen:
+                    yield {
+                        **self._about(document, question),
+                        "unit": "answer",
+                        "key": key,
+                        "system": system,
+                        "experiment": self._experiment(document, initialization, wording),
+                        "initialization": initialization,
+                        "wording": wording,
+                        "prompts": self._prompts(system, prompts),
+                        "repetition": int(repetition),
+                        **self._place(system, document, int(repetition), question),
+                        "status": "missing",
+                    }
 
     def _published(self) -> Iterable[dict[str, Any]]:
         """The scores that a published study gives for these systems."""
@@ -295,6 +306,7 @@ class _Run:
                     **(about if score.document else {**about, "document": "", "silent": ""}),
                     "unit": "table",
                     "system": score.system,
+                    "prompts": PUBLISHED,
                     "experiment": score.experiment,
                     "status": "",
                     "analyst": "published",

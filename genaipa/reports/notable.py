@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports.chapters import outcomes
+from genaipa.reports.chapters import outcomes, prompting
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_unscored(gathered.frame),
         *_mixed(gathered.frame),
         *_reworded(gathered),
+        *filter(None, [prompting.unlike(gathered.frame)]),
         *_audited(gathered.findings, gathered.frame),
     ]
 

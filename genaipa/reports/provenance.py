@@ -17,6 +17,7 @@ from genaipa.runs.audit import AUDIT
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.scoring.events import Event
 from genaipa.scoring.published import PUBLISHED_SCORES
+from genaipa.tasks.prompts import labels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +54,7 @@ def _run(source: Source) -> dict[str, Any]:
         "documents": ", ".join(spec.documents),
         "initializations": ", ".join(spec.initializations),
         "wordings": ", ".join(spec.wordings),
+        "prompts": ", ".join(labels(manifest).values()),
         "repetitions": spec.repetitions,
         "conversations": spec.conversation,
         "seed": spec.seed,

@@ -42,6 +42,10 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "kind": ("category", "policy or regulation"),
     "initialization": ("category", "how the system was introduced to the document (paper, Appendix A)"),
     "wording": ("category", "original, or paraphrase-1 to -3; empty in a mean over wordings"),
+    "prompts": (
+        "category",
+        "the set of prompts, with a digest where it is not as shipped; `published` for those of a study",
+    ),
     "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
     "conversation": (
         "category",

@@ -34,7 +34,7 @@ _RESERVED = frozenset(
     (
         *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
         *("suggested", "preselected", "order", "rubric", "id", "run", "system", "document", "question", "wording"),
-        *("initialization", "repetition", "m_all", "asked", "answer", "annotated answer"),
+        *("initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "doubt", "doubtful", "counted", "averaged"),
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),

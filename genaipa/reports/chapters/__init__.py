@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.reports.chapters import prompting
 from genaipa.reports.figures.scope import Scope
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "robustness": "scores",
     "consistency": "scores",
     "order": "scores",
+    "prompting": "scores",
     "closed_book": "scores",
     "regulation": "scores",
     "cost": "answers",
@@ -36,4 +38,5 @@ def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
     scope = Scope.of(gathered.frame, gathered.categories, bounds)
     scored = bool(gathered.frame["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
-    return [made for name in wanted if (made := import_module(f"{__name__}.{name}").chapter(gathered, scope))]
+    made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]
+    return [prompting.noted(each, gathered.frame) for each in made if each]

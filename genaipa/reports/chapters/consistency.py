@@ -45,7 +45,7 @@ _MEASURES: dict[str, tuple[str, tuple[float, float]]] = {
 _QUESTION = ["system", "question", "category", "source"]
 _CELL = [*_QUESTION, "document"]
 _OVER = ["over", "experiment"]
-_CONDITIONS = ["experiment", "initialization", "conversation", "wording"]
+_CONDITIONS = ["experiment", "initialization", "conversation", "wording", "prompts"]
 """Answers that are alike in all of these were given to the very same question, asked in the same way."""
 _TWO_BY_TWO = ("change", "bands")
 """Sums over pairs of answers."""
@@ -90,7 +90,7 @@ def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
 def _words(rows: pd.DataFrame) -> pd.DataFrame:
     """The cells of original questions beside their paraphrases."""
     rows = rows[rows["experiment"].isin(("quality", "robustness"))]
-    place, first = _places(rows, [*_CELL, "conversation"])
+    place, first = _places(rows, [*_CELL, "conversation", "prompts"])
     original, said = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
     shares = []
     for wording in np.unique(said[~original]):

@@ -33,7 +33,7 @@ THIRDS = ("first", "middle", "last")
 """Columns of the thirds of an order."""
 _BY = ["system", "experiment"]
 _ABOUT = [*_BY, "document", "question"]
-_ASKED = [*_BY, "question", "initialization", "wording", "conversation"]
+_ASKED = [*_BY, "question", "initialization", "wording", "prompts", "conversation"]
 """Answers that differ in none of these differ by document, repetition and place."""
 APART, SLOPE = "shared minus independent", "last question minus first"
 _BOTH: dict[str, Any] = {"marker": "o", "color": style.INK}
@@ -54,7 +54,7 @@ def _scored(frame: pd.DataFrame) -> pd.DataFrame:
 def conversations(frame: pd.DataFrame) -> Table:
     """Questions asked in a shared conversation against the same ones asked each on its own."""
     columns = [*_BY, "n", *KINDS, "difference", *averages.BOTH]
-    by = [*_ABOUT, "initialization", "wording"]
+    by = [*_ABOUT, "initialization", "wording", "prompts"]
     means = _scored(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
     both = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters import documents
+from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
@@ -44,7 +44,7 @@ def board(frame: pd.DataFrame) -> Table:
         data = data.merge(_basis(frame), on="system")
         data = data.sort_values("m_all10", ascending=False, kind="stable")
         data["rank"] = averages.places(data["m_all10"])
-    return table(
+    made = table(
         "leaderboard",
         "Leaderboard",
         "Systems by M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each "
@@ -56,6 +56,7 @@ def board(frame: pd.DataFrame) -> Table:
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
     )
+    return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
 
 
 def too_few(frame: pd.DataFrame) -> str:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.questions.sets import WORDINGS
+from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.tidy import ORDERED
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import Source, select
+from genaipa.tasks.prompts import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -27,7 +29,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Side:
-    """One system's scores, and its questions.
+    """One system's scores, its questions and its prompts.
 
     `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
     texts of a wording of a question about a document.
@@ -37,6 +39,11 @@ class Side:
     frame: pd.DataFrame
     texts: dict[str, set[str]]
     asked: dict[tuple[str, str, Wording], set[str]]
+
+    @property
+    def prompts(self) -> set[str]:
+        """The sets of prompts that its scored answers were given to."""
+        return {*self.frame.loc[self.frame["counted"], "prompts"]} - {""}
 
     @property
     def questions(self) -> set[tuple[str, str]]:
@@ -139,7 +146,21 @@ def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]
     rubrics = [set(one.frame.loc[one.frame["counted"], "rubric"]) for one in (first, second)]
     if rubrics[0] != rubrics[1]:
         said.append(f"the rubric is not the same ({_listed(rubrics[0], 'digest')} and {_listed(rubrics[1], 'digest')})")
+    # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
+    prompts = [one.prompts - {PUBLISHED} for one in (first, second)]
+    if all(prompts) and prompts[0] != prompts[1]:
+        said.append(f"the prompts are not the same ({' and '.join(', '.join(in_order(known)) for known in prompts)})")
     return said, (ours & theirs) - reworded
+
+
+def studied(first: Side, second: Side) -> list[str]:
+    """A sentence where one of the two answered the prompts of a study, and the other did not."""
+    return [
+        f"{one.name} answered the prompts of its study, which are not known, and {other.name} other ones "
+        f"({', '.join(in_order(other.prompts - {PUBLISHED}))}): a part of any difference may come from these."
+        for one, other in ((first, second), (second, first))
+        if PUBLISHED in one.prompts and other.prompts - {PUBLISHED}
+    ]
 
 
 def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:

@@ -1,0 +1,169 @@
+"""Prompting: which prompts each system was asked with, and what other prompts change (`--experiment prompting`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports import aggregate, averages
+from genaipa.reports.averages import BOTH, INTERVALS
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.table import SCALE, Table, table
+from genaipa.scoring.m_all import Bounds, band
+from genaipa.tasks.prompts import PUBLISHED, SETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.gather import Gathered
+
+_ABOUT = ["system", "experiment", "document", "question", "category", "source"]
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Sets of prompts, the shipped ones first, those of a study last."""
+    place = {name: number for number, name in enumerate(SETS)} | {PUBLISHED: len(SETS) + 1}
+    known = {label: place.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
+    return sorted(known, key=lambda label: (known[label], label))
+
+
+def unlike(frame: pd.DataFrame) -> str:
+    """A sentence on which system was asked with which prompts, where not all were asked with the same; or nothing."""
+    asked = _asked(frame, ["system"])
+    if len({label for labels in asked.values() for label in labels}) <= 1:
+        return ""
+    named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in asked.items())
+    said = f"Not all were asked with the same prompts, so that differences may come from these: {named}."
+    if any(PUBLISHED in labels for labels in asked.values()):
+        said += f" ({PUBLISHED}: the prompts of the study, which are not known.)"
+    if any(len(labels) > 1 for labels in asked.values()):
+        said += " Averages of a system with several sets mix them."
+    return said
+
+
+def _asked(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+    """Map each group of rows to its sets of prompts, in their order."""
+    # What nobody scored is in no average, unless there is none at all.
+    rows = frame[frame["counted"]] if frame["counted"].any() else frame
+    pairs = rows[[*by, "prompts"]].drop_duplicates().astype("str")
+    groups = pairs.groupby(list(by), sort=True)["prompts"]
+    return {tuple(map(str, key)): in_order(labels) for key, labels in groups}
+
+
+def marked(made: Table, frame: pd.DataFrame) -> Table:
+    """The table with a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
+    said = unlike(frame)
+    if not said or "prompts" in made.data or "system" not in made.data or made.data.empty:
+        return made
+    by = [name for name in ("system", "experiment") if name in made.data]
+    asked = _asked(frame, by)
+    keys = made.data[by].astype("str").itertuples(index=False, name=None)
+    data = made.data.copy()
+    data.insert(list(data.columns).index("system") + 1, "prompts", [", ".join(asked.get(key, ())) for key in keys])
+    return replace(made, data=data, note=f"{made.note} {said}".strip())
+
+
+def noted(made: Chapter, frame: pd.DataFrame) -> Chapter:
+    """The chapter with its tables `marked`, and the sentence under its figures of systems."""
+    said = unlike(frame)
+    if not said:
+        return made
+    figures = [
+        replace(figure, about=f"{figure.about} {said}") if "system" in figure.table.data else figure
+        for figure in made.figures
+    ]
+    return replace(made, tables=[marked(each, frame) for each in made.tables], figures=figures)
+
+
+def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per system, two sets of prompts, experiment, document and question that has an M_all with both.
+
+    `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
+    """
+    each = averages.about_policies(aggregate.answers(frame[frame["unit"] == "answer"]))
+    cells = each.groupby([*_ABOUT, "prompts"], observed=True, sort=True)["m_all"].mean().reset_index()
+    found = []
+    for _, own in cells.groupby("system", observed=True, sort=True):
+        labels = in_order(own["prompts"].astype("str").unique())
+        for first, second in zip(labels[:1] * len(labels), labels[1:], strict=False):
+            before, after = (own[own["prompts"] == label].drop(columns="prompts") for label in (first, second))
+            both = before.merge(after, on=_ABOUT, suffixes=("", "_others"))
+            found.append(both.assign(prompts=first, others=second))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
+
+
+def _groups(both: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """The first columns of each row of a table, and its pairs."""
+    for (system, first, second), rows in both.groupby(["system", "prompts", "others"], observed=True, sort=True):
+        for group, some in averages.groups_of_questions(rows, categories=True):
+            yield {"system": system, "prompts": first, "others": second, "questions": group}, some
+
+
+_ABOUT_ROWS = ("system", "prompts", "others", "questions", "n")
+_OTHERS = {"others": "other prompts", "changed": "in another band"}
+
+
+def changes(frame: pd.DataFrame) -> Table:
+    """Move of M_all from one set of prompts to another, by system and group of questions."""
+    rows = []
+    for about, some in _groups(_pairs(frame)):
+        before, after = some["m_all"] * SCALE, some["m_all_others"] * SCALE
+        # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
+        each = some.assign(before=before, after=after, difference=(after - before).round(9))
+        change = averages.mean_of(each, "difference")
+        sides = {name: averages.mean_of(each, name)["mean"] for name in ("before", "after")}
+        rows.append({**about, **sides, **change, "change": change["mean"]})
+    data = pd.DataFrame(rows)
+    return table(
+        "prompting",
+        "Other prompts, the same questions",
+        "M_all times 10 (10 to 100) of the same questions about the same documents asked with one set of prompts "
+        "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
+        "and the change (above 0: the other prompts do better), whose intervals these are. "
+        f"{INTERVALS}{averages.few_documents(data)}",
+        data,
+        [*_ABOUT_ROWS, "before", "after", "change", *BOTH],
+        headings=_OTHERS,
+        formats={"before": ".1f", "after": ".1f", "change": "+.1f", **dict.fromkeys(BOTH[:4], "+.1f")},
+    )
+
+
+def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
+    """The share of answers whose band is another one with the other prompts, by system and group of questions."""
+    rows = []
+    for about, some in _groups(_pairs(frame)):
+        sides = zip(some["m_all"], some["m_all_others"], strict=True)
+        moved = [float(band(one, bounds.overall) != band(other, bounds.overall)) for one, other in sides]
+        share = averages.mean_of(some.assign(changed=moved), "changed", (0.0, 1.0))
+        rows.append({**about, **share, "changed": share["mean"]})
+    data = pd.DataFrame(rows)
+    return table(
+        "prompting-bands",
+        "Answers that other prompts bring into another band",
+        "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
+        f"either direction, each question weighing the same. Bands: {bounds.in_words}. "
+        f"{INTERVALS}{averages.few_documents(data)}",
+        data,
+        [*_ABOUT_ROWS, "changed", *BOTH],
+        headings=_OTHERS,
+        formats=dict.fromkeys(("changed", *BOTH[:4]), ".0%"),
+    )
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Changes that other prompts make; nothing where no system was asked with two sets of them."""
+    frame = gathered.frame
+    tables = present(changes(frame), band_changes(frame, scope.bounds))
+    asked = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
+    why = ["What other prompts change is not shown: no question is scored with two sets of them."]
+    return Chapter(
+        "prompting",
+        "Prompts",
+        "Whether the same questions about the same documents are answered as well with other prompts.",
+        tables,
+        [],
+        why if (asked > 1).any() and not tables else [],
+    )
