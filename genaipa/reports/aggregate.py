@@ -36,11 +36,12 @@ def averaged(rows: pd.DataFrame) -> list[str]:
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
 
-    Columns: those of a cell, what identifies the answer, `averaged`, `scores`.
+    Columns: those of a cell, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
+    doubt.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
-    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=1)
+    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=1, doubtful=counted["doubt"] != "")
 
 
 def kept(
@@ -68,10 +69,11 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, experiment, document and question with its averages over answers.
 
     Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged`,
-    `answers` and `scores` (how many it is a mean of). Sorted by the first four.
+    `answers` and `scores` (how many it is a mean of) and `doubtful` (how many of these are in doubt). Sorted by the
+    first four.
     """
     each = answers(frame)
-    found = _averaged(each, _CELL, [], answers=1, scores=each["scores"])
+    found = _averaged(each, _CELL, [], answers=1, scores=each["scores"], doubtful=each["doubtful"])
     return found.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
@@ -96,7 +98,8 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
 
     Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged`, `documents` (how many have
     an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same of
-    the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
+    the metrics, the fewest where these differ), and `doubtful` and `metric_doubtful`: whether what these are means of
+    holds scores in doubt. Each value comes from the cells of the documents; where any of these
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
@@ -112,4 +115,10 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
     own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
     own = own.fillna(0).where(merged[metrics].notna())
     merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
+    doubts = [
+        rows.groupby(keys, observed=True)["doubtful"].sum().reindex(merged.index, fill_value=0) > 0
+        for rows in (found[found["document"] != ""], found[found["document"] == ""])
+    ]
+    for name, documents in (("doubtful", merged["documents"]), ("metric_doubtful", merged["metric_documents"])):
+        merged[name] = doubts[0].where(documents > 0, doubts[1])
     return merged.reset_index()

@@ -150,6 +150,27 @@ def as_columns(found: Crossed) -> dict[str, object]:
     return {"n": found.questions, "mean": found.mean, **{name: getattr(found, name) for name in BOTH}}
 
 
+def doubts(found: pd.DataFrame, *columns: str) -> list[str]:
+    """The columns that say what is in doubt, where anything is; of `columns`, or of `doubtful`."""
+    return [column for column in columns or ("doubtful",) if found[column].astype("int64").any()]
+
+
+def yes_where_in_doubt(found: pd.DataFrame) -> pd.DataFrame:
+    """The rows with `yes`, or nothing, in these columns."""
+    columns = [column for column in ("doubtful", "metric_doubtful") if column in found]
+    return found.assign(**{column: (found[column] > 0).map({True: "yes", False: ""}) for column in columns})
+
+
+def in_doubt(found: pd.DataFrame) -> str:
+    """A sentence on these columns; empty where nothing is in doubt."""
+    if not doubts(found):
+        return ""
+    return (
+        " In doubt are values for which published tables contradict or repeat each other, so that a rule alone chose "
+        "among them: see the chapter on what rests on a choice."
+    )
+
+
 def places(means: pd.Series) -> pd.Series:
     """The place of each, from the highest; equals share theirs."""
     return means.round(9).rank(method="min", ascending=False).astype("int64")

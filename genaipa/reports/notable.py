@@ -37,6 +37,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_reworded(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),
         *_audited(gathered.findings, gathered.frame),
+        *_in_doubt(gathered.frame),
     ]
 
 
@@ -94,6 +95,13 @@ def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
         "Counted all the same, as asked, though the audit would leave them out" if counted else "Left out by the audit"
     )
     return [f"{told}: {_number(answers, 'answer')} and {_number(scores, 'published score')} (findings: {why})."]
+
+
+def _in_doubt(frame: pd.DataFrame) -> list[str]:
+    """A sentence where published tables contradict or repeat each other."""
+    counted = int(((frame["doubt"] != "") & frame["counted"]).sum())
+    said = "Counted by a rule alone, because published tables contradict or repeat each other"
+    return [f"{said}: {_number(counted, 'published score')}."] if counted else []
 
 
 def _number(count: int, what: str) -> str:

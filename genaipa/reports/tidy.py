@@ -173,10 +173,14 @@ def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     frame.loc[implied, "m_all"] = rubric.m_all(values[implied])
     once = (frame["unit"] == "answer") | frame["averaged"].isna()
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
+    frame["counted"] = countable(frame) if excluded else countable(frame) & (frame["excluded"] == "")
+
+
+def countable(frame: pd.DataFrame) -> pd.Series:
+    """Whether averages could take a row, whatever an audit says."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
-    counted = frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
-    frame["counted"] = counted if excluded else counted & (frame["excluded"] == "")
+    return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
 
 
 def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:

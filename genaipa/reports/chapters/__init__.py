@@ -28,6 +28,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "cost": "answers",
     "agreement": "answers",
     "texts": "answers",
+    "sensitivity": "scores",
     "audit": "answers",
 }
 """File in this folder → the data that its chapter needs; in reading order."""

@@ -26,6 +26,7 @@ _LISTED = (
     "wording",
     "repetition",
     "excludes",
+    "doubts",
     "file",
     "sheet",
     "cell",
@@ -61,7 +62,12 @@ def listed(findings: Sequence[Finding]) -> Table:
     data["repetition"] = data["repetition"].astype("float64").replace(0, float("nan"))
     note = "File, sheet and cell are those of the published data."
     return Table(
-        "audit", "Everything that the audit found", note, data, {"excludes": "leaves out"}, {"repetition": ".0f"}
+        "audit",
+        "Everything that the audit found",
+        note,
+        data,
+        {"excludes": "leaves out", "doubts": "by a rule alone"},
+        {"repetition": ".0f"},
     )
 
 

@@ -25,22 +25,27 @@ if TYPE_CHECKING:
 
 def by_question(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every question, as means over documents."""
+    found = averages.policy_questions(frame)
     return table(
         "metrics-by-question",
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
-        "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b).",
-        averages.policy_questions(frame).rename(
+        "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b)."
+        f"{averages.in_doubt(found)}",
+        averages.yes_where_in_doubt(found).rename(
             columns={"metric_documents": "documents", "documents": "m_all_documents"}
         ),
         (
             *("system", "experiment", "question", "category", "source"),
             *metrics_of(frame),
             *("m_all", "documents", "m_all_documents"),
+            *averages.doubts(found, "doubtful", "metric_doubtful"),
         ),
-        headings=names_of(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+        headings=names_of(frame)
+        | {"documents": "n of the metrics", "m_all_documents": "n of M_all"}
+        | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
         formats=metric_formats(frame),
     )
 
@@ -48,9 +53,11 @@ def by_question(frame: pd.DataFrame) -> Table:
 def by_category(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every category, as means over its questions."""
     by = ["system", "experiment", "category"]
-    data = averages.summed_up(averages.policy_questions(frame), by, _of_category)
+    found = averages.policy_questions(frame)
+    data = averages.summed_up(found, by, _of_category)
     overall = averages.summed_up(averages.weighted(frame, "m_all"), by, lambda rows: averages.mean_of(rows, "m_all"))
     columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
+    columns += averages.doubts(found, "metric_doubtful")
     if len(data):
         overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
         data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
@@ -66,7 +73,8 @@ def by_category(frame: pd.DataFrame) -> Table:
         f"{averages.few_documents(data)}",
         data,
         columns,
-        headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
+        headings=names_of(frame)
+        | {"questions": "n of the metrics", "m_all_questions": "n of M_all", "metric_doubtful": "metrics in doubt"},
         formats=metric_formats(frame) | dict.fromkeys(BOTH[:-1], ".2f"),
     )
 
@@ -75,6 +83,7 @@ def _of_category(rows: pd.DataFrame) -> dict[str, object]:
     return {
         **{metric: rows[metric].mean() for metric in metrics_of(rows)},
         "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
+        "metric_doubtful": rows["metric_doubtful"].sum(),
     }
 
 
@@ -163,7 +172,9 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     if data.empty:
         return None
     groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    grid = Grid(data, ["question"], "documents", style.labels(groups, 12), groups, sources, table.headings)
+    grid = Grid(
+        data, ["question"], "documents", style.labels(groups, 12), groups, sources, table.headings, "metric_doubtful"
+    )
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ, or 'mean' where the source "
@@ -179,7 +190,11 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         return None
     order = style.ordered(data["category"])
     labels = style.labels(order, 18)
-    grid = Grid(data, ["category"], "questions", labels, dict.fromkeys(order, ""), headings=table.headings)
+    grid = Grid(
+        *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
+        headings=table.headings,
+        doubt="metric_doubtful",
+    )
     about = (
         "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
         f"the fewest where they differ.{scope.named_categories(order)}"
@@ -208,13 +223,14 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
+    columns += ["doubtful"] if "doubtful" in data else []
     shown = data.assign(m_all10=data["m_all"] * 10, documents=data.get("m_all_documents", data["documents"]))
     drawn = Table(
         name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all*10"}, {"m_all10": ".1f"}
     )
-    grid = Grid(shown, ["question"], "documents", labels, groups, sources)
+    grid = Grid(shown, ["question"], "documents", labels, groups, sources, doubt="doubtful")
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}"
+    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}{heatmap.in_doubt(grid)}"
     return Figure(
         name, title, about, drawn, lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment), reading, fits
     )

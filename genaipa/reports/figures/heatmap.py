@@ -35,6 +35,8 @@ _STEPS = 8
 _CORNERS = {"Red": style.INK, "Yellow": "white"}
 """Band → fill of its corner."""
 _HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch": "xxxx", "linewidth": 0}
+_DOT: dict[str, Any] = {"marker": "o", "color": style.INK, "markersize": 2.0, "markeredgewidth": 0}
+"""The mark of what rests on a doubtful source."""
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
 _ABREAST = 3
@@ -54,7 +56,8 @@ class Grid:
     """Rows of a heat map: the table's rows, the columns that identify one, and its label.
 
     `keys` are the columns that identify a row within a system, `count` is the column that n comes from. `labels` (in
-    the order of rows), `groups` and `sources` (where a row is a question) go by the key.
+    the order of rows), `groups` and `sources` (where a row is a question) go by the key. `doubt` is the column that
+    says which rows rest on a doubtful source.
     """
 
     data: pd.DataFrame
@@ -64,6 +67,7 @@ class Grid:
     groups: Mapping[Any, Any]
     sources: Mapping[Any, str] = field(default_factory=dict)
     headings: Mapping[str, str] = field(default_factory=dict)
+    doubt: str = ""
 
     @property
     def metrics(self) -> dict[str, str]:
@@ -88,7 +92,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         f"{about}{style.in_full(systems)}",
         drawn,
         lambda: _draw(grid, systems, bounds, experiment),
-        f"Bands: {bounds.in_words}; {SIGNS} {table.note}",
+        f"Bands: {bounds.in_words}; {SIGNS}{in_doubt(grid)} {table.note}",
         grid.fits,
     )
 
@@ -97,6 +101,16 @@ SIGNS = (
     "a filled corner marks Red, an open one Yellow; a hatched cell has no value; the darker a Green or Red, the "
     "farther it is from its bound."
 )
+
+
+def in_doubt(grid: Grid) -> str:
+    """A sentence on the mark of doubt, for the caption of a map that has it; else empty."""
+    if not style.doubted(grid.data, grid.doubt).any():
+        return ""
+    return (
+        f" {style.DOUBT_SIGN} in a cell: it rests on a doubtful source, since published tables contradict or repeat "
+        "each other there and a rule alone chose among them."
+    )
 
 
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
@@ -116,7 +130,7 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: st
     for axes in panels[:, 0]:
         style.name_rows(axes, grid.labels, grid.sources, at=0.5)
     absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
-    _legend(drawn, absent=bool(absent))
+    _legend(drawn, absent=bool(absent), doubt=bool(style.doubted(grid.data, grid.doubt).any()))
     return drawn
 
 
@@ -154,7 +168,11 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
     style.name_rows(axes, grid.labels, grid.sources, at=0.5)
-    _legend(drawn, absent=bool(values.isna().any(axis=None)))
+    doubtful = grid.data[style.doubted(grid.data, grid.doubt)]
+    rows, columns = list(grid.labels), list(systems)
+    places = zip(doubtful["question"], doubtful["system"], strict=True)
+    _mark_doubt(axes, [(rows.index(question), columns.index(system)) for question, system in places])
+    _legend(drawn, absent=bool(values.isna().any(axis=None)), doubt=not doubtful.empty)
     return drawn
 
 
@@ -164,12 +182,20 @@ def _range(numbers: pd.Series[Any]) -> str:
     return style.count(most) if least == most else f"{style.count(least)}\u2013{most}"
 
 
-def _legend(drawn: Canvas, *, absent: bool) -> None:
+def _legend(drawn: Canvas, *, absent: bool, doubt: bool) -> None:
     entries = [
         style.patch(name, facecolor=style.BAND_TINTS[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
-    style.legend(drawn, _with_corners(entries) + [style.patch("no value", **_HATCH)] * absent)
+    entries = _with_corners(entries) + [style.patch("no value", **_HATCH)] * absent
+    style.legend(drawn, entries + [style.mark(style.DOUBT, **_DOT)] * doubt)
+
+
+def _mark_doubt(axes: Axes, cells: Sequence[tuple[int, int]]) -> None:
+    """A dot in the upper right corner of each of these cells (row, column)."""
+    if cells:
+        down, across = zip(*cells, strict=True)
+        axes.plot([place + 0.94 for place in across], [place + 0.14 for place in down], **_DOT, linestyle="none")
 
 
 def _draw_panel(
@@ -180,6 +206,8 @@ def _draw_panel(
     values = rows[list(grid.metrics)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _number(value))
     _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds))
+    doubtful = style.doubted(rows, grid.doubt).to_numpy() & values.notna().any(axis=1).to_numpy()
+    _mark_doubt(axes, [(int(row), column) for row in np.flatnonzero(doubtful) for column in range(len(grid.metrics))])
     for row, count in enumerate(rows[grid.count]):
         axes.text(len(grid.metrics) + 0.12, row + 0.5, style.count(count), fontsize=style.TINY, va="center")
     axes.text(len(grid.metrics) + 0.12, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom")

@@ -52,6 +52,16 @@ SOURCE_POINTS: dict[str, dict[str, Any]] = {
 """Source of a question → its points, in every figure."""
 SOURCE_SIGNS = {"faq": "\u25cf", "user": "\u25c6"}
 """The same, in a text."""
+DOUBT_SIGN = "\u2022"
+"""The mark beside or in what rests on a doubtful source."""
+DOUBT = "doubtful source"
+"""Its name in legends."""
+DOUBT_IN_WORDS = (
+    f"{DOUBT_SIGN} and a hollow point: rests on a doubtful source, since published tables contradict or repeat each "
+    "other there and a rule alone chose among them. "
+)
+HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "alpha": 1.0}
+"""The look of a point that rests on one."""
 GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 """Group of questions → its name."""
 SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} from users."
@@ -342,6 +352,13 @@ Entry = tuple[Artist | tuple[Artist, ...], str]
 def mark(label: str, **look: Any) -> tuple[Artist, str]:
     """An entry of a legend for a marker."""
     return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
+
+
+def doubted(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Whether each row rests on a doubtful source, by a column that holds `yes` or how many do; false without it."""
+    if column not in rows:
+        return pd.Series(data=False, index=rows.index)
+    return rows[column].map(lambda value: value == "yes" or (not isinstance(value, str) and value > 0)).astype(bool)
 
 
 def patch(label: str, **look: Any) -> tuple[Artist, str]:

@@ -1,0 +1,100 @@
+"""Averages that rest on a choice between published tables, by the choice, by the other one, and with everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports import averages
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.table import Table, table
+from genaipa.reports.tidy import countable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.gather import Gathered
+
+_EVERY = "all"
+"""Name of the row over all experiments, as in the leaderboard."""
+
+
+def variants(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The tidy table with what counts in each variant.
+
+    `chosen` is what a report counts without further options. In `other` the scores about documents that were chosen
+    by a rule alone give way to what was not chosen: a column that the chosen one repeats, or the M_all that the means
+    of the metrics come to. In `everything` no score is left out.
+    """
+    could, out, doubt = countable(frame), frame["excluded"] != "", frame["doubt"] != ""
+    kept = ~out & ~(doubt & (frame["document"] != ""))
+    counted = {"chosen": could & ~out, "other": could & (kept | (out & doubt)), "everything": could}
+    return {name: frame.assign(counted=rows) for name, rows in counted.items()}
+
+
+def sensitivity(frame: pd.DataFrame) -> Table:
+    """M_all of the systems and experiments that rest on a choice, in each variant."""
+    systems = frame.loc[frame["doubt"] != "", "system"].unique()
+    frame = frame[frame["system"].isin(systems)]
+    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    for name, rows in variants(frame).items():
+        for key, n, mean in _means(rows):
+            found.setdefault(key, {}).update({name: mean, f"{name}_n": n})
+    affected = _affected(frame)
+    by = ["system", "experiment", "questions"]
+    columns = [*by, *(column for name in ("chosen", "other", "everything") for column in (name, f"{name}_n"))]
+    data = pd.DataFrame([dict(zip(by, key, strict=True)) | row for key, row in found.items() if key in affected])
+    return table(
+        "sensitivity",
+        "Averages by the source that was chosen, and by the other one",
+        "M_all times 10 (10 to 100): means over n questions of their means over documents; over all experiments, each "
+        "question's mean over them comes first. Chosen: as everywhere in a report, by the rule that the audit gives "
+        "with each finding. Other: by the source that was not chosen, which is the metrics' means where M_all by "
+        "document was, and the repeated column where two are alike. Everything: with all that an audit leaves out, as "
+        "with `--include-excluded`. Only averages that rest on a choice are here.",
+        data,
+        columns,
+        headings={
+            "chosen": "chosen source",
+            "other": "other source",
+            **{f"{name}_n": "n" for name in ("chosen", "other", "everything")},
+        },
+        formats=dict.fromkeys(("chosen", "other", "everything"), ".1f")
+        | dict.fromkeys(("chosen_n", "other_n", "everything_n"), ".0f"),
+    )
+
+
+def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, float]]:
+    """System, experiment (or all) and group of questions, with how many questions there are, and their mean."""
+    found = averages.policy_questions(frame).dropna(subset="m_all10")
+    for system, own in found.groupby("system", observed=True, sort=True):
+        for experiment, rows in [*own.groupby("experiment", observed=True, sort=True), (_EVERY, own)]:
+            for group, some in averages.groups_of_questions(rows):
+                each = some.groupby("question", observed=True)["m_all10"].mean()
+                yield (str(system), str(experiment), group), len(each), each.mean()
+
+
+def _affected(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
+    """The averages in which a score in doubt is, counted or not."""
+    rows = averages.about_policies(frame[frame["doubt"] != ""])
+    keys = rows[["system", "experiment", "source"]].drop_duplicates().astype(str)
+    return {
+        (system, where, group)
+        for system, experiment, source in keys.itertuples(index=False)
+        for where in (experiment, _EVERY)
+        for group in ("all", source)
+    }
+
+
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+    """What the averages would be by the other source; nothing where nothing rests on a choice."""
+    return Chapter(
+        "sensitivity",
+        "What rests on a choice",
+        "Some published tables contradict or repeat each other, and nothing shows which of them is wrong. One was "
+        "chosen by a rule; here is what the other one would have given. Figures mark what rests on such a choice "
+        "with a dot.",
+        present(sensitivity(gathered.frame)) if (gathered.frame["doubt"] != "").any() else [],
+    )
