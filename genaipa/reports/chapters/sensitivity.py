@@ -52,8 +52,8 @@ def sensitivity(frame: pd.DataFrame) -> Table:
         "M_all times 10 (10 to 100): means over n questions of their means over documents; over all experiments, each "
         "question's mean over them comes first. Chosen: as everywhere in a report, by the rule that the audit gives "
         "with each finding. Other: by the source that was not chosen, which is the metrics' means where M_all by "
-        "document was, and the repeated column where two are alike. Everything: with all that an audit leaves out, as "
-        "with `--include-excluded`. Only averages that rest on a choice are here.",
+        "document was, and the repeated column where two are alike. Everything: with all that an audit leaves out, too "
+        "(`genaipa report --include-excluded`). Only averages that rest on a choice are here.",
         data,
         columns,
         headings={
@@ -89,7 +89,7 @@ def _affected(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
-    """What the averages would be by the other source; nothing where nothing rests on a choice."""
+    """The averages as they would be by the other source; nothing where nothing rests on a choice."""
     return Chapter(
         "sensitivity",
         "What rests on a choice",
