@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import apart, crossed
 
 
 def cells(values: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
@@ -62,6 +62,8 @@ def test_p_values_agree_with_the_intervals() -> None:
     values = 100 - np.random.default_rng(3).exponential(8, (12, 6)) - np.arange(6) * 3
     found = crossed(*cells(values))
     assert found.policies_low < found.low < found.mean < found.high < found.policies_high
+    turned = crossed(*cells(-values))
+    assert (turned.policies_low, turned.policies_high) == pytest.approx((-found.policies_high, -found.policies_low))
     for end, name in (("low", "p"), ("high", "p"), ("policies_low", "policies_p"), ("policies_high", "policies_p")):
         assert getattr(crossed(*cells(values - getattr(found, end))), name) == pytest.approx(0.05), end
 
@@ -99,3 +101,23 @@ def test_refusals() -> None:
     assert not np.isnan(means.low)
     assert means.why.startswith("Only means over documents")
     assert crossed([99, 100, 91], ["a", "b", "c"], ["", "", ""], limits=(10, 100)).high == 100
+
+
+def test_two_independent_sets() -> None:
+    """The interval of A - B is that of a t for each side's variance; B - A turns it round, and p agrees with it."""
+    ours, theirs = np.array([50.0, 60, 70, 80, 90]), np.array([20.0, 30, 40, 41, 50, 60, 62])
+    theirs = np.append(theirs, 2 * theirs.mean() - theirs)
+    found = apart((ours, list("abcde")), (theirs, [*range(14)]))
+    halves = [
+        stats.t.ppf(0.975, len(one) - 1) * (1 + 1 / (len(one) * (len(one) - 1))) * stats.sem(one)
+        for one in (ours, theirs)
+    ]
+    mean, half = ours.mean() - theirs.mean(), np.hypot(*halves)
+    assert (found.low, found.high) == pytest.approx((mean - half, mean + half))
+    turned = apart((theirs, [*range(14)]), (ours, list("abcde")))
+    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
+    assert apart((ours - found.low, list("abcde")), (theirs, [*range(14)])).p == pytest.approx(0.05)
+    assert np.isnan(apart(([], []), ([1.0], ["a"])).mean)
+    alone = apart(([1.0, 0.0], ["a", "b"]), ([1.0], ["a"]))
+    assert (alone.mean, alone.questions) == (-0.5, 1)
+    assert np.isnan([alone.low, found.policies_low]).all()

@@ -142,8 +142,8 @@ def _method(first: str, second: str) -> str:
         f"{LEVEL:.0%} intervals and two-sided tests have two targets. For these documents: other questions, the same "
         "documents; the test is Wilcoxon's on the questions' signed ranks, with the matched-pairs rank-biserial "
         "correlation as effect size. For policies like these: other questions and other documents, for both are a "
-        "sample, and p belongs to the interval. Without pairs: a bootstrap of each side for itself and Mann-Whitney's "
-        "test with Cliff's delta (both effects are from -1 to 1). What a row means goes by the "
+        "sample, and p belongs to the interval. Without pairs: Student's t with each side's own variance, and "
+        "Mann-Whitney's test with Cliff's delta (both effects are from -1 to 1). What a row means goes by the "
         f"second target. {words.IN_FAMILIES}"
     )
 

@@ -105,6 +105,28 @@ def crossed(
     return Crossed(mean, len(around), cells.documents, low, high, also[0], also[1], p, also[2], why, warning)
 
 
+def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: tuple[float, float] | None = None) -> Crossed:
+    """The difference between the averages of two independent sets of (values, questions), the first minus the second.
+
+    For sets that share their questions, give the differences to `crossed`. `questions` is the smaller number of them.
+    Each side's questions vary by themselves; nothing is said for policies like these.
+    """
+    ours, theirs = (
+        _cells(values, questions, [""] * len(questions), None).means for values, questions in (first, second)
+    )
+    least, why = min(len(ours), len(theirs)), "Without pairs nothing can be said for policies like these."
+    if not least:
+        return Crossed(np.nan, 0, 0, why="No value on one side.")
+    mean = float(ours.mean() - theirs.mean())
+    if least < _TWO:
+        return Crossed(mean, least, 0, why="One question: too few for an interval.")
+    parts = [_part(ours - ours.mean()), _part(theirs.mean() - theirs)]
+    if sqrt(sum(part.variance for part in parts)) <= _ROUNDING * max(float(np.abs([*ours, *theirs]).max()), 1e-300):
+        return Crossed(mean, least, 0, why="All questions of a side have the same value.")
+    low, high, p = _interval(mean, parts, limits)
+    return Crossed(mean, least, 0, low, high, p=p, why=why)
+
+
 # -- cells --
 
 

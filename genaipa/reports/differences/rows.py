@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.bootstrap import interval_of_difference
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import apart, crossed
 from genaipa.reports.differences import words
 from genaipa.reports.differences.significance import OVERALL, holm, paired, unpaired
 
@@ -76,8 +75,8 @@ def _row(here: Match, limits: tuple[float, float]) -> dict[str, Any]:
     ours, theirs = np.asarray(here.ours), np.asarray(here.theirs)
     row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
     if not len(here.pairs):
-        apart = interval_of_difference((here.ours, here.ours.index), (here.theirs, here.theirs.index))
-        known = {"difference": apart.mean, "low": apart.low, "high": apart.high, **unpaired(ours, theirs)._asdict()}
+        far = apart((here.ours, here.ours.index), (here.theirs, here.theirs.index), limits=limits)
+        known = {"difference": far.mean, "low": far.low, "high": far.high, **unpaired(ours, theirs)._asdict()}
         return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
     tested = paired(ours - theirs)
     pairs = here.apart
