@@ -353,10 +353,10 @@ def test_every_part_of_the_report_is_there(two_systems):
     page.test.toggle(key="results report").set_value(True)
     page.run()
     box = page.test.selectbox(key="results chapter")
-    assert {"Overall quality", "Memory", "Agreement of the analysts"} <= set(box.options)
+    assert {"Overall quality", "Closed book", "Agreement of the analysts"} <= set(box.options)
     choose_in(page, "chapter", "Overall quality")
     assert page.rows("results table leaderboard")[0][1] in ("extractive", "scripted/say.yaml")
-    choose_in(page, "chapter", "Memory")
+    choose_in(page, "chapter", "Closed book")
     assert [element.type for element in page.elements()].count("image") == 1
 
 

@@ -45,7 +45,7 @@ System = Annotated[
         "--system",
         "-s",
         autocompletion=completion.systems,
-        help="Who is asked: a short name or provider/model; several by commas or repeats.",
+        help="Systems (models): short names or provider/model; several by commas or repeats.",
     ),
 ]
 Policy = Annotated[
@@ -94,10 +94,10 @@ Prompts = Annotated[
         "--prompts",
         autocompletion=completion.prompt_sets,
         metavar="SET",
-        help="How it is asked: neutral (the default), guided, paper or your own set (genaipa prompts).",
+        help="Set of prompts: neutral (the default), guided, paper or your own (genaipa prompts).",
     ),
 ]
-Repetitions = Annotated[int, option("--repetitions", "-r", help="How often the whole is repeated.", min=1, max=10_000)]
+Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
 Conversation = Annotated[
     str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
 ]
@@ -114,7 +114,7 @@ Questions = Annotated[
 Limit = Annotated[
     str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
 ]
-Seed = Annotated[int, option("--seed", help="Decides the shuffles.", min=-_LARGEST, max=_LARGEST)]
+Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST)]
 PartTokens = Annotated[
     int | None,
     option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
@@ -131,7 +131,7 @@ SamplingSeed = Annotated[
 MaxConnections = Annotated[
     int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
 ]
-MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call; 0 means 0.", min=0, max=1000)]
+MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000)]
 Timeout = Annotated[
     float, option("--timeout", metavar="SECONDS", help="Seconds until a call counts as stalled.", min=0.1, max=86_400)
 ]
@@ -163,7 +163,7 @@ Config = Annotated[
     option(
         "--config",
         metavar="FILE.yaml",
-        help="YAML file whose keys are these flags' names.",
+        help="YAML file with these options, by their names.",
         callback=_config,
         is_eager=True,
     ),

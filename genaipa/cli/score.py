@@ -30,9 +30,9 @@ def score(
             help="Runs to score, or systems for all of their runs; by default, every run of the workspace.",
         ),
     ] = None,
-    port: Annotated[int, option("--port", help="Where the desk listens.", min=1, max=65535)] = _PORT,
+    port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str, option("--host", help="The address it listens at; anything but this machine's own wants a login.")
+        str, option("--host", help="Address to listen at; any but this machine's own needs a login.")
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: Annotated[
@@ -41,17 +41,17 @@ def score(
     order: Annotated[
         str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
     ] = "question",
-    seed: Annotated[int, option("--seed", help="Decides that sample, and every analyst's order.")] = 0,
+    seed: Annotated[int, option("--seed", help="Seed of that sample, and of every analyst's order.")] = 0,
     calibration: Annotated[
         int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
     ] = 10,
     show_systems: Annotated[
-        bool, option("--show-systems", help="Don't hide whose answer it is; the scores say that they were not blind.")
+        bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
     ] = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
     include_excluded: Annotated[
         bool,
-        option("--include-excluded", help="Have answers scored too that an audit leaves out, which nothing counts."),
+        option("--include-excluded", help="Offer answers, too, that an audit excludes from averages."),
     ] = False,
     insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
 ) -> None:

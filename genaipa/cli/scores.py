@@ -65,8 +65,8 @@ def export(
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed.")
     ] = None,
-    standing: Annotated[
-        bool, option("--standing", help="Into .jsonl, only events in effect (a table has no others).")
+    in_effect: Annotated[
+        bool, option("--in-effect", "--standing", help="Into .jsonl, only events in effect (a table has no others).")
     ] = False,
     machines: Annotated[
         bool, option("--machines", help="The scores of machines too, where only events in effect are written.")
@@ -96,7 +96,7 @@ def export(
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
     events: Sequence[Event] = _events(here, damaged=suffix == ".jsonl")
     answers, rubric = dict[str, Any](), load_rubric(here)
-    if suffix != ".jsonl" or standing:
+    if suffix != ".jsonl" or in_effect:
         events = given(events, machines=machines)
     if suffix != ".jsonl":
         answers = _pool(here, run_folders(here)).answers

@@ -150,9 +150,9 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     )  # fmt: skip
     return Chapter(
         "memory",
-        "Memory",
+        "Closed book",
         "A system's answers from the document, against its answers when only the company is named.",
         present(summary(frame), differences),
         scope.pages([partial(differences_figure, differences)]),
-        [] if differences else [f"Memory is not shown: {why}."],
+        [] if differences else [f"Closed book against document is not shown: {why}."],
     )

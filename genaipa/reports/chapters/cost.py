@@ -193,9 +193,9 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     spent = by_system(frame)
     return Chapter(
         "effort",
-        "Effort",
-        "What the answers took: time and, where prices are known, money.",
+        "Time and cost",
+        "The time that the answers took and, where prices are known, their cost.",
         present(spent),
         drawn(*(against(spent, effort, scope) for effort in _PER)),
-        [] if spent else ["Effort is not shown: neither time nor cost is known of any answer."],
+        [] if spent else ["Time and cost are not shown: neither time nor cost is known of any answer."],
     )
