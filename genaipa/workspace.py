@@ -1,8 +1,8 @@
 """The layers of data folders: the user's workspace, pulled data, shipped data.
 
-A name (a prompt, a question set, a policy, annotations, a rubric) is looked up layer by layer; the nearest wins. The
-workspace is `--workspace`, else `GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`; without one,
-runs are written to the working folder.
+A name (a prompt, a question set, a policy, annotations, corrections, a rubric) is looked up layer by layer; the nearest
+wins. The workspace is `--workspace`, else `GENAIPA_WORKSPACE`, else the nearest parent folder with a `genaipa.toml`;
+without one, runs are written to the working folder.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Kind = Literal["prompts", "questions", "policies", "annotations", "rubrics"]
+Kind = Literal["prompts", "questions", "policies", "annotations", "corrections", "rubrics"]
 SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "prompts": (".jinja",),
     "questions": (".yaml",),
     "policies": (".md", ".txt"),
     "annotations": (".yaml",),
+    "corrections": (".yaml",),
     "rubrics": (".yaml",),
 }
 """Kind of data → suffixes of its files; a policy's YAML file is beside its text."""

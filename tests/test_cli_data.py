@@ -357,7 +357,7 @@ def test_init_makes_a_workspace_that_validates(genaipa: Cli) -> None:
     names = {path.name for path in Path("new/mine").iterdir()}
     assert names == {
         *("genaipa.toml", "systems.yaml", ".gitignore", "README.md"),
-        *("prompts", "questions", "policies", "annotations", "rubrics", "runs"),
+        *("prompts", "questions", "policies", "annotations", "corrections", "rubrics", "runs"),
     }
     ignored = ["runs/", "reports/", "published/", ".env", "scores.db*", ".streamlit/secrets.toml"]
     assert Path("new/mine/.gitignore").read_text().split() == ignored

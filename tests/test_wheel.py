@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "rubrics")
+DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "corrections", "rubrics")
 
 
 @pytest.fixture(scope="module")

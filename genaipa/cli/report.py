@@ -43,6 +43,9 @@ def report(
         option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),
     ] = None,
     include_excluded: ExcludedOption = False,
+    corrected: Annotated[
+        bool, option("--corrected", help="Apply the corrections of annotated answers that are known (corrections/).")
+    ] = False,
     green: _GreenOption = None,
     red: _RedOption = None,
     formats: Annotated[
@@ -73,7 +76,9 @@ def report(
     from genaipa.reports.writing import default_folder, selection_of
 
     with _telling("reading the runs") as tell:
-        made = reports.report(several(run), workspace=here, excluded=include_excluded, bounds=bounds, tell=tell)
+        made = reports.report(
+            several(run), workspace=here, excluded=include_excluded, corrected=corrected, bounds=bounds, tell=tell
+        )
         folder = output or default_folder(here, made.selection)
         before = selection_of(folder)
         page = made.write(folder, formats=wanted, whole=with_texts, tell=tell)

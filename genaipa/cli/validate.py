@@ -21,6 +21,7 @@ _NOUNS = {
     "questions": ("question set", "question sets"),
     "policies": ("document", "documents"),
     "annotations": ("file of annotated answers", "files of annotated answers"),
+    "corrections": ("file of corrections", "files of corrections"),
     "rubrics": ("rubric", "rubrics"),
     "people": ("list of analysts", "lists of analysts"),
     "systems": ("catalog of systems", "catalogs of systems"),

@@ -18,7 +18,7 @@ from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from genaipa.policies.document import Document
@@ -247,17 +247,24 @@ def carry_over(
     """
     if written_for is None:
         return msgspec.structs.replace(annotations, answers={})
-    ids: dict[str, list[str]] = {}
-    for question in written_for.questions:
-        if question.id in annotations.answers:
-            ids.setdefault(_folded(question, written_for, company), []).append(question.id)
-    same = {question.id: ids.get(_folded(question, asked, company), []) for question in asked.questions}
-    chosen = {question: question if question in found else found[0] for question, found in same.items() if found}
+    chosen = same_questions(annotations.answers, written_for, asked, company)
     answers = {question: annotations.answers[source] for question, source in chosen.items()}
     if asked.name == annotations.questions and answers == annotations.answers:
         return annotations
     before = annotations.questions if asked.name != annotations.questions else annotations.written_for
     return msgspec.structs.replace(annotations, questions=asked.name, answers=answers, written_for=before)
+
+
+def same_questions(
+    known: Collection[str], written_for: QuestionSet, asked: QuestionSet, company: str
+) -> dict[str, str]:
+    """Map questions of the set `asked` to those known of another set that have the same text."""
+    ids: dict[str, list[str]] = {}
+    for question in written_for.questions:
+        if question.id in known:
+            ids.setdefault(_folded(question, written_for, company), []).append(question.id)
+    same = {question.id: ids.get(_folded(question, asked, company), []) for question in asked.questions}
+    return {question: question if question in found else found[0] for question, found in same.items() if found}
 
 
 _QUOTES = str.maketrans("\u2018\u2019\u201a\u201b\u00b4`\u201c\u201d\u201e\u00ab\u00bb", "''''''" + '"""""')

@@ -171,6 +171,12 @@ def in_doubt(found: pd.DataFrame) -> str:
     )
 
 
+def corrections(frame: pd.DataFrame) -> str:
+    """A sentence on how many annotated answers are corrected; empty where none is."""
+    right = frame.loc[frame["corrected"] == "yes", ["document", "question"]].drop_duplicates()
+    return f" Corrected annotated answers: {len(right)}." if len(right) else ""
+
+
 def places(means: pd.Series) -> pd.Series:
     """The place of each, from the highest; equals share theirs."""
     return means.round(9).rank(method="min", ascending=False).astype("int64")

@@ -54,6 +54,10 @@ class Gathered:
     categories: dict[str, str] = field(default_factory=dict)
     reworded: set[str] = field(default_factory=set)
     """The ids under which runs asked different words: their sets differ."""
+    corrections: set[tuple[str, str]] = field(default_factory=set)
+    """(document, question) of annotated answers of which a correction is known."""
+    corrected: bool = False
+    """Whether the corrections are applied."""
     annotated: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """(run, document, question) → the words of its annotated answer."""
     findings: list[Finding] = field(default_factory=list)
@@ -64,14 +68,24 @@ class Gathered:
     """By which the answers are scored."""
 
 
-def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None, *, excluded: bool = False) -> Gathered:
-    """Everything that a report about these runs needs. `excluded` counts answers that audits exclude as well."""
+def gather(
+    workspace: Workspace,
+    sources: Sequence[Source],
+    store: Store | None,
+    *,
+    excluded: bool = False,
+    corrected: bool = False,
+) -> Gathered:
+    """Everything that a report about these runs needs.
+
+    `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
+    """
     if not sources:
         raise UsageError(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
-    gathered = Gathered(tidy_table.empty(rubric), list(sources), rubric=rubric)
+    gathered = Gathered(tidy_table.empty(rubric), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     for source in sources:
         _Run(workspace, source, gathered).add_to(rows)
@@ -83,10 +97,12 @@ def gather(workspace: Workspace, sources: Sequence[Source], store: Store | None,
     return gathered
 
 
-def gather_scored(workspace: Workspace, sources: Sequence[Source], *, excluded: bool = False) -> Gathered:
+def gather_scored(
+    workspace: Workspace, sources: Sequence[Source], *, excluded: bool = False, corrected: bool = False
+) -> Gathered:
     """`gather` with the scores of the workspace's own store, where there is one."""
     with existing_store(workspace) as store:
-        return gather(workspace, sources, store, excluded=excluded)
+        return gather(workspace, sources, store, excluded=excluded, corrected=corrected)
 
 
 def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:
@@ -226,17 +242,23 @@ class _Run:
         if facts is None:
             asked = self._inputs.question(document, question)
             annotated, _ = self._inputs.annotated(document, question)
+            right, _ = self._inputs.annotated(document, question, corrected=True)
+            if known := right != annotated:
+                self._gathered.corrections.add((document, question))
+            if self._gathered.corrected:
+                annotated = right
             if annotated:
                 self._gathered.annotated[self._source.folder.name, document, question] = annotated.answer
-            known = self._source.manifest.documents.get(document)
+            about = self._source.manifest.documents.get(document)
             facts = self._facts[document, question] = {
                 "run": self._source.folder.name,
                 "document": document,
-                "kind": known.kind if known else "",
+                "kind": about.kind if about else "",
                 "question": question,
                 "category": asked.category if asked else "",
                 "source": asked.origin if asked else "",
                 "silent": annotated.silent if annotated else "",
+                "corrected": "yes" if known and self._gathered.corrected else "",
             }
         return facts
 
@@ -303,7 +325,7 @@ class _Run:
             if score.system in self._source.systems:
                 about = self._about(score.document or any_document, score.question)
                 yield {
-                    **(about if score.document else {**about, "document": "", "silent": ""}),
+                    **(about if score.document else {**about, "document": "", "silent": "", "corrected": ""}),
                     "unit": "table",
                     "system": score.system,
                     "prompts": PUBLISHED,

@@ -36,6 +36,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_mixed(gathered.frame),
         *_reworded(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),
+        *_corrected(gathered),
         *_audited(gathered.findings, gathered.frame),
         *_in_doubt(gathered.frame),
     ]
@@ -70,6 +71,16 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
     where = ", ".join(f"{system} {number:,}" for system, number in mixed.items())
     said = "Some questions about a document have a published score and answers that analysts scored here; their average"
     return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
+
+
+def _corrected(gathered: Gathered) -> list[str]:
+    """A sentence on annotated answers of which a correction is known."""
+    if not gathered.corrections:
+        return []
+    named = sorted(f"{document} {question}" for document, question in gathered.corrections)
+    some = ", ".join(named[:_NAMED]) + (f" and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
+    applied = "applied" if gathered.corrected else "not applied (the option corrected applies them)"
+    return [f"Annotated answers of which a correction is known: {len(named)}, {applied}: {some}."]
 
 
 def _reworded(gathered: Gathered) -> list[str]:

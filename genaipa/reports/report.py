@@ -113,13 +113,15 @@ def report(
     *,
     workspace: WorkspaceLike = None,
     excluded: bool = False,
+    corrected: bool = False,
     bounds: Bounds | None = None,
     tell: Callable[[str], object] = str,
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
     It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
-    `bounds` are those of the bands. A UsageError where there is no run, or a name fits none.
+    `corrected` applies the known corrections of annotated answers; `bounds` are those of the bands. A UsageError where
+    there is no run, or a name fits none.
 
     >>> report = genaipa.report("demo")
     >>> list(report.figures)[:2]
@@ -129,7 +131,7 @@ def report(
     >>> figure.savefig("metrics.png")
     """
     here, names = chosen(runs, workspace)
-    gathered = gather_scored(here, select(here, names), excluded=excluded)
+    gathered = gather_scored(here, select(here, names), excluded=excluded, corrected=corrected)
     systems = {system for source in gathered.sources for system in source.systems}
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")

@@ -59,6 +59,7 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
         "category",
         "yes, partly or no: whether the document is silent on it by its annotated answer; empty if unknown",
     ),
+    "corrected": ("category", "yes where corrections are applied and change its annotated answer; else empty"),
     "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
     "claims_silence": (
         "category",

@@ -15,7 +15,15 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_text, read_yaml
 from genaipa.policies.document import About, Document, load_document
-from genaipa.questions.annotations import Annotations, carry_over, find_annotations, question_set, read_annotations
+from genaipa.questions.annotations import (
+    Annotations,
+    carry_over,
+    find_annotations,
+    question_set,
+    read_annotations,
+    same_questions,
+)
+from genaipa.questions.corrections import correct, find_corrections
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.folder import CONVERSATIONS, MANIFEST
@@ -54,6 +62,7 @@ class Inputs:
         self.question = cache(self._question)
         self._held = cache(self._find_held)
         self._annotations = cache(self._find_annotations)
+        self._corrected = cache(self._correct)
         self._spans = cache(self._find_spans)
         self._begun: dict[str, str] = {}
         self._begun_size = -1
@@ -124,12 +133,31 @@ class Inputs:
     def _company(self, record: Record) -> str:
         return self.manifest.documents[record.document].company
 
-    def annotated(self, document: str, question: str) -> tuple[AnnotatedAnswer | None, str]:
-        """The annotated answer and the part set that its "Part n" refers to; (None, "") where there is none."""
-        found = self._annotations(document)
+    def annotated(self, document: str, question: str, *, corrected: bool = False) -> tuple[AnnotatedAnswer | None, str]:
+        """The annotated answer and the part set that its "Part n" refers to; (None, "") where there is none.
+
+        `corrected` is for the answer as the corrections have it that are known to the workspace.
+        """
+        found = (self._corrected if corrected else self._annotations)(document)
         if found is None or question not in found.answers:
             return None, ""
         return found.answers[question], found.part_set
+
+    def _correct(self, document: str) -> Annotations | None:
+        """The annotated answers with what the corrections about this text put in their place."""
+        found, asked = self._annotations(document), self.questions(document)
+        if found is None or asked is None:
+            return found
+        try:
+            about = self.document(document)
+            for layer, known in find_corrections(self.workspace, about):
+                written_for = question_set(self.workspace, known.questions, layer)
+                same = same_questions(known.corrections, written_for, asked, about.company) if written_for else {}
+                found = correct(found, {question: known.corrections[source] for question, source in same.items()})
+        except GenaipaError as error:
+            self.problems.append(f"{error} Annotated answers about {document} are not corrected.")
+            return self._annotations(document)
+        return found
 
     def _find_annotations(self, document: str) -> Annotations | None:
         """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""

@@ -16,6 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.json_text import DAMAGE, why
+from genaipa.questions.corrections import noted
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.folder import ANSWERS
@@ -375,13 +376,14 @@ class Pool:
         run = self._runs[occurrence.run]
         record = run.record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated(record.document, record.question)
+        right, _ = run.inputs.annotated(record.document, record.question, corrected=True)
         return Case(
             answer=answer,
             asked=run.inputs.wording(record),
             reply=record.reply or "",
             original=run.inputs.original(record),
             document=run.inputs.document(record.document),
-            annotated=annotated,
+            annotated=noted(annotated, right) if annotated and right else annotated,
             part_set=part_set,
             parts=run.inputs.parts(record),
             names=self._names(answer, record),

@@ -38,6 +38,7 @@ _RESERVED = frozenset(
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "counted", "averaged"),
         *("doubt", "doubtful", "metric_doubtful"),
+        *("corrected", "conversation", "position"),
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
         *("policies_low", "policies_high"),

@@ -19,8 +19,10 @@ from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
 from genaipa.policies.document import About, Document, load_document, read_document
 from genaipa.policies.document import problems as document_problems
 from genaipa.policies.lookup import resolve
-from genaipa.questions.annotations import Annotations, filled, is_about, question_set, why_unused
+from genaipa.questions.annotations import Annotations, filled, find_annotations, is_about, question_set, why_unused
 from genaipa.questions.annotations import problems as annotation_problems
+from genaipa.questions.corrections import Corrections, unproved
+from genaipa.questions.corrections import problems as correction_problems
 from genaipa.questions.sets import QuestionSet
 from genaipa.questions.sets import problems as question_problems
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
@@ -100,6 +102,8 @@ def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) 
         findings += _check_document(workspace, name)
     for name in workspace.names("annotations"):
         findings += _check_annotations(workspace, name)
+    for name in workspace.names("corrections"):
+        findings += _check_corrections(workspace, name)
     findings += _check_prompts(workspace)
     findings += _errors(own_entries(workspace)[1])
     if (people := workspace.home / PEOPLE).is_file():
@@ -222,6 +226,32 @@ def _check_answers(
         yield Finding(file, f"answers.{question}", problem)
     if uncovered := [question for question in ids if question not in annotated.answers]:
         yield Finding(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
+
+
+def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
+    """Whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
+    try:
+        document = load_document(name, workspace)
+    except GenaipaError:
+        document = None
+    for layer, path in workspace.every("corrections")[name]:
+        found, errors = read_partly(path, Corrections, partial(correction_problems, path, name))
+        yield from _errors(errors)
+        if found is None:
+            continue
+        if document is None or document.digest != found.digest:
+            # Those that ship are of documents that may not be pulled, or be another text of the user's.
+            if layer == "workspace":
+                said = f"there is no document '{name}' here with the text of that digest; they are not used."
+                yield Finding(str(path), "digest", said, "warning")
+            continue
+        yield from _errors(unproved(path, found, document.text))
+        held = find_annotations(workspace, document)
+        known = held.annotations.answers if held and held.annotations.questions == found.questions else None
+        for question in found.corrections:
+            if known is not None and question not in known:
+                problem = f"there is no annotated answer to correct{nearest(question, known)}"
+                yield Finding(str(path), f"corrections.{question}", problem, "warning")
 
 
 def _check_sections(file: str, annotated: Annotations, document: Document) -> Iterator[Finding]:

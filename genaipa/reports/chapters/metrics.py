@@ -117,7 +117,7 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
         f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
         f"the questions are shown. {lacking}{LIKE_THESE}"
-        f"{averages.how_few(data['n'], 'documents')}",
+        f"{averages.how_few(data['n'], 'documents')}{averages.corrections(frame)}",
         data,
         columns,
         formats=dict.fromkeys(("mean", "policies_low", "policies_high"), ".2f"),

@@ -41,7 +41,7 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         "the same (found by rules in the reply; an answer that an audit excluded is left out). Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
-        f"Each question weighs the same, however many documents and answers it has. {INTERVALS}",
+        f"Each question weighs the same, however many documents and answers it has. {INTERVALS}{averages.corrections(frame)}",
         data[data["answers"] > 0],
         columns,
         headings={"partly": "left out (partly silent)", "documents": "documents"},
@@ -80,7 +80,7 @@ def silent_quality(frame: pd.DataFrame) -> Table:
         "Quality where the document is silent, and where it is not",
         "M_all times 10 (10 to 100) of the answers to questions on which the document is silent, which it answers in "
         "part, and which it answers (paper, sections 6.1 and 7). Each question weighs the same, however many documents "
-        f"and answers it has. {INTERVALS}",
+        f"and answers it has. {INTERVALS}{averages.corrections(frame)}",
         data.sort_values(by, kind="stable"),
         columns,
         headings={"silent": "the document", "documents": "documents"},

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.questions.annotations import SAID
+from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
@@ -64,7 +65,8 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "from the spelling. Compare it only with grades counted alike: those printed in the paper are lower by 1.8 "
         "to 2.7, it doesn't say how they were counted, and no way of counting that was tried gives them (sentences "
         "that end at colons and semicolons, too, explain 1.2 to 2.0). The last columns are the questions asked, and "
-        "those of them on which the document is wholly silent by its annotated answers (paper, section 6, table 1).",
+        "those of them on which the document is wholly silent by its annotated answers (paper, section 6, table 1)."
+        f"{averages.corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},
