@@ -41,7 +41,8 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         "the same (found by rules in the reply; an answer that an audit excluded is left out). Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
-        f"Each question weighs the same, however many documents and answers it has. {INTERVALS}{averages.corrections(frame)}",
+        "Each question weighs the same, however many documents and answers it has. "
+        f"{INTERVALS}{averages.corrections(frame)}",
         data[data["answers"] > 0],
         columns,
         headings={"partly": "left out (partly silent)", "documents": "documents"},
