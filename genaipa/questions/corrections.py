@@ -26,7 +26,7 @@ _ENDS = 2
 
 
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is right about one question: `silent`, `answer` and `sections`, as far as they are given.
+    """The right values for one question: `silent`, `answer` and `sections`, as far as they are given.
 
     The proof is a `sentence` of the document, word for word; or, where its words may not be passed on, its place in the
     text `at` (first character, and the one after the last) and the SHA-256 of these characters.
