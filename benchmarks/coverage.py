@@ -2,9 +2,9 @@
 
     python -m benchmarks.coverage [--quick] [--figure FILE]
 
-Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`).
-A thousand for each cell take about six minutes on one core (--quick: a hundred, less than one). The tables of
-docs/intervals.md are what it prints, and the figure there is what it draws.
+Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
+`scoring.agreement`). A thousand for each cell take two minutes of one core (--quick: a hundred, a
+quarter of one). The tables of docs/intervals.md are what it prints, and the figure there is what it draws.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,6 +24,9 @@ from scipy import stats
 from benchmarks.__main__ import print_table
 from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
 from genaipa.reports.table import SCALE
+from genaipa.scoring.agreement import Alpha, measure
+from genaipa.scoring.events import Event
+from genaipa.scoring.rubric import shipped_rubric
 
 Floats = NDArray[np.float64]
 
@@ -258,18 +260,53 @@ def candidates(studies: int) -> Iterator[tuple[str, ...]]:
         yield (*sized, *(f"{one.share:.1%} ({one.width / max(one.given, 1):.1f})" for one in held.values()))
 
 
+# -- agreement --
+
+
+def agreements(studies: int) -> Iterator[tuple[int, int, str, str]]:
+    """Analysts, answers, and how often the interval of Krippendorff's alpha holds the truth, high or middling.
+
+    Each of the rubric's metrics is a study of its own. The truth is the mean alpha of five times two thousand answers.
+    """
+    rubric, thresholds = shipped_rubric(), (-0.4, 0.4)
+
+    def measured(random: np.random.Generator, analysts: int, answers: int, noise: float) -> Iterator[Alpha]:
+        of_answers = random.normal(0, 1, (answers, 1, len(rubric.metrics)))
+        values = of_answers + random.normal(0, noise, (answers, analysts, len(rubric.metrics)))
+        keys = np.searchsorted(thresholds, values) + 1
+        events = (
+            Event(f"{n}-{m}", "2026-01-01", "score", f"{m}", f"{n}", rubric.typed("".join(map(str, keys[n, m]))))
+            for n, m in np.ndindex(answers, analysts)
+        )
+        return (found.alpha for found in measure(events, rubric).metrics.values())
+
+    for analysts, answers in itertools.product((2, 3), (10, 20, 50)):
+        random, rows = np.random.default_rng([analysts, answers]), []
+        for noise in (0.5, 1.0):
+            truth = float(np.mean([alpha.value for alpha in measured(random, 2, 2000, noise)]))
+            held = Held()
+            for _ in range(studies // len(rubric.metrics)):
+                for alpha in measured(random, analysts, answers, noise):
+                    held.add(*(alpha.interval or (np.nan, np.nan)), truth)
+            rows.append(f"{held} (alpha {truth:.2f})")
+        yield analysts, answers, rows[0], rows[1]
+
+
 # -- shown --
+
+
+TARGETS: dict[str, Callable[[Cell], Held]] = {
+    "for these documents": lambda cell: cell.these,
+    "for policies like these": lambda cell: cell.policies,
+}
 
 
 def figure(cells: list[Cell]) -> Figure:
     """Coverage against the number of documents: a column for each shape, a row for each target."""
     drawn = Figure(figsize=(7, 3.6), layout="constrained")
     panels = drawn.subplots(2, len(SHAPES), sharex=True, sharey=True)
-    targets: dict[str, Callable[[Cell], Held]] = {
-        "for these documents": lambda cell: cell.these,
-        "for policies like these": lambda cell: cell.policies,
-    }
-    for (target, held), row in zip(targets.items(), panels, strict=True):
+    for place, (target, held) in enumerate(TARGETS.items()):
+        row = panels[place]
         for shape, axes in zip(SHAPES, row, strict=True):
             axes.axhspan(93, 97, color="#dce9d5", zorder=0)
             axes.axhline(95, color="#888888", linewidth=0.7, zorder=1)
@@ -279,7 +316,7 @@ def figure(cells: list[Cell]) -> Figure:
                 axes.plot(range(len(some)), shares, marker=mark, markersize=4, linewidth=0.8, label=f"{questions}")
             axes.set_xticks(range(len(DOCUMENTS)), [str(number) for number in DOCUMENTS])
             axes.tick_params(labelsize=8)
-            if row is panels[0]:
+            if not place:
                 axes.set_title(shape, fontsize=9)
         row[0].set_ylabel(f"{target}, %", fontsize=8)
     panels[0, 0].set_ylim(88, 100)
@@ -299,9 +336,12 @@ def main() -> None:
     wanted = parser.parse_args()
     studies, begun = wanted.studies or (100 if wanted.quick else 1000), time.process_time()
     cells = list(coverage(studies))
-    heads: tuple[Any, ...] = ("shape", "questions", "documents", "for these documents", "for policies like these")
-    rows = [(cell.shape, cell.questions, cell.documents, cell.these, cell.policies) for cell in cells]
-    print_table(heads, rows)
+    for target, held in TARGETS.items():
+        rows = [
+            (f"{shape}, {questions} questions", *(held(cell) for cell in some))
+            for (shape, questions), some in itertools.groupby(cells, lambda cell: (cell.shape, cell.questions))
+        ]
+        print_table((target, *(f"{n} document{'s' * (n > 1)}" for n in DOCUMENTS)), rows)
     print_table(
         ("questions", "documents", "called different, these documents", "called different, policies like these"),
         [
@@ -310,6 +350,7 @@ def main() -> None:
         ],
     )
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
+    print_table(("analysts", "answers", "high alpha", "middling alpha"), list(agreements(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
     if wanted.figure:
         figure(cells).savefig(
