@@ -69,12 +69,10 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     with style.house(figure.name):
-        drawn = figure.draw()
+        drawn = _laid_out(figure.draw())
         for form in formats:
             paths.append(folder / f"{figure.name}.{form}")
             paths[-1].write_bytes(_written(drawn, figure.title, form, PNG_DPI))
-            # It was laid out for the first of them; doing so again takes as long as drawing it.
-            drawn.set_layout_engine(None)
     paths.append(folder / f"{figure.name}.csv")
     paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
     return paths
@@ -83,7 +81,16 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
 def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
     """The figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
     with style.house(figure.name):
-        return _written(figure.draw(), figure.title, form, dpi)
+        return _written(_laid_out(figure.draw()), figure.title, form, dpi)
+
+
+def _laid_out(drawn: Canvas) -> Canvas:
+    """The same with its parts where they belong; savefig would draw all of it once for that, for each format."""
+    engine = drawn.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawn)
+        drawn.set_layout_engine("none")
+    return drawn
 
 
 def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
