@@ -83,18 +83,23 @@ def forget_personal_settings(patch: pytest.MonkeyPatch) -> None:
         patch.delenv(name)
 
 
+def _close(patch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Close the home folder, the environment and the network."""
+    forget_personal_settings(patch)
+    home = tmp_path_factory.mktemp("home")
+    patch.setenv("HOME", str(home))
+    patch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
+    # Every process would list the machine's fonts anew in an empty home; this folder outlives the test.
+    patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.getbasetemp().parent / "matplotlib"))
+    patch.setenv("PYTHONPATH", str(CLOSED_NETWORK))
+    patch.setenv("NO_COLOR", "1")
+    patch.setenv("COLUMNS", "100")
+
+
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Close the home folder, the environment and the network, for the test and for the processes that it starts."""
-    forget_personal_settings(monkeypatch)
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
-    # Every process would list the machine's fonts anew in an empty home; this folder outlives the test.
-    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path_factory.getbasetemp().parent / "matplotlib"))
-    monkeypatch.setenv("PYTHONPATH", str(CLOSED_NETWORK))
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "100")
+    _close(monkeypatch, tmp_path_factory)
     monkeypatch.chdir(tmp_path)
 
 
@@ -126,13 +131,38 @@ def shared() -> Path:
     return SHARED
 
 
+def _common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that all workers of a session share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Finished]:
+    """A workspace in which a process has run `genaipa demo`, and what that printed.
+
+    One for all workers of a session; a test that writes there makes a copy.
+    """
+    common = _common(tmp_path_factory) / "demo"
+    with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
+        if not common.exists():
+            _close(patch, tmp_path_factory)
+            common.mkdir()
+            command = [sys.executable, "-m", "genaipa", "demo", "--workspace", str(common)]
+            done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
+            for name, text in (("out", done.stdout), ("err", done.stderr)):
+                Path(f"{common}.{name}").write_text(text, encoding="utf-8")
+            assert done.returncode == 0, done.stderr
+    said = (Path(f"{common}.{name}").read_text(encoding="utf-8") for name in ("out", "err"))
+    return common, Finished(0, *said)
+
+
 @pytest.fixture(scope="session")
 def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The cache after the published data was pulled; one for all workers of a session, never written by a test."""
     if not SHARED.is_dir():
         pytest.skip(f"needs the shared research data in {SHARED}")
-    base = tmp_path_factory.getbasetemp()
-    common = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "published"
+    common = _common(tmp_path_factory) / "published"
     with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
         if not common.exists():
             forget_personal_settings(patch)

@@ -6,8 +6,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,15 +39,6 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A workspace in which `genaipa demo` was run, and what that printed."""
-    folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "genaipa", "demo", "--workspace", str(folder)]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    return folder, finished.stdout
-
-
-@pytest.fixture(scope="module")
 def again(demo, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder with a report `out` on the demo's run and its `tidy.csv`, and the JSON that was printed."""
     folder = tmp_path_factory.mktemp("again")
@@ -70,7 +59,7 @@ def unscored() -> Path:
 
 def test_the_demo_ends_with_a_picture(demo):
     """The demo prints its table and where the page lies, and the page holds figures."""
-    folder, printed = demo
+    folder, printed = demo[0], demo[1].out
     assert re.search(r"^ +1 +extractive ", printed, re.MULTILINE)
     assert printed.splitlines()[-1] == f"The report: {folder.resolve() / 'reports/demo/index.html'}"
     assert (folder / "reports/demo/index.html").read_text().count("<img ") > 2
