@@ -18,6 +18,7 @@ from running import KEY, SYSTEM, answers, lines_of, make_workspace, messages, te
 from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
 from genaipa.execution.preview import REPLY_PLACEHOLDER
+from genaipa.reports.power import detectable
 from genaipa.runs.folder import run_folders
 from genaipa.workspace import find_workspace
 
@@ -239,8 +240,12 @@ def test_estimate(run: Run) -> None:
     unpriced = [line for line in done.out.splitlines() if line.strip().startswith(f"{SYSTEM} ")]
     assert len(unpriced) == 4
     assert all(line.split()[-2:] == ["?", "?"] for line in unpriced)
+    assert "Power: with these 4 questions and 1 document a difference in M_all*10 of " in done.out
+    assert "Below 3 documents nothing can be said for policies like these." in done.out
     said = json.loads(run("run", "-s", "gpt-4o", "-p", "acme", "--estimate", "--json").out)
     assert sum(row["calls"] for row in said["rows"]) == 4 * 4 + 2
+    assert (said["power"]["questions"], said["power"]["documents"], said["power"]["policies"]) == (4, 1, None)
+    assert said["power"]["these_documents"] == pytest.approx(detectable(4, 1).these_documents, abs=0.1)
     assert all(0 < row["cached_cost"] <= row["cost"] for row in said["rows"])
     assert not Path("runs").exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from genaipabench_tree import IDS, tree_of
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
@@ -14,6 +15,7 @@ from genaipa.datasets.genaipabench.files import Tree
 from genaipa.datasets.genaipabench.results import read_scores
 from genaipa.datasets.genaipabench.study import Study
 from genaipa.datasets.study import Answer
+from genaipa.reports.power import PUBLISHED, components
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, read_published, write_published
 
@@ -297,3 +299,23 @@ def test_published_scores_that_are_in_doubt(real: Study) -> None:
         (chatgpt, "robustness", "tables-contradict", False): 3 * 6 - 1,
         (chatgpt, "summary", "tables-contradict", False): 2 * 6,
     }
+
+
+def test_the_default_is_the_published_study_s(real: Study) -> None:
+    """The variance that planning takes for granted is that of the published tables of both systems."""
+    values = {
+        (score.system, score.experiment, score.question, score.document): score.m_all * 10
+        for score in real.scores
+        if score.document and score.m_all is not None
+    }
+    questions = sorted({key[2] for key in values})
+    documents = sorted({key[3] for key in values})
+    found = []
+    for experiment in ("robustness", "recall", "summary"):
+        sides = (
+            np.array([[values.get((system, experiment, q, d), np.nan) for d in documents] for q in questions])
+            for system in ("published/chatgpt-4", "published/bard")
+        )
+        apart = np.subtract(*sides)
+        found.append(components(apart[~np.isnan(apart).all(axis=1)]))
+    assert np.mean(found, axis=0).round().tolist() == list(PUBLISHED)

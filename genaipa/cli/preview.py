@@ -49,8 +49,9 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
 
     rows = [row for ready in systems for row in estimate(run.task, ready)]
     labels = {ready.resolved.asked: _how(ready) for ready in systems}
+    power = _power(run)
     if json:
-        print_json({"rows": [_as_dict(row) for row in rows], "systems": labels})
+        print_json({"rows": [_as_dict(row) for row in rows], "systems": labels, "power": power})
         return
     table(
         ("system", "initialization", "calls", "tokens in", "repeated", "out", "cost at most", "with cache"),
@@ -78,6 +79,39 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
         show(f"{calls}; the cost is not known for every system.")
     else:
         show(f"{calls}, {_money(sum(cached for _, cached in priced))} to {_money(sum(cost for cost, _ in priced))}.")
+    if power:
+        from genaipa.reports.crossed import LEAST_DOCUMENTS
+
+        show(f"{power['said']}, if two systems vary as those of the published study do.")
+        if power["policies"] is None:
+            show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
+
+
+def _power(run: PreparedRun) -> dict[str, object]:
+    """The smallest differences between two systems that a run on these policies would find; empty where none is known.
+
+    `questions` are those about each document, the fewest.
+    """
+    from genaipa.errors import MissingPackageError
+    from genaipa.reports import check_packages
+    from genaipa.tasks.procedure import Procedure
+
+    task = run.task
+    if not isinstance(task, Procedure):
+        return {}
+    policies = {name for name, document in task.documents.items() if document.kind == "policy"}
+    asked = [len(order) for name, order in task.orders.items() if name.partition("|")[0] in policies]
+    try:
+        check_packages()
+    except MissingPackageError:
+        return {}
+    from genaipa.reports.power import detectable
+
+    questions, documents = min(asked, default=0), len(policies)
+    found = detectable(questions, documents)
+    sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
+    said = found.in_words(questions, documents)
+    return {"questions": questions, "documents": documents, **sizes, "said": said} if said else {}
 
 
 def _how(ready: Ready) -> str:

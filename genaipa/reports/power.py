@@ -1,18 +1,20 @@
-"""How large a difference between two systems must be for a study to find it: its power.
+"""The power of a study: how large a difference between two systems must be for the study to find it.
 
-"Found" is what the verdict of `genaipa compare` on M_all finds, for these documents or for policies like these. That a
-difference is found in 80 % of studies is known by making them: normal differences of known variance, each with the
-intervals of `reports.crossed`, whose lower ends lie so far below the mean that a larger one would be found.
+To find a difference means that the verdict of `genaipa compare` on M_all tells the two apart, for these documents or
+for policies like these. The share of studies that find one is that of made-up studies: normal differences of known
+variance, each with the intervals of `reports.crossed`.
 """
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
-from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
+from genaipa.reports.crossed import crossed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,10 +22,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 POWER = 0.8
-STUDIES = 1000
-_LARGEST = 2_000_000
-"""Cells that are made at most; where a study has many, fewer studies tell as much."""
-_TWO = 2
+STUDIES = 100
+"""Studies that are made up; with them, `POWER` is met to about 0.03."""
+_LARGEST = 200_000
+"""Cells that are made up at most."""
 
 
 class Components(NamedTuple):
@@ -39,8 +41,8 @@ class Components(NamedTuple):
 
 
 PUBLISHED = Components(questions=262.0, documents=49.0, rest=886.0)
-"""Those of ChatGPT-4 and Bard in the GenAIPABench study: the means over its complete tables of M_all by document for
-robustness, recall and summary, as `components` finds them (`tests/test_power.py`)."""
+"""Those of ChatGPT-4 and Bard in the GenAIPABench study: the means over its tables of M_all by document for robustness,
+recall and summary, as `components` finds them."""
 
 
 def components(values: Floats) -> Components:
@@ -69,54 +71,49 @@ class Detectable(NamedTuple):
     these_documents: float
     policies: float
 
+    def in_words(self, questions: int, documents: int = 0) -> str:
+        """The beginning of a sentence, with these numbers (0 for documents that are not known); empty for no size."""
+        sizes = [
+            f"of {size:.1f} {target}"
+            for size, target in (
+                (self.policies, "for policies like these"),
+                (self.these_documents, "for these documents"),
+            )
+            if size == size  # noqa: PLR0124 - only NaN differs from itself
+        ]
+        if not sizes:
+            return ""
+        about = f" and {documents} document{'' if documents == 1 else 's'}" if documents else ""
+        return (
+            f"Power: with these {questions} questions{about} a difference in M_all*10 {' and one '.join(sizes)} "
+            f"would be found in {POWER:.0%} of studies"
+        )
 
-def detectable(questions: int, documents: int, variance: Components = PUBLISHED) -> Detectable:
+
+def detectable(
+    questions: int, documents: int, variance: Components = PUBLISHED, *, studies: int = STUDIES
+) -> Detectable:
     """The smallest differences that studies of this size find: each question about each document, once for both."""
-    if questions < _TWO or not documents or max(variance) <= 0:
+    if questions < 2 or not documents or max(variance) <= 0:  # noqa: PLR2004 - one question does not vary
         return Detectable(np.nan, np.nan)
-    many = max(100, min(STUDIES, _LARGEST // (questions * documents)))
-    random, spread = np.random.default_rng(0), np.sqrt(np.maximum(variance, 0.0))
-    fixed = random.normal(0, spread[0], (many, questions, 1))
-    fixed = fixed + random.normal(0, spread[2], (many, questions, documents))
-    drawn = fixed + random.normal(0, spread[1], (many, 1, documents))
-    # The documents' own differences are part of what is found for these documents.
-    lowest = lower_ends(fixed)[0], lower_ends(drawn)[1]
-    return Detectable(*(float(np.quantile(-low, POWER)) for low in lowest))
+    of_questions, of_documents, rest = (max(component, 0.0) for component in variance)
+    random = np.random.default_rng(0)
+    asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
+    reaches = []
+    for _ in range(max(10, min(studies, _LARGEST // len(asked)))):
+        drawn = random.normal(0, sqrt(of_questions), questions)[asked] + random.normal(0, sqrt(rest), len(asked))
+        found = crossed(drawn + random.normal(0, sqrt(of_documents), documents)[about], asked, about)
+        reaches.append((found.mean - found.low, found.mean - found.policies_low))
+    here = of_questions / questions + rest / len(asked)
+    errors = sqrt(here), sqrt(here + of_documents / documents)
+    return Detectable(*(_found(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True)))
 
 
-def lower_ends(cells: Floats) -> tuple[Floats, Floats]:
-    """The lower ends of both intervals of `reports.crossed`, of many whole studies: studies x questions x documents."""
-    many, _, documents = cells.shape
-    mean = cells.mean(axis=(1, 2))
-    by_question, by_document = (cells.mean(axis=axis) - mean[:, None] for axis in (2, 1))
-    rest = cells - mean[:, None, None] - by_question[:, :, None] - by_document[:, None, :]
-    free = (by_question.shape[1] - 1) * max(documents - 1, 1)
-    parts = [_part(by_question)]
-    low = mean - _reach(parts)
-    if documents < LEAST_DOCUMENTS:
-        return low, np.full(many, np.nan)
-    number, variance, third = _part(by_document)
-    left = np.maximum(variance - (rest**2).sum(axis=(1, 2)) / free / rest[0].size * (1 - 1 / documents), 0.0)
-    parts.append((number, left, third * (left / variance) ** 1.5))
-    return low, np.minimum(low, mean - _reach(parts))
+def _found(reach: Floats, error: float) -> float:
+    """The difference of which `POWER` is found: its mean, of this standard error, lies beyond half an interval.
 
-
-Part = tuple[int, "Floats", "Floats"]
-
-
-def _part(deviations: Floats) -> Part:
-    """The number of deviations, and what they add to the variance and the third cumulant of their mean."""
-    n = deviations.shape[1]
-    third = (deviations**3).sum(axis=1) / (n * (n - 1) * (n - _TWO)) if n > _TWO else np.zeros(len(deviations))
-    return n, (deviations**2).sum(axis=1) / (n * (n - 1)), third
-
-
-def _reach(parts: list[Part]) -> Floats:
-    """The distances from the means to the lower ends of their intervals."""
-    error = np.sqrt(sum(variance for _, variance, _ in parts))
-    skew = sum(third for *_, third in parts) / (6 * error**3)
-    skew = np.where(np.abs(skew) < 1e-9, 1e-9, skew)  # noqa: PLR2004 - for the limit, which is no bend at all
-    quantiles = [stdtrit(n - 1, (1 + LEVEL) / 2) * (1 + 1 / (n * (n - 1))) for n, *_ in parts]
-    half = np.sqrt(sum(q**2 * variance for q, (_, variance, _) in zip(quantiles, parts, strict=True))) / error
-    reach: Floats = error * (np.cbrt(1 + 6 * skew * (half - skew)) - 1) / (2 * skew)
-    return reach
+    The mean of a normal sample does not depend on how its values vary, nor then on the interval's half.
+    """
+    if np.isnan(reach).any():
+        return float("nan")
+    return float(brentq(lambda size: ndtr((size - reach) / error).mean() - POWER, 0.0, reach.max() + 5 * error))

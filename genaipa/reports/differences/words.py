@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT
-from genaipa.reports.power import POWER, components, detectable
+from genaipa.reports.power import components, detectable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Row = Mapping[Any, Any]
 
-DOCUMENTS, POLICIES = "for these documents", "for policies like these"
-"""The two targets: whatever a difference can be said to hold for."""
 FEW = 10
 """Below so many questions, what is found is said to rest on few."""
 PRIMARY = "primary endpoint"
@@ -89,8 +87,8 @@ def found(data: pd.DataFrame, first: str, second: str) -> Iterator[str]:
         sure = [
             f"{target} {row[low]:+.1f} to {row[high]:+.1f}"
             for target, low, high in (
-                (DOCUMENTS, "low", "high"),
-                (POLICIES, "policies_low", "policies_high"),
+                ("for these documents", "low", "high"),
+                ("for policies like these", "policies_low", "policies_high"),
             )
             if not math.isnan(row[low])
         ]
@@ -129,26 +127,13 @@ def verdict(row: Row, first: str, second: str) -> str:
 
 
 def power(match: Match) -> Iterator[str]:
-    """How large a difference a study like this one would find, by how the differences found here vary."""
+    """The size of a difference that a study like this one would find, by how the differences found here vary."""
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
     found = detectable(*table.shape, components(table.to_numpy()))
-    with_these = f"{len(table)} questions" + (f" and {_documents(table.shape[1])}" if len(named) else "")
-    sizes = [
-        f"of {size:.1f} {target}"
-        for size, target in ((found.policies, POLICIES), (found.these_documents, DOCUMENTS))
-        if not math.isnan(size)
-    ]
-    if sizes:
-        yield (
-            f"Power: with these {with_these} a difference {' and one '.join(sizes)} would be found in {POWER:.0%} of "
-            "studies, as the differences found here vary."
-        )
-
-
-def _documents(number: int) -> str:
-    return "1 document" if number == 1 else f"{number} documents"
+    if said := found.in_words(len(table), table.shape[1] if len(named) else 0):
+        yield f"{said}, as the differences found here vary."
 
 
 def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
