@@ -405,7 +405,7 @@ def test_published_findings_about_answers(real: Study) -> None:
     kinds = ("other-question", "lost-first-letter", "note-not-answer", "duplicate-file", "annotation-wrong-part")
     found = {kind: [(f.document, f.cell) for f in real.findings if f.kind == kind] for kind in kinds}
     assert found == {
-        "other-question": [("spotify", "C104"), ("airbnb", "E9"), ("airbnb", "C67"), ("spotify", "C29")],
+        "other-question": [("airbnb", "E9"), ("airbnb", "C67"), ("spotify", "C104"), ("spotify", "C29")],
         "lost-first-letter": [
             *(("spotify", "C46"), ("spotify", "C60"), ("spotify", "C61"), ("uber", "E61")),
             *(("twitter", "C128"), ("facebook", "C38"), ("airbnb", "D29"), ("uber", "C28")),

@@ -230,6 +230,7 @@ def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
         "other-company": 72,
         "missing-answer": 51,
         "tables-contradict": 56,
+        "repeated-answer": 52,
         "lost-first-letter": 8,
         "annotation-wrong-part": 6,
         "other-question": 4,
@@ -243,7 +244,7 @@ def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
     assert Path(first["audit"]["file"]).is_file()
     again = genaipa("import", "genaipabench")
     assert "nothing was changed" in again.out
-    assert "56  tables-contradict       22 of them left out of analyses" in again.out
+    assert "4  duplicate-scores        3 of them left out of analyses" in again.out
     assert "72  other-company           left out of analyses" in again.out
     assert "genaipa report published/bard published/chatgpt-4" in again.out
     run = genaipa("run", "--system", "published/chatgpt-4,published/bard", "--policy", "uber,airbnb", "--json")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.datasets.genaipabench.documents import DOCUMENTS
 from genaipa.datasets.genaipabench.files import csv_rows
 from genaipa.datasets.genaipabench.layout import labelled
+from genaipa.datasets.genaipabench.repeats import FUNCTION_WORDS, audit_repeats
 from genaipa.datasets.genaipabench.sheets import column_letter
 from genaipa.runs.audit import Finding
 
@@ -25,30 +26,19 @@ if TYPE_CHECKING:
 _NAMES = {"facebook": "Facebook|Meta|Instagram", "twitter": "Twitter|[Tt]weets?|X Corp"}
 _ENOUGH = 3
 """Answers of a block that have to name another company before the block is taken to be about it."""
-_GENERIC = 8
-"""Words below which one text can well answer two questions."""
 
 _PHRASE = 3
 _FITS = 3
 """Factor by which another part has to hold more of an annotated answer's phrases than the part that it cites."""
 _PHRASES = 6
 """That the other part has to hold at least."""
-_FUNCTION_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "the a an of to and or in for on with is are be by as that this it its their they them you your we our us from "
-        "at not any may can will has have such which if when other also more how who what do does about all",
-    )
-)
-_STEM = 5
-"""Letters by which two forms of a word are the same word: "secured" and "security"."""
 
 
 def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
-    """Answers about another company, answers to another question, and texts that lost their first letter."""
+    """Answers about another company, answers to another question, repeats, and texts that lost their first letter."""
     return [
         *_other_company(answers),
-        *_other_question(answers, questions),
+        *audit_repeats(answers, questions),
         *(
             answer.finding("lost-first-letter", "The text begins in the middle of a word; the rest is as published.")
             for answer in answers
@@ -86,28 +76,6 @@ def _other_company(answers: list[Answer]) -> Iterator[Finding]:
                 yield answer.finding("other-company", said, excludes=True)
 
 
-def _other_question(answers: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
-    """Answers whose text was also given to another question, which it fits better."""
-    for block in _blocks(answers).values():
-        same = defaultdict(list)
-        for answer in block:
-            same[" ".join((answer.text or "").lower().split())].append(answer)
-        for text, sharing in same.items():
-            if len({answer.question for answer in sharing}) == 1 or len(text.split()) < _GENERIC:
-                continue
-            shared = {a.question: len(_words(questions[a.question].wording(a.wording)) & _words(text)) for a in sharing}
-            rightful = max(shared, key=lambda question: shared[question])
-            for answer in sharing:
-                if shared[answer.question] < shared[rightful]:
-                    yield answer.finding(
-                        "other-question", f"The text is the answer to {rightful}, word for word.", excludes=True
-                    )
-
-
-def _words(text: str) -> set[str]:
-    return {word[:_STEM] for word in re.findall(r"\w+", text.lower()) if word not in _FUNCTION_WORDS}
-
-
 def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
     """Annotated answers that cite the wrong part, and copies of another answer."""
     held = [_phrases(document.text[start:end]) for start, end in document.parts(annotations.part_set)]
@@ -140,7 +108,7 @@ def _phrases(text: str) -> set[tuple[str, ...]]:
     """The runs of three words in which at least two mean something."""
     words = re.findall(r"[a-z0-9]+", text.lower())
     runs = (tuple(words[start : start + _PHRASE]) for start in range(len(words) - _PHRASE + 1))
-    return {run for run in runs if sum(word not in _FUNCTION_WORDS for word in run) > 1}
+    return {run for run in runs if sum(word not in FUNCTION_WORDS for word in run) > 1}
 
 
 def _cells(tree: Tree, path: str) -> dict[str, str]:
