@@ -5,6 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genaipa import load_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,3 +41,30 @@ def test_start_is_light() -> None:
     assert done.returncode == 0, done.stderr
     assert "genaipa" in done.stdout.split()
     assert set(done.stdout.split()) & TOO_HEAVY == set()
+
+
+# A system that replies with the frames of ours that lie between the command's entry and its adapter.
+_FRAMED = """
+import traceback
+import genaipa
+from genaipa.systems.base import Readiness, Reply
+
+class Framed:
+    name, words = "framed", "own"
+    async def start(self): return Readiness()
+    async def reply(self, messages, settings):
+        home = genaipa.__file__.removesuffix("__init__.py")
+        return Reply(" ".join(f.name for f in traceback.extract_stack() if f.filename.startswith(home)))
+    async def count_tokens(self, text): return None
+    async def close(self): pass
+"""
+
+
+def test_few_frames_lead_to_a_system(genaipa: Callable[..., Finished]) -> None:
+    """A call's stack has four frames of ours from the tests' entry to asyncio, and six from there to the adapter."""
+    Path("framed.py").write_text(_FRAMED)
+    done = genaipa("run", "-s", "framed:Framed", "-p", "brindlecart", "-e", "quality", "--limit", "1")
+    assert done.code == 0, done.err
+    frames = str(load_run("latest").answers()[-1].reply).split()
+    begun, asked = frames.index("carry_out"), frames.index("_converse")
+    assert (asked - begun, len(frames) - asked) == (4, 6)

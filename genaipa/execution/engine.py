@@ -154,38 +154,20 @@ class Engine:
                 task.add_done_callback(lambda _task: asked.questions.release())
 
     async def _reply(self, asked: _Asked, call: Call) -> str:
-        """The reply of a call, from the records if it is in; _ConversationEndsError if it can't be had."""
+        """The reply of a call, from the records if it is in, else asked and kept; or a _ConversationEndsError."""
         name = asked.ready.resolved.asked
         key = calls.key(self.task, name, call)
         if self.tally.kept(key):
             return self.folder.records_at([self._offsets[key]])[0].reply or ""
         if asked.limits.breaker.open or asked.capped:
             raise _ConversationEndsError
-        if call.kind != "acknowledgement":
-            await self._begin(name, call)
-        return await self._turn(asked, call, key)
-
-    async def _begin(self, system: str, call: Call) -> None:
-        """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
-        conversation = calls.conversation_id(self.task, system, call)
-        if conversation in self._beginning:
-            await self._beginning[conversation]
-        elif not self.folder.has_begun(conversation):
-            beginning = asyncio.ensure_future(calls.begin(self.folder, self.task, system, call))
-            self._beginning[conversation] = beginning
-            try:
-                await beginning
-            finally:
-                del self._beginning[conversation]
-
-    async def _turn(self, asked: _Asked, call: Call, key: str) -> str:
-        """Ask, keep the record, and give the reply; _ConversationEndsError after a failure."""
         messages = call.messages
         if call.kind != "acknowledgement":
+            await self._begin(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
         settings = self._settings(call)
         estimate = await self._set_aside(asked, messages, settings)
-        record = calls.blank_record(self.task, asked.ready.resolved.asked, call)
+        record = calls.blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
             attempt = await self._attempt(asked, messages, settings)
@@ -211,6 +193,19 @@ class Engine:
         if record.reply is None:
             raise _ConversationEndsError
         return record.reply
+
+    async def _begin(self, system: str, call: Call) -> None:
+        """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
+        conversation = calls.conversation_id(self.task, system, call)
+        if conversation in self._beginning:
+            await self._beginning[conversation]
+        elif not self.folder.has_begun(conversation):
+            beginning = asyncio.ensure_future(calls.begin(self.folder, self.task, system, call))
+            self._beginning[conversation] = beginning
+            try:
+                await beginning
+            finally:
+                del self._beginning[conversation]
 
     def _settings(self, call: Call) -> Settings:
         cache_key = f"genaipa-{call.digest[:16]}" if call.digest else None
