@@ -65,6 +65,16 @@ def test_as_text():
     )
 
 
+def test_an_interval_is_one_cell():
+    """Both ends of an interval are read in one cell, blank where there is none; CSV has a column for each."""
+    ends = {"cost_low": [1.0, float("nan")], "cost_high": [2.5, float("nan")], "low": [3, 4]}
+    table = table_of(ends, headings={"cost_low": "for these documents"}, formats=dict.fromkeys(ends, ".1f"))
+    assert render.headings(table) == ["for these documents", "low"]
+    assert render.rows(table) == [("1.0 to 2.5", "3.0"), ("", "4.0")]
+    assert render.numeric(table) == [0, 1]
+    assert render.as_csv(table).splitlines()[0] == "cost_low,cost_high,low"
+
+
 def test_as_csv():
     """CSV has the data's own columns, whole numbers as such, fractions to ten digits, and an empty cell for absent."""
     table = table_of({"system": ["one", None], "n": [3, 12], "share": [1 / 3, float("nan")]}, formats={"share": ".0%"})

@@ -206,10 +206,9 @@ def few_documents(found: pd.DataFrame) -> str:
     if rough:
         said += f" Some rest on {rough} documents only: what they say for policies like these is rough."
     if refused:
-        said += (
-            f" Some rest on {refused} documents (0: only means over documents are known): too few to say anything for "
-            "policies like these."
-        )
+        means = " (0: only means over documents are known)" if 0 in known else ""
+        documents = "document" if refused == "1" else "documents"
+        said += f" Some rest on {refused} {documents}{means}: too few to say anything for policies like these."
     return said
 
 

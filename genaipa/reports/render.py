@@ -1,7 +1,8 @@
 """A table as people and programs want it: plain text, CSV, LaTeX, HTML.
 
 What a table holds may come from a model, a file or a person, so that every cell is escaped where it is written. CSV
-has the numbers as they are, under the columns' own names; the other forms have them as people read them.
+has the numbers as they are, under the columns' own names; the other forms have them as people read them, and the two
+ends of an interval (`low` and `high`) in one cell under the heading of the lower one.
 """
 
 from __future__ import annotations
@@ -31,15 +32,32 @@ _LINKED = ("question", "m_all", "m_all10")
 """Columns whose cells lead to the answers behind them, beside those of metrics."""
 
 
+def _columns(table: Table) -> list[str]:
+    """The columns that people see: the upper end of an interval is in the column of the lower."""
+    names = list(map(str, table.data.columns))
+    return [name for name in names if not name.endswith("high") or _other_end(name) not in names]
+
+
+def _other_end(name: str) -> str:
+    return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
+
+
 def headings(table: Table) -> list[str]:
     """The columns as people read them."""
-    return [table.headings.get(name, name) for name in map(str, table.data.columns)]
+    return [table.headings.get(name, name) for name in _columns(table)]
 
 
 def rows(table: Table) -> list[tuple[str, ...]]:
     """The cells as people read them, row by row."""
-    columns = [[table.written(str(name), value) for value in table.data[name]] for name in table.data.columns]
-    return list(zip(*columns, strict=True))
+
+    def written(name: str) -> list[str]:
+        cells = [table.written(name, value) for value in table.data[name]]
+        if not name.endswith("low") or _other_end(name) not in table.data:
+            return cells
+        ends = (table.written(name, value) for value in table.data[_other_end(name)])
+        return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
+
+    return list(zip(*map(written, _columns(table)), strict=True))
 
 
 def numeric(table: Table) -> list[int]:
@@ -47,8 +65,8 @@ def numeric(table: Table) -> list[int]:
     kinds = table.data.dtypes
     return [
         place
-        for place, kind in enumerate(kinds)
-        if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+        for place, name in enumerate(_columns(table))
+        if pd.api.types.is_numeric_dtype(kinds[name]) and not pd.api.types.is_bool_dtype(kinds[name])
     ]
 
 
@@ -112,14 +130,15 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
         f'<th scope="col"{_number(place, right)}>{escape(name)}</th>' for place, name in enumerate(headings(table))
     )
     # The first column that holds no number says what the row is about.
-    lead = next((place for place in range(len(table.data.columns)) if place not in right), None)
+    columns = _columns(table)
+    lead = next((place for place in range(len(columns)) if place not in right), None)
     linked_to = {*_LINKED, *metrics_of(table.data)}
-    linked = {place for place, name in enumerate(table.data.columns) if name in linked_to}
+    linked = {place for place, name in enumerate(columns) if name in linked_to}
     lines = (
         "".join(_html_cell(place, cell, right, lead, href if place in linked else "") for place, cell in enumerate(row))
         for row, href in itertools.zip_longest(rows(table), hrefs[: len(table.data)], fillvalue="")
     )
-    broad = ' class="broad"' if len(table.data.columns) > _BROAD else ""
+    broad = ' class="broad"' if len(columns) > _BROAD else ""
     return "\n".join(
         (
             f"<table{broad}>",
