@@ -11,6 +11,7 @@
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   └── RunBusyError         1   another process writes to it
+    ├── TaskError                1   the code of a user's own task failed
     └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
 Each message is one sentence (two where the second is the remedy), written for the person at the keyboard.
@@ -113,6 +114,10 @@ class PermanentError(NoReplyError):
 
 class NotReadyError(NoReplyError):
     """A key, an SDK or a server is missing; nothing was asked. The message says which and how to get it."""
+
+
+class TaskError(GenaipaError):
+    """The code of a user's own task failed; the message says where and with what."""
 
 
 class MissingPackageError(GenaipaError):

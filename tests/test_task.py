@@ -299,3 +299,28 @@ def test_a_follow_up_by_hand_is_shown_once_its_question_is_known(genaipa):
     second = next(sheets.glob("02-*.messages.txt")).read_text()
     assert "Go on in the chat in which you asked right-1" in second
     assert "Why is 'Erasure.' one?" in second
+
+
+def test_a_task_whose_code_fails_is_told_in_a_sentence(genaipa, server):
+    """Its exception, file and line, and no traceback: before the run, after a reply, and in reading one."""
+    text = Path("own_task.py").read_text()
+    broken = {
+        "return (self._ask(item) for item in ITEMS)": 'return {}["items"]',
+        'settings={"max_tokens": 10})': 'settings={"max_tokens": 10})\n        raise OSError("gone")',
+        'return Reading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))': "return Reading(said, 1 / 0)",
+    }
+    said = ("KeyError: 'items'", "OSError: gone", "ZeroDivisionError: division by zero")
+    for (right, wrong), error in zip(broken.items(), said, strict=True):
+        assert right in text
+        name = f"own_{error[:3].lower()}"
+        write(f"{name}.py", text.replace(right, wrong))
+        line = 1 + next(n for n, line in enumerate(Path(f"{name}.py").read_text().splitlines()) if wrong[-9:] in line)
+        for option in ("--new", "--dry-run", "--estimate"):
+            done = genaipa(*RUN[:-1], f"{name}:Retention", option)
+            if option != "--new" and error.startswith("Zero"):
+                assert done.code == 0, done.err
+                continue
+            assert (done.code, done.err.splitlines()[-1]) == (
+                1,
+                f"genaipa: task '{name}:Retention' failed: {error} ({name}.py, line {line}).",
+            )

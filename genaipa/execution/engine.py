@@ -22,7 +22,6 @@ from genaipa.execution.structured import ask_in_words
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings, Usage
 from genaipa.systems.redaction import known_keys, mask
-from genaipa.tasks.base import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +116,7 @@ class Engine:
         places = asyncio.Semaphore(self.limits.max_connections)
         target = dataclasses.replace(ready.target, kept=self.tally.kept, begun=self.folder.begun)
         async with asyncio.TaskGroup() as group:
-            for dialogue in self.task.dialogues(target):
+            for dialogue in self.task.asked(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
@@ -222,7 +221,7 @@ class Engine:
             name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.read(call, text) or Reading("")
+        reading = self.task.reading(call, text)
         return replace(
             record,
             status=_STATUS[reply.finish],

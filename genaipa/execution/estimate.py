@@ -58,7 +58,7 @@ class Measured(NamedTuple):
 def estimate(task: Task, ready: Ready) -> list[Estimate]:
     """The rows of one system."""
     rows: dict[str, Estimate] = {}
-    times = task.sample(ready.target)[1]
+    times = task.sampled(ready.target)[1]
     for call, tokens_in, tokens_out, repeated in measure(task, ready.target):
         name = call.coordinates.get("initialization", task.name)
         row = rows.setdefault(name, Estimate(ready.resolved.asked, name))
@@ -88,7 +88,7 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
             total += counted[known]
         return total
 
-    for dialogue in task.sample(target)[0]:
+    for dialogue in task.sampled(target)[0]:
         before: Sequence[Message] = ()
         for call in walk(dialogue, lambda call: call.assumed or f"\ue000{_reply_tokens(task, call)}\ue001"):
             document = call.coordinates.get("document", "")

@@ -17,7 +17,7 @@ from genaipa.errors import DataError, UnknownNameError
 from genaipa.execution import calls
 from genaipa.files.strict_yaml import read_text
 from genaipa.runs.records import answer_digest
-from genaipa.tasks.base import Reading, walk
+from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,7 +110,7 @@ class ManualRun:
             known = known and bool(said)
             return said or ""
 
-        for dialogue in self.task.dialogues(target):
+        for dialogue in self.task.asked(target):
             known = True
             for call in walk(dialogue, reply):
                 if call.kind != "acknowledgement":
@@ -237,7 +237,7 @@ class ManualRun:
     async def _keep(self, system: str, call: Call, text: str) -> None:
         if not self.folder.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(self.folder, self.task, system, call)
-        reading = self.task.read(call, text) or Reading("")
+        reading = self.task.reading(call, text)
         await self.folder.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),

@@ -8,10 +8,15 @@ provider.
 
 from __future__ import annotations
 
+import sys
+import traceback
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from genaipa.errors import GenaipaError, TaskError, clipped
 from genaipa.runs.records import Digests
 
 if TYPE_CHECKING:
@@ -148,7 +153,7 @@ class Task(ABC):
 
     def planned(self) -> int:
         """The number of answers wanted of each system."""
-        every = (call for dialogue in self.dialogues(Target("")) for call in walk(dialogue, lambda call: call.assumed))
+        every = (call for dialogue in self.asked(Target("")) for call in walk(dialogue, lambda call: call.assumed))
         return sum(call.kind == "answer" for call in every)
 
     @abstractmethod
@@ -162,6 +167,65 @@ class Task(ABC):
     def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can
         """The task's reading of a reply; None leaves it to people."""
         return None
+
+    # What drives a task asks by these: code of a user's own that fails is a TaskError.
+
+    def asked(self, target: Target) -> Iterator[Dialogue]:
+        """The `dialogues`."""
+        with self._own_code():
+            dialogues = iter(self.dialogues(target))
+        return self._each(dialogues)
+
+    def sampled(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+        """The `sample`."""
+        with self._own_code():
+            dialogues, times = self.sample(target)
+        return self._each(dialogues), times
+
+    def reading(self, call: Call, reply: str) -> Reading:
+        """What `read` says, an empty one for None."""
+        with self._own_code():
+            return self.read(call, reply) or Reading("")
+
+    def _each(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+        while True:
+            with self._own_code():
+                dialogue = next(dialogues, None)
+            if dialogue is None:
+                return
+            yield self._one(dialogue)
+
+    def _one(self, dialogue: Dialogue) -> Dialogue:
+        try:
+            with self._own_code():
+                step = next(dialogue, None)
+            while step is not None:
+                said = yield tuple(map(self._one, step)) if isinstance(step, tuple) else step
+                with self._own_code():
+                    try:
+                        step = dialogue.send(said)
+                    except StopIteration:
+                        return
+        finally:
+            dialogue.close()
+
+    @contextmanager
+    def _own_code(self) -> Iterator[None]:
+        """A sentence with the line of the task's file in place of a traceback; a shipped task's stays as it is."""
+        try:
+            yield
+        except GenaipaError:
+            raise
+        except Exception as error:
+            if type(self).__module__.startswith("genaipa."):
+                raise
+            file = getattr(sys.modules.get(type(self).__module__), "__file__", "")
+            frames = traceback.extract_tb(error.__traceback__)
+            at = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
+            raise TaskError(
+                f"task '{self.name}' failed: {type(error).__name__}: {clipped(str(error), 200)} "
+                f"({PurePath(at.filename).name}, line {at.lineno})."
+            ) from error
 
 
 def walk(dialogue: Dialogue, reply: Callable[[Call], str]) -> Iterator[Call]:
