@@ -74,6 +74,15 @@ def test_two_processes_write_the_same_bytes(demo, again):
     assert not [name for name, content in first.items() if str(folder).encode() in content]
 
 
+def test_a_tidy_table_that_is_there_is_kept(genaipa: Cli, demo, again):
+    """--frame overwrites no file unless --force is given: it is refused before anything is read."""
+    folder, _ = again
+    before = (folder / "tidy.csv").read_bytes()
+    refused = genaipa("report", "demo", "--frame", str(folder / "tidy.csv"), "--workspace", demo[0])
+    assert (refused.code, (folder / "tidy.csv").read_bytes()) == (2, before)
+    assert "tidy.csv is there already; name another file, or add --force to overwrite it." in refused.err
+
+
 def test_tables_for_machines_and_the_tidy_table(again):
     """--json prints every table with null for what is absent; --frame writes the tidy table where it is wanted."""
     folder, said = again

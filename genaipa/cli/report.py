@@ -11,6 +11,7 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.console import err, print_json, printable, say, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
+from genaipa.cli.output import ForceOption, check_new
 from genaipa.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def report(
         Path | None,
         option("--frame", metavar="FILE", help="Write the tidy table to this .csv or .parquet file as well."),
     ] = None,
+    force: ForceOption = False,
     open_page: Annotated[bool, option("--open", help="Show the page in the browser when it is written.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -70,7 +72,7 @@ def report(
 
     here = current_workspace()
     bounds, wanted = _bounds(here, green, red), _formats(several(formats))
-    _check_frame(frame)
+    _check_frame(frame, force=force)
     check_packages()
     from genaipa.reports import report as reports
     from genaipa.reports.writing import default_folder, selection_of
@@ -101,9 +103,12 @@ def _telling(first: str) -> Iterator[Callable[[str], None]]:
         yield lambda now: status.update(printable(now))
 
 
-def _check_frame(path: Path | None) -> None:
-    if path is not None and path.suffix not in (".csv", ".parquet"):
+def _check_frame(path: Path | None, *, force: bool) -> None:
+    if path is None:
+        return
+    if path.suffix not in (".csv", ".parquet"):
         raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+    check_new(path, force=force)
 
 
 def _open(page: Path) -> None:

@@ -7,12 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genaipa.errors import UsageError
 from genaipa.reports import notable, writing
 from genaipa.reports.chapters import chapters
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.runs.folder import find_run
+from genaipa.runs.records import PROCEDURE
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Figure, Format
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
+    from genaipa.runs.selection import Source
     from genaipa.workspace import WorkspaceLike
 
 
@@ -131,7 +134,10 @@ def report(
     >>> figure.savefig("metrics.png")
     """
     here, names = chosen(runs, workspace)
-    gathered = gather_scored(here, select(here, names), excluded=excluded, corrected=corrected)
+    sources = select(here, names)
+    left_out = _of_other_tasks(sources)
+    gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
+    gathered.problems += left_out
     systems = {system for source in gathered.sources for system in source.systems}
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
@@ -139,6 +145,19 @@ def report(
     if folder is not None:
         made.write(Path(folder), tell=tell)
     return made
+
+
+def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
+    """Sentences on the runs that asked something else than the paper's questions; a UsageError if all did."""
+    found = {one.folder.name: one.manifest.spec.task for one in sources if one.manifest.spec.task != PROCEDURE}
+    if found and len(found) == len({one.folder.name for one in sources}):
+        raise UsageError(
+            f"a report is about the paper's questions, and {', '.join(found)} asked the task "
+            f"'{', '.join(dict.fromkeys(found.values()))}'. Its answers: genaipa show {next(iter(found))}"
+        )
+    return [
+        f"{name} is left out: it asked the task '{task}', not the paper's questions." for name, task in found.items()
+    ]
 
 
 def scores(runs: Runs = (), *, workspace: WorkspaceLike = None, excluded: bool = False) -> pd.DataFrame:
