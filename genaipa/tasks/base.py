@@ -183,7 +183,7 @@ class Task(ABC):
         return self._each(dialogues), times
 
     def reading(self, call: Call, reply: str) -> Reading:
-        """What `read` says, an empty one for None."""
+        """Reading of a reply by `read`, an empty one for None."""
         with self._own_code():
             return self.read(call, reply) or Reading("")
 
