@@ -16,6 +16,7 @@ from genaipa.runs.folder import RunFolder, run_folders
 from genaipa.runs.records import PROCEDURE
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
+from genaipa.tasks.prompts import labels
 from genaipa.workspace import Workspace, find_workspace
 
 FOLDERS = Path(__file__).with_name("format_1.tar.gz")
@@ -57,6 +58,8 @@ def test_every_line_is_read_and_written_alike(workspace):
         assert begun == run.conversations_file.read_bytes()
         manifest = run.manifest()
         assert manifest.spec.task == PROCEDURE
+        # There was one set of prompts, and its templates are those of today's guided ones.
+        assert labels(manifest) == {"": "guided"}
         # A field that the older version did not know is left out as long as it says nothing.
         assert msgspec.json.decode(msgspec.json.encode(manifest)) == json.loads(
             (run.path / "manifest.json").read_text()

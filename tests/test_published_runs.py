@@ -18,9 +18,11 @@ from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, use
 from genaipa.datasets.genaipabench.pull import pull
 from genaipa.datasets.genaipabench.study import import_study, record_study
 from genaipa.errors import RunError, UsageError
+from genaipa.reports.gather import gather_scored
 from genaipa.runs.audit import audit_of, excluded_answers, read_audit
 from genaipa.runs.folder import RunFolder, find_run, run_folders
 from genaipa.runs.records import answer_digest
+from genaipa.runs.selection import select
 from genaipa.scoring.published import published_scores
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
@@ -285,6 +287,20 @@ def test_the_plain_command_ends_complete(genaipa: Cli) -> None:
             heading = "Adaptive Analysis" if question.endswith("u1") else "Adaptability Analysis"
         assert record["reply"] == reply("uber", heading, question)
     assert [record["reply"] for record in records if record.get("kind") == "summary"] == [NO_SUMMARY]
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_other_prompts_are_refused(genaipa: Cli) -> None:
+    """A recording answered the prompts of its study: it is asked with no others, and what it repeats says so."""
+    for flags in (("--prompts", "guided"), ("--experiment", "prompting")):
+        refused = genaipa("run", "-s", "published/chatgpt-4", "-p", "uber", *flags)
+        assert refused.code == 2
+        assert "answered the prompts of its study, which are not published" in refused.err
+    finished, _ = asked_again(genaipa, "-i", "document")
+    assert "its answers were given to the prompts of the study, not to these" in finished.err
+    run = find_run(find_workspace(), "latest").name
+    found = gather_scored(find_workspace(), select(find_workspace(), [run]))
+    assert set(found.frame["prompts"]) == {"published"}
 
 
 @pytest.mark.usefixtures("_recorded")

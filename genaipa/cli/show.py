@@ -127,7 +127,7 @@ def _print_answers(records: list[Record]) -> None:
                 r.system,
                 r.document,
                 r.initialization,
-                r.wording,
+                f"{r.wording}, {r.prompts}" if r.prompts else r.wording,
                 r.repetition,
                 r.question,
                 r.status,

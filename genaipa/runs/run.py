@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _USAGE = {"tokens_in": "input", "tokens_cached": "cached", "tokens_out": "output"}
 _COLUMNS = (
-    *("run", "key", "system", "model", "document", "initialization", "wording", "repetition", "question", "status"),
+    *("run", "key", "system", "model", "document", "initialization", "wording", "prompts", "repetition"),
+    *("question", "status"),
     *("asked", "reply", "digest", "seconds", "cost", *_USAGE, "error"),
 )
 
@@ -84,10 +85,12 @@ class Run:
             import pandas as pd
         except ModuleNotFoundError:
             raise MissingPackageError("a frame needs the package 'pandas': pip install 'genaipa[reports]'") from None
-        return pd.DataFrame([self._row(record) for record in self._latest()], columns=list(_COLUMNS))
+        sets = ", ".join(self.manifest.spec.prompts)
+        return pd.DataFrame([self._row(record, sets) for record in self._latest()], columns=list(_COLUMNS))
 
-    def _row(self, record: Record) -> dict[str, object]:
+    def _row(self, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, None) for name in _COLUMNS}
+        row["prompts"] = record.prompts or prompts
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
         return {**row, **usage, "run": self.name, "error": record.error.message if record.error else None}
 
