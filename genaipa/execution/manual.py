@@ -132,7 +132,8 @@ class ManualRun:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
         written = []
         for sheet in self.sheets():
-            stem = f"sheets/{sheet.number:02}-{_slug(sheet.name)}"
+            named = re.sub(r"[^A-Za-z0-9.]+", "-", sheet.name).strip("-")
+            stem = f"sheets/{sheet.number:02}-{named}"
             if all(map(self.tally.kept, sheet.calls)):
                 continue
             for suffix, text in (("messages", self._messages(sheet)), ("replies", self._replies(sheet))):
@@ -254,7 +255,3 @@ class ManualRun:
         if not self.tally.kept(key):
             return None
         return self.folder.records_at([self._offsets[key]])[0].reply
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")

@@ -69,6 +69,7 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
     answers = find_answers(gathered, whole=whole)
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
+    inputs = (provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered))
     return _template().render(
         version=genaipa.__version__,
         systems=_systems(sources),
@@ -83,8 +84,11 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         bands=report.bounds.in_words,
         scale=gathered.rubric.in_words,
         intervals=INTERVALS,
-        inputs=[_table(table, fold=False) for table in _inputs(gathered) if table],
-        manifests=[(source.folder.name, _manifest(source)) for source in sources],
+        inputs=[_table(table, fold=False) for table in inputs if table],
+        manifests=[
+            (source.folder.name, msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode())
+            for source in sources
+        ],
         problems=report.problems,
     )
 
@@ -182,11 +186,3 @@ def _figure(figure: Figure, pictures: Mapping[str, bytes], answers: Answers, not
     hrefs = answers.hrefs(bare.data.head(MOST))
     numbers = Markup(as_html(bare, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
     return _Shown(figure.name, figure.title, numbers, folded=True, note=note, picture=picture, width=width)
-
-
-def _inputs(gathered: Gathered) -> list[Table]:
-    return [provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered)]
-
-
-def _manifest(source: Source) -> str:
-    return msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()

@@ -46,7 +46,8 @@ def show(found: View, experiment: str, rows: Rows) -> None:
     data = data[data["experiment"] == experiment]
     systems = [str(name) for name in data["system"].unique()]
     lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
-    names = [name for name in _order(found, rows) if any((system, name) in lines for system in systems)]
+    order = map(str, found.frame[rows].cat.categories)
+    names = [name for name in order if any((system, name) in lines for system in systems)]
     place: HeatmapCell | None = st.session_state.get(CELL)
     here = place is not None and (place.experiment, place.rows) == (experiment, rows)
     about = found.about(rows)
@@ -108,10 +109,6 @@ def basis(rows: Rows) -> str:
 
 def _table_of(found: View, rows: Rows) -> Table:
     return found.questions if rows == "question" else found.categories
-
-
-def _order(found: View, rows: Rows) -> list[str]:
-    return [str(name) for name in found.frame[rows].cat.categories]
 
 
 def line_of(found: View, place: HeatmapCell) -> Line | None:

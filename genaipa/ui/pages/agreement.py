@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, MetricAgreement, Pair, measure
+from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, Pair, measure
 from genaipa.ui.widgets import SHORT, Cell, Column, Row, head, kept, long_table, notice, numbers, part, table
 
 if TYPE_CHECKING:
@@ -71,16 +71,15 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
         "agreement metrics",
         "Agreement by metric",
         ["metric", f"Krippendorff's alpha, {CONFIDENCE:.0%} interval", *numbers("equal values", "mean difference")],
-        [_metric(rubric.names[metric], on) for metric, on in found.metrics.items()],
+        [
+            Row((rubric.names[metric], _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
+            for metric, on in found.metrics.items()
+        ],
     )
     st.caption(
         "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. "
         "The interval says where alpha could lie for other answers of this kind."
     )
-
-
-def _metric(metric: str, on: MetricAgreement) -> Row:
-    return Row((metric, _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
 
 
 def _alpha(alpha: Alpha) -> Cell:
