@@ -126,8 +126,10 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
         database.execute("DROP TRIGGER score_events_not_changed")
         database.execute("UPDATE score_events SET event = replace(event, 'Anna', 'Ben') WHERE seq = 1")
     database.close()
-    (wrong,) = [one for one in validate(find_workspace(), data=True).findings if one.path.endswith("scores.db")]
-    assert "event 1" in wrong.problem
+    wrong = [one.problem for one in validate(find_workspace(), data=True).findings if one.path.endswith("scores.db")]
+    assert len(wrong) == 2
+    assert "event 1" in wrong[0]
+    assert "no longer refuses" in wrong[1]
 
 
 def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:

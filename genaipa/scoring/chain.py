@@ -50,6 +50,8 @@ class State(NamedTuple):
 class Verified(msgspec.Struct, frozen=True):
     """The result of reading a whole log: `breaks` has a sentence for each event that is not as it was written.
 
+    One more says that the database itself no longer refuses to change events, where its triggers were dropped.
+
     An archive of before there were digests has none, and nothing to check: all of it is empty.
 
     `events` are those that are there, `head` is the digest of the last one; `begun` and `before` are as in `State`.
@@ -92,6 +94,9 @@ def verify(store: Store, head: str = "") -> Verified:
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
         breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made anew since.")
+    if lost := store.unguarded():
+        gone = " and ".join(lost)
+        breaks.append(f"the database no longer refuses to change or delete an event: somebody dropped {gone}.")
     return Verified(count, before, state.begun, state.before, breaks)
 
 

@@ -5,6 +5,7 @@ A database's version is the number of steps that it has taken; an empty one has 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from genaipa.runs.folder import now
@@ -48,6 +49,21 @@ def _begin_chain(connection: Connection) -> None:
     state = chain.State(events=len(rows), head=before, begun=now(), before=len(rows))
     begin = "INSERT INTO score_chain (events, head, begun, before_it) VALUES (:events, :head, :begun, :before)"
     connection.execute(sqlalchemy.text(begin), state._asdict())
+
+
+_GUARDING = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'score_events'",
+    "postgresql": "SELECT tgname FROM pg_trigger WHERE tgrelid = 'score_events'::regclass AND tgenabled <> 'D'",
+}
+_TRIGGER = re.compile(r"CREATE TRIGGER (\w+)")
+
+
+def unguarded(connection: Connection) -> list[str]:
+    """Names of the triggers by which the database refused to change an event, and that it has no more."""
+    dialect = connection.dialect.name
+    there = set(connection.exec_driver_sql(_GUARDING[dialect]).scalars())
+    named = (name for statement in _GUARDS[dialect] for name in _TRIGGER.findall(statement))
+    return [name for name in named if name not in there]
 
 
 def _guard(connection: Connection) -> None:

@@ -189,6 +189,11 @@ class Store:
         with self._reading() as connection:
             return _state(connection) if schema.version(connection) >= schema.CHAINED else None
 
+    def unguarded(self) -> list[str]:
+        """Names of the triggers that the database has lost, by which it refused to change an event."""
+        with self._reading() as connection:
+            return schema.unguarded(connection)
+
     def links(self) -> Iterator[chain.Link]:
         """Every event as its row holds it, in order, of a log that is `chained`."""
         return map(chain.Link._make, self._pages(_LINKS, _BEFORE_ALL))
