@@ -24,9 +24,9 @@ import urllib.request
 from pathlib import Path
 
 from benchmarks.measure import ROOT
-from genaipa.runs.folder import find_run
+from genaipa.runs.folder import find_run, now
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.events import Event, new_id, now
+from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
