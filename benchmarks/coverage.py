@@ -143,7 +143,7 @@ def drawn(
     values = shape.mean + about + np.sqrt(of_questions) * shape.noise(random, (questions, 1))
     values = shape.scored(values + np.sqrt(rest) * shape.noise(random, size))
     here = float(shape.expected(shape.mean + about, float(np.sqrt(of_questions + rest))).mean())
-    return values, here, float(shape.expected(np.float64(shape.mean), float(np.sqrt(sum(variances)))))
+    return values, here, float(shape.expected(np.array(shape.mean), float(np.sqrt(sum(variances)))))
 
 
 def columns(values: Floats) -> tuple[Floats, list[str], list[str]]:
