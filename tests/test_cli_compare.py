@@ -151,7 +151,9 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     assert names == forms | {f"differences.{form}" for form in ("csv", "png", "svg", "pdf")}
     for name in names:
         assert (Path("two") / name).read_bytes() == (Path("three") / name).read_bytes()
-    assert "\\toprule" in Path("two/comparison.tex").read_text(encoding="utf-8")
+    printed = Path("two/comparison.tex").read_text(encoding="utf-8")
+    assert "\\toprule" in printed
+    assert "family" in printed
     assert "<table" in Path("two/comparison.html").read_text(encoding="utf-8")
     assert "forms of a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
 

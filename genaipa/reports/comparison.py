@@ -18,7 +18,7 @@ from genaipa.reports import render
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
 from genaipa.reports.differences.matches import groups, matches
-from genaipa.reports.differences.rows import HEADINGS, rows
+from genaipa.reports.differences.rows import HEADINGS, PRINTED, rows
 from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, sources_of, studied
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest
@@ -69,7 +69,9 @@ class Comparison:
         if form == ".html":
             head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>genaipa compare</title>\n'
             return f"{head}{render.as_html(self.table)}\n</html>\n"
-        return render.as_csv(self.table) if form == ".csv" else render.as_latex(self.table)
+        if form == ".tex":
+            return render.as_latex(replace(self.table, data=self.table.data[list(PRINTED)]))
+        return render.as_csv(self.table)
 
 
 def compare(
@@ -138,7 +140,8 @@ def _method(first: str, second: str) -> str:
     """How the numbers of the table came about."""
     return (
         f"A is {first}, B {second}. {OVERALL} is from 10 to 100, a metric from -1 to 1. n is how many questions there "
-        "are, each averaged over its documents and experiments; pairs are the scored cells behind them. "
+        "are, each averaged over its documents and experiments; pairs are the scored cells behind them, and "
+        "documents is 0 where only means over them are known. "
         f"{LEVEL:.0%} intervals and two-sided tests have two targets. For these documents: other questions, the same "
         "documents; the test is Wilcoxon's on the questions' signed ranks, with the matched-pairs rank-biserial "
         "correlation as effect size. For policies like these: other questions and other documents, for both are a "

@@ -40,6 +40,11 @@ HEADINGS = {
     "meaning": "meaning",
 }
 """The columns of the table of differences, and what people read above them."""
+PRINTED = (
+    *("measure", "questions", "family", "n", "difference", "low", "high", "p_holm"),
+    *("policies_low", "policies_high", "policies_p_holm", "effect", "meaning"),
+)
+"""The columns for which a printed page is wide enough."""
 _LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
 """The largest differences there are, in a metric and in M_all."""
 _NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
