@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import names_of
 from genaipa.runs import journal
 from genaipa.runs.folder import ANSWERS
@@ -112,7 +113,7 @@ def _groups(
         if record is None or record.reply is None:
             continue
         experiment, question, system = cell = tuple(str(row[name]) for name in _CELL)
-        fresh = AnswerGroup(f"answers-{len(found) + 1}", experiment, question, system, float(row["overall"]) * 10)
+        fresh = AnswerGroup(f"answers-{len(found) + 1}", experiment, question, system, float(row["overall"]) * SCALE)
         group = found.setdefault(cell, fresh)
         texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
         texts.append(("Answer", record.reply))
@@ -144,7 +145,7 @@ def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], s
     names = names_of(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
-        place: f"M_all*10 {row['m_all'] * 10:.1f}: "
+        place: f"M_all*10 {row['m_all'] * SCALE:.1f}: "
         + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
         for place, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }

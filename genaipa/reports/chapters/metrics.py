@@ -16,7 +16,7 @@ from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.table import SCALE, Table, metric_formats, table
 from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
     columns += ["doubtful"] if "doubtful" in data else []
-    shown = data.assign(m_all10=data["m_all"] * 10, documents=data.get("m_all_documents", data["documents"]))
+    shown = data.assign(m_all10=data["m_all"] * SCALE, documents=data.get("m_all_documents", data["documents"]))
     drawn = Table(
         name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all*10"}, {"m_all10": ".1f"}
     )

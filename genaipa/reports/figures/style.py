@@ -26,6 +26,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.m_all import Band, Bounds
 
@@ -270,7 +271,7 @@ def stem(experiment: str, shown: str) -> str:
 
 def tenfold(bounds: Bounds) -> Bounds:
     """The bounds on the axis of M_all x 10."""
-    return Bounds(bounds.overall.green * 10, bounds.overall.red * 10)
+    return Bounds(bounds.overall.green * SCALE, bounds.overall.red * SCALE)
 
 
 def bands_in_words(bounds: Bounds) -> str:
