@@ -168,6 +168,8 @@ def test_what_corrects_nothing_or_belongs_nowhere_is_told() -> None:
     ]
     corrections(RIGHT, text="Another text.")
     assert findings() == [("digest", "warning")]
+    here = find_workspace()
+    assert find_corrections(here, load_document("acme", here)) == []
     corrections("silent: no, sentence: We sell it.")
     assert findings() == [("corrections.Q1", "error")]
 
