@@ -75,8 +75,8 @@ def compare(
 ) -> None:
     """Compare two systems or runs: differences, confidence intervals, tests.
 
-    Differences are A minus B, question by question, with confidence intervals, tests adjusted for their number, and
-    effect sizes; for all questions, by source, and by category.
+    Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
+    these, adjusted within families, and effect sizes; for all questions, by source, and by category.
     """
     from genaipa.reports import check_packages
 
