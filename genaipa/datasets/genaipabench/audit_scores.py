@@ -89,7 +89,7 @@ def _unreachable(tables: Tables) -> Iterator[Finding]:
 
 
 def _impossible_means(tables: Tables) -> Iterator[Finding]:
-    """Rows of metrics in which one can't be the mean of as many values."""
+    """Rows of metrics in which one can't be the mean of as many values; they stay, for it may be one of fewer."""
     step = min(abs(one - other) for one in shipped_rubric().values for other in shipped_rubric().values if one != other)
     for score in (one for table in tables.values() for row in table.rows.values() for one in row.values()):
         if score.document or not score.averaged:
@@ -98,7 +98,7 @@ def _impossible_means(tables: Tables) -> Iterator[Finding]:
             steps = (score[metric] or 0.0) * score.averaged / step
             if abs(steps - round(steps)) * step / score.averaged > ROUNDING:
                 said = f"{metric.title()} {score[metric]:g} can't be the mean of {score.averaged} values."
-                yield _finding("unreachable-score", [score], said, excludes="score")
+                yield _finding("unreachable-score", [score], said)
 
 
 @cache
