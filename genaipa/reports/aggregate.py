@@ -108,11 +108,14 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
     means = single[columns].mean()
     overall = found[found["document"] == ""].groupby(keys, observed=True)[columns].mean()
     known = single[columns].count()
-    of_all = means.where(known.eq(known["m_all"], axis=0))
-    merged = of_all.combine_first(overall).combine_first(means)[columns]
-    merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
-    # A value is a published mean where its documents don't have it, or not all of them.
-    own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
+    if overall.empty:  # as in every study of one's own
+        merged, own = means.assign(documents=known["m_all"]), known[metrics]
+    else:
+        of_all = means.where(known.eq(known["m_all"], axis=0))
+        merged = of_all.combine_first(overall).combine_first(means)[columns]
+        merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
+        # A value is a published mean where its documents don't have it, or not all of them.
+        own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
     own = own.fillna(0).where(merged[metrics].notna())
     merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
     doubts = [

@@ -53,6 +53,7 @@ def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["kind"] != "regulation") & (rows["experiment"] != "regulation")]
 
 
+@aggregate.kept
 def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
     """The cells (`aggregate.cells`) that are about policies, with their M_all in tens as `m_all10`."""
     found = about_policies(aggregate.cells(frame))

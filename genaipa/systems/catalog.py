@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -128,7 +128,7 @@ def _read(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]
     own, errors = own_entries(workspace)
     if own is None:
         raise errors[0]
-    entries = {**read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems, **own}
+    entries = {**_shipped(), **own}
     broken: dict[str, DataError] = {}
     for name, entry in own.items():
         at = f"systems.{clipped(name)}"
@@ -136,6 +136,11 @@ def _read(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]
             del entries[name]
             broken |= {name: wrong, entry.system: wrong}
     return entries, broken
+
+
+@cache
+def _shipped() -> dict[str, Entry]:
+    return read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems
 
 
 def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
