@@ -66,7 +66,8 @@ def conversations(frame: pd.DataFrame) -> Table:
         "M_all times 10 (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
-        f"prompts. `n` is the number of questions. {averages.INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
+        f"prompts. `n` is the number of questions. {averages.INTERVALS}{averages.how_few(data['n'])}"
+        f"{averages.few_documents(data)}",
         data,
         columns,
         formats=dict.fromkeys(KINDS, ".1f"),

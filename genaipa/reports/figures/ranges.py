@@ -50,7 +50,9 @@ class Rows:
         for axes in panels:
             axes.tick_params(axis="y", length=0)
         for place, label in self.heads.items():
-            text = panels[0].annotate(f" {label}", (0, place), xycoords=("axes fraction", "data"))
+            text = panels[0].annotate(
+                label, (0, place), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points"
+            )
             # No line of the panel goes through a name.
             text.set(weight="bold", va="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
         panels[0].set_yticks(list(self.names), list(self.names.values()))
