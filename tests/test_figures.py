@@ -459,6 +459,23 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     assert [path.suffix for path in figure.save(drawn, tmp_path, ["svg"])] == [".svg", ".csv"]
 
 
+def test_every_label_has_its_place() -> None:
+    """As a figure is written, its labels are within it, and its axes where drawing it would have put them."""
+    frame = study(documents=("uber",))
+    drawn = metrics.question_map(metrics.by_question(frame), "quality")
+    assert drawn is not None
+    with style.house(drawn.name):
+        written, other = figure._laid_out(drawn.draw()), drawn.draw()
+        other.draw_without_rendering()
+    page = written.bbox.padded(1)
+    for axes, wanted in zip(written.axes, other.axes, strict=True):
+        box = axes.get_tightbbox()
+        assert box is not None
+        assert page.x0 < box.x0 < box.x1 < page.x1
+        assert page.y0 < box.y0 < box.y1 < page.y1
+        assert axes.get_position().bounds == pytest.approx(wanted.get_position().bounds, abs=0.002)
+
+
 def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
     """An experiment may be called anything; its files stay in their folder."""
     table = by_question_of([[1.0] * 5], experiment="../../etc/x y")
