@@ -30,7 +30,7 @@ def made_up(random, questions, documents, variance):
 @pytest.mark.parametrize(("questions", "documents"), [(32, 5), (8, 3)])
 def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
     """Of studies with the difference that is said to be found, 80 % have an interval above 0, for either target."""
-    random, studies = np.random.default_rng(3), size(small=200, full=2000)
+    random, studies = np.random.default_rng(3), size(small=120, full=2000)
     said = detectable(questions, documents, studies=size(small=100, full=1000))
     asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
     found = np.zeros(2)
@@ -48,7 +48,7 @@ def test_one_sample_is_scipy_s_power():
     """For these documents it is the power of a t test of the questions' means, by the noncentral distribution."""
     variance, questions, documents = Components(300.0, 0.0, 900.0), 60, 4
     error = math.sqrt(variance.questions / questions + variance.rest / (questions * documents))
-    said = detectable(questions, documents, variance, studies=400).these_documents
+    said = detectable(questions, documents, variance, studies=200).these_documents
     power = stats.nct.sf(stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
     assert power == pytest.approx(POWER, abs=0.02)
 
