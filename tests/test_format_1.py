@@ -108,7 +108,9 @@ def test_a_finished_run_asks_nothing(genaipa, workspace, server):
 
 
 def test_the_same_command_finds_the_same_run(genaipa, workspace, server):
-    """The plan of an older run is recognised as this very plan."""
+    """The plan of an older run is recognised as this very plan, and named where today's usual prompts are others."""
+    asked = genaipa("run", "-s", SYSTEM, "-p", "acme", "--part-tokens", "60", "--name", "killed", "--estimate")
+    assert "20261122-000000-killed asks the same with the guided prompts" in asked.err
     done = genaipa("run", "-s", SYSTEM, "-p", "acme", "--part-tokens", "60", "--name", "killed", "--prompts", "guided")
     assert done.code == 0, done.err
     assert "this plan was begun before: going on with 20261122-000000-killed" in done.err
