@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
 INTERVALS = (
     f"Two intervals go with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
-    "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide or "
-    f"wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single question, "
-    "and where all questions have the same value."
+    "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide "
+    f"or wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
+    "question, and where all questions have the same value."
 )
 """The two intervals, for whoever reads one: sentences for the notes of tables."""
 THESE = (
