@@ -43,14 +43,16 @@ def test_for_these_documents_is_students_t_over_questions() -> None:
 def test_for_policies_like_these_by_hand() -> None:
     """The width is that of a two-way analysis of variance, done here by hand."""
     values = study(8, 5)
-    values = np.vstack([values, 2 * values.mean() - values])  # symmetric: nothing to bend
+    # Questions lie symmetrically, so that nothing is bent; documents keep their means.
+    values = np.vstack([values, 2 * values.mean(axis=0) - values])
     questions, documents = values.shape
     found = crossed(*cells(values))
     by_question, by_document = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
     rest = values - by_question - by_document + values.mean()
     of_rest = (rest**2).sum() / ((questions - 1) * (documents - 1)) / values.size
     of_questions = by_question.var(ddof=1) / questions
-    of_documents = max(by_document.var(ddof=1) / documents - of_rest * (1 - 1 / documents), 0)
+    of_documents = by_document.var(ddof=1) / documents - of_rest * (1 - 1 / documents)
+    assert of_documents > of_rest
     quantiles = [stats.t.ppf(0.975, n - 1) * (1 + 1 / (n * (n - 1))) for n in (questions, documents)]
     half = np.sqrt(quantiles[0] ** 2 * of_questions + quantiles[1] ** 2 * of_documents)
     assert (found.policies_low, found.policies_high) == pytest.approx((values.mean() - half, values.mean() + half))
@@ -88,6 +90,23 @@ def test_lacking_cells_weights_and_order() -> None:
     assert not found.why
 
 
+def test_a_mean_over_documents_is_no_further_document() -> None:
+    """Beside documents of its question it is left out; with weights it has its own."""
+    values, questions, documents = [10.0, 20, 90, 40, 60], ["a", "a", "a", "b", "b"], ["x", "y", "", "x", "y"]
+    assert crossed(values, questions, documents).mean == 32.5
+    assert crossed(values, questions, documents, weights=[1, 1, 2, 1, 1]).mean == 51.25
+
+
+def test_other_documents_never_make_it_surer() -> None:
+    """The second interval holds the first, also where skewed questions bend the first one more."""
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        values = random.exponential(10, (5, 1)) + random.exponential(6, (5, 4))
+        found = crossed(*cells(values if seed % 2 else -values))
+        assert found.policies_low <= found.low < found.high <= found.policies_high
+        assert found.policies_p >= found.p
+
+
 def test_refusals() -> None:
     """What can't be said is NaN, with the reason."""
     assert crossed([], [], []).why == "No value."
@@ -114,8 +133,12 @@ def test_two_independent_sets() -> None:
     ]
     mean, half = ours.mean() - theirs.mean(), np.hypot(*halves)
     assert (found.low, found.high) == pytest.approx((mean - half, mean + half))
-    turned = apart((theirs, [*range(14)]), (ours, list("abcde")))
-    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
+    skewed = np.array([20.0, 60, 61, 62])
+    found_skewed, turned = (
+        apart(*sides)
+        for sides in (((ours, [*range(5)]), (skewed, [*range(4)])), ((skewed, [*range(4)]), (ours, [*range(5)])))
+    )
+    assert (turned.low, turned.high) == pytest.approx((-found_skewed.high, -found_skewed.low))
     assert apart((ours - found.low, list("abcde")), (theirs, [*range(14)])).p == pytest.approx(0.05)
     assert np.isnan(apart(([], []), ([1.0], ["a"])).mean)
     alone = apart(([1.0, 0.0], ["a", "b"]), ([1.0], ["a"]))
