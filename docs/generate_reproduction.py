@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from published_numbers import SYSTEMS, Compared, Verdict, compare, published_study
+from published_numbers import SYSTEMS, Compared, Verdict, compare, import_study, imported_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -192,7 +192,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if origin:
             os.environ["GENAIPA_CACHE"] = str(Path(folder) / "cache")
-        study = published_study(origin, Path(folder) / "workspace")
+        import_study(origin, Path(folder) / "workspace")
+        study = imported_study(Path(folder) / "workspace")
         PAGE.write_text(page(compare(study), compare(study, audited=True)), encoding="utf-8")
     print(f"wrote {PAGE}")
 

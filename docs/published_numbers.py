@@ -112,8 +112,8 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
     return read_yaml(NUMBERS, PaperNumbers).numbers
 
 
-def published_study(origin: str | None, workspace: Path) -> Gathered:
-    """The study, imported into `workspace`, with everything that its audit leaves out put back in.
+def import_study(origin: str | None, workspace: Path) -> None:
+    """Import the study into `workspace`.
 
     `origin` is where `genaipa pull` finds the released data; without it, it is pulled from its own place, or taken
     from where it was pulled before.
@@ -121,6 +121,10 @@ def published_study(origin: str | None, workspace: Path) -> Gathered:
     workspace.mkdir(exist_ok=True)
     _genaipa("pull", "genaipabench", *(["--from", origin] if origin else []))
     _genaipa("import", "genaipabench", "--workspace", str(workspace))
+
+
+def imported_study(workspace: Path) -> Gathered:
+    """The study that was imported into `workspace`, with everything that its audit leaves out put back in."""
     place = find_workspace(workspace)
     return gather(place, select(place, ()), None, excluded=True)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import filelock
 import pytest
 
 from genaipa.reports.chapters import metrics
@@ -48,14 +49,18 @@ LOST = {
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory, pulled_cache: Path) -> Iterator[Gathered]:
-    """The study, pulled from the shared data and imported, with what its audit leaves out put back in."""
-    folder = tmp_path_factory.mktemp("published-study")
+    """The study, with what its audit leaves out put back in; imported once for all workers, and never changed."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "published-study"
     with pytest.MonkeyPatch.context() as patch:
         for name in ("GENAIPA_WORKSPACE", "GENAIPA_OFFLINE", "GENAIPA_DATABASE_URL"):
             patch.delenv(name, raising=False)
-        shutil.copytree(pulled_cache, folder / "cache", copy_function=os.link)
         patch.setenv("GENAIPA_CACHE", str(folder / "cache"))
-        yield numbers.published_study(str(SHARED / "data" / "genaipabench"), folder / "workspace")
+        with filelock.FileLock(f"{folder}.lock"):
+            if not folder.exists():
+                shutil.copytree(pulled_cache, folder / "cache", copy_function=os.link)
+                numbers.import_study(str(SHARED / "data" / "genaipabench"), folder / "workspace")
+        yield numbers.imported_study(folder / "workspace")
 
 
 @pytest.fixture(scope="module")

@@ -72,10 +72,14 @@ def made(name: str, frame: str) -> Table:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_plain_and_complete_whatever_it_is_made_of(name: str) -> None:
-    """Each has its name, its columns in their order, no categories, and a text for every cell."""
+def test_a_table_is_right_whatever_it_is_made_of(name: str) -> None:
+    """Each has its name, its columns in their order, no categories, and a text for every cell.
+
+    Averages lie within 1 to 10, 10 to 100 or -1 to 1, shares within 0 to 1, and an interval is about its average.
+    """
     for frame in frames():
         check_form(name, frame)
+        check_scales(name, frame)
 
 
 def check_form(name: str, frame: str) -> None:
@@ -127,13 +131,6 @@ _COLUMNS = {
     "averages": "system experiment measure questions n mean low high policies_low policies_high documents",
 }
 _COLUMNS = {name: columns.split() for name, columns in _COLUMNS.items()}
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_numbers_stay_on_their_scales(name: str) -> None:
-    """Averages lie within 1 to 10, 10 to 100 or -1 to 1, shares within 0 to 1, and an interval about its average."""
-    for frame in frames():
-        check_scales(name, frame)
 
 
 def check_scales(name: str, frame: str) -> None:
