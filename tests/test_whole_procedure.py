@@ -53,7 +53,7 @@ def test_a_published_policy_is_pulled_when_it_is_named(genaipa, shared, monkeypa
     """A run that names one that is not here fetches it, saying so; --offline forbids that."""
     forbidden = genaipa("run", "-s", "extractive", "-p", "uber", "--limit", "1", "--offline")
     assert forbidden.code == 2
-    assert "--offline forbids" in forbidden.err
+    assert "this run is offline" in forbidden.err
     assert not Path("runs").exists()
     monkeypatch.setenv("GENAIPA_MIRROR", str(shared / "data" / "genaipabench"))
     done = genaipa("run", "-s", "extractive", "-p", "uber", "--limit", "1")
