@@ -29,6 +29,9 @@ _GreenOption = Annotated[
 _RedOption = Annotated[
     float | None, option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).")
 ]
+_CorrectedOption = Annotated[
+    bool, option("--corrected", help="Apply the corrections of annotated answers that are known (corrections/).")
+]
 
 
 def report(
@@ -44,9 +47,7 @@ def report(
         option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),
     ] = None,
     include_excluded: ExcludedOption = False,
-    corrected: Annotated[
-        bool, option("--corrected", help="Apply the corrections of annotated answers that are known (corrections/).")
-    ] = False,
+    corrected: _CorrectedOption = False,
     green: _GreenOption = None,
     red: _RedOption = None,
     formats: Annotated[

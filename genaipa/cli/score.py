@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 _PORT = 8501
 _HOST = "127.0.0.1"
+_PerAnswer = Annotated[
+    float, option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0)
+]
+_Order = Annotated[
+    str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
+]
+_Calibration = Annotated[
+    int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
+]
 
 
 def score(
@@ -35,16 +44,10 @@ def score(
         str, option("--host", help="Address to listen at; any but this machine's own needs a login.")
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
-    per_answer: Annotated[
-        float, option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0)
-    ] = 1.2,
-    order: Annotated[
-        str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
-    ] = "question",
+    per_answer: _PerAnswer = 1.2,
+    order: _Order = "question",
     seed: Annotated[int, option("--seed", help="Seed of that sample, and of every analyst's order.")] = 0,
-    calibration: Annotated[
-        int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
-    ] = 10,
+    calibration: _Calibration = 10,
     show_systems: Annotated[
         bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
     ] = False,

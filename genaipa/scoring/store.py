@@ -380,13 +380,9 @@ def _text(record: Event | Draft) -> str:
 
 def _live(connection: Connection) -> dict[str, list[str]]:
     """Answer → the analysts whose reservation of it has not run out."""
-    rows = _run(
-        connection,
-        "SELECT answer, analyst FROM score_reservations WHERE until > :now ORDER BY until",
-        {"now": time.time()},
-    )
+    statement = "SELECT answer, analyst FROM score_reservations WHERE until > :now ORDER BY until"
     live: dict[str, list[str]] = {}
-    for answer, analyst in rows:
+    for answer, analyst in _run(connection, statement, {"now": time.time()}):
         live.setdefault(answer, []).append(analyst)
     return live
 
@@ -396,9 +392,8 @@ def _begun(connection: Connection, answer: str, minutes: float) -> list[str]:
 
     Whoever withdraws scores, one after the other, has several under way and only one reserved.
     """
-    rows = _run(
-        connection, "SELECT draft FROM score_drafts WHERE answer = :answer AND kind = 'score'", {"answer": answer}
-    )
+    statement = "SELECT draft FROM score_drafts WHERE answer = :answer AND kind = 'score'"
+    rows = _run(connection, statement, {"answer": answer})
     since = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes)
     # As text, as `events.now` writes times.
     earliest = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
