@@ -177,7 +177,9 @@ def test_taken_port(genaipa: Run) -> None:
         port = other.getsockname()[1]
         done = genaipa("score", "--no-browser", "--port", str(port))
     assert done.code == 2
-    assert re.search(rf"port {port} is in use.*--port {port + 1}", done.err) or port > 65000
+    named = re.search(rf"port {port} is in use.*--port (\d+)", done.err)
+    # Other tests may hold the ports next to it.
+    assert (named and port < int(named[1]) <= port + 100) or port > 65000
 
 
 def test_login_without_lists(genaipa: Run) -> None:
