@@ -1,6 +1,6 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
-// Python sends what to show (`view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
+// Python sends what to show (`answer_view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
 // it grows, and `act`, what the analyst decided (save, skip, undo, back, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
@@ -227,6 +227,11 @@ class Pad extends Values {
       this.readable = null;
       this.drawBars();
     }
+    const reply = characters(this.reply);
+    this.said = sentences(reply.whole).map(({ at, length }) => ({
+      text: reply.whole.slice(at, at + length),
+      range: reply.range(at, length),
+    }));
     this.look(-1);
     fill(
       this.legend,
@@ -486,13 +491,6 @@ class Pad extends Values {
 
   // Be at the n-th sentence of the answer; before the first one is at the question.
   look(n) {
-    if (n < 0) {
-      const reply = characters(this.reply);
-      this.said = sentences(reply.whole).map((one) => ({
-        text: reply.whole.slice(one.at, one.at + one.length),
-        range: reply.range(one.at, one.length),
-      }));
-    }
     this.sentence = Math.min(Math.max(n, -1), this.said.length - 1);
     this.near = null;
     const here = this.said[this.sentence];
@@ -505,8 +503,8 @@ class Pad extends Values {
   // Show the next of the document's sentences that are nearest to the one of the answer, or to the question.
   nextNearest(step) {
     if (!this.readable) {
-      const whole = characters(this.document);
-      this.readable = sentences(whole.whole).map((one) => ({ ...one, range: whole.range(one.at, one.length) }));
+      const { whole, range } = characters(this.document);
+      this.readable = sentences(whole).map((one) => ({ ...one, range: range(one.at, one.length) }));
     }
     if (!this.near) {
       this.near = nearest(this.said[this.sentence]?.text ?? this.data.question, this.readable);
@@ -525,10 +523,11 @@ class Pad extends Values {
     for (const bar of this.document.querySelectorAll(".along")) bar.remove();
     const { top } = this.document.getBoundingClientRect();
     const from = this.document.scrollTop - top;
-    for (const passage of this.document.querySelectorAll("mark.annotated")) {
-      const box = passage.getBoundingClientRect();
-      this.document.append(make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` }));
-    }
+    // All are measured before any is put in, which would have the browser lay out the document anew for each.
+    const boxes = [...this.document.querySelectorAll("mark.annotated")].map((passage) => passage.getBoundingClientRect());
+    this.document.append(
+      ...boxes.map((box) => make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` })),
+    );
   }
 
   nextHighlight() {
