@@ -121,6 +121,14 @@ def test_no_way_round_leads_to_a_text_that_is_left_out(genaipa: Cli) -> None:
     assert "each the same as packed" in done(genaipa("unpack", "study.zip", "check"))
 
 
+def test_words_that_are_left_out_are_no_damage(genaipa: Cli, packed: Path) -> None:
+    """Annotated answers without a license lose their words, and `validate --data` finds nothing changed by that."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        archive.extractall("there")
+    assert "A sentence that is nobody else's." not in texts(packed / "study.zip")
+    assert "Everything is fine." in done(genaipa("validate", "--data", "--workspace", "there"))
+
+
 def test_only_the_systems_that_were_meant_are_packed(genaipa: Cli) -> None:
     """Of a run with two systems, only the answers of the one that was named go along."""
     make_workspace(questions=2)

@@ -22,7 +22,7 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
-from genaipa.runs.permission import Permission, free_questions, may_be_passed_on
+from genaipa.runs.permission import Permission
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
 from genaipa.scoring.evidence.abstention import find_silence
 
@@ -55,10 +55,11 @@ class _Redacted:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
     def __init__(self, source: Source, *, whole: bool) -> None:
-        self._source, self._whole = source, whole
+        self._source = source
         permission = Permission(source.folder, source.manifest)
         self._documents = set() if whole else permission.documents
         self._unasked = set() if whole else permission.unasked
+        self._worded = set() if whole else permission.worded
         self._replies = set() if whole else set(permission.held_back())
         self._left_out = {f"documents/{self._digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
@@ -72,7 +73,7 @@ class _Redacted:
     @property
     def withholds(self) -> bool:
         """Whether any text of the run is left out."""
-        return bool(self._documents or self._unasked or self._replies)
+        return bool(self._documents or self._worded or self._replies)
 
     def includes(self, name: str) -> bool:
         """Whether a file goes along at all: sheets hold both documents and questions."""
@@ -85,11 +86,9 @@ class _Redacted:
             return self._answers
         if name == MANIFEST:
             return self._manifest()
-        if not self._whole and name.startswith("annotations/"):
-            return _annotations(path)
-        if not self._whole and name.startswith("questions/"):
-            return _questions(path)
-        return path.read_bytes()
+        if name not in self._worded:
+            return path.read_bytes()
+        return _annotations(path) if name.startswith("annotations/") else _questions(path)
 
     @cached_property
     def _answers(self) -> bytes:
@@ -130,18 +129,14 @@ class _Redacted:
 
 
 def _annotations(path: Path) -> bytes:
-    """Annotated answers; without their words, but with silence and sections, if these may not be passed on."""
+    """Annotated answers without their words, but with silence and sections."""
     annotations = read_annotations(path)
-    if may_be_passed_on(annotations.license):
-        return path.read_bytes()
     answers = {name: replace(answer, answer=LEFT_OUT, note="") for name, answer in annotations.answers.items()}
     return as_yaml(replace(annotations, answers=answers)).encode()
 
 
 def _questions(path: Path) -> bytes:
-    """A question set; without its words, but with ids, categories and origins, if these may not be passed on."""
-    if free_questions(path):
-        return path.read_bytes()
+    """A question set without its words, but with ids, categories and origins."""
     questions = read_yaml(path, QuestionSet)
     bare = (
         replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))

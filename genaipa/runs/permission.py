@@ -13,6 +13,7 @@ from genaipa.questions.sets import QuestionSet
 from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from genaipa.runs.folder import RunFolder
@@ -30,14 +31,16 @@ class Permission:
     """The texts and replies of one run that may be passed on.
 
     `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
-    asked may not be.
+    asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
         self._path, self._manifest = folder.path, manifest
         self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
-        closed = {path.stem for path in (folder.path / "questions").glob("*.yaml") if not free_questions(path)}
-        self.unasked = {name for name, asked in manifest.spec.questions.items() if asked in closed}
+        self.worded = set(_closed(folder.path, "questions", QuestionSet))
+        self.worded |= set(_closed(folder.path, "annotations", Annotations))
+        asked = manifest.spec.questions
+        self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
         self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
 
     def reply(self, system: str, document: str) -> bool:
@@ -60,13 +63,15 @@ class Permission:
 
     def annotated(self, document: str) -> bool:
         """Whether the words of a document's annotated answers may be passed on; False where there are none."""
-        path = self._path / "annotations" / f"{document}.yaml"
-        return path.is_file() and may_be_passed_on(read_yaml(path, Annotations).license)
+        file = f"annotations/{document}.yaml"
+        return file not in self.worded and (self._path / file).is_file()
 
 
-def free_questions(path: Path) -> bool:
-    """Whether the words of the question set in this file may be passed on."""
-    return may_be_passed_on(read_yaml(path, QuestionSet).license)
+def _closed(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[str]:
+    """Paths in a run folder of all files of one kind whose words may not be passed on."""
+    for path in (folder / kind).glob("*.yaml"):
+        if not may_be_passed_on(read_yaml(path, form).license):
+            yield f"{kind}/{path.name}"
 
 
 def whose_words(manifest: Manifest, system: str) -> Words:
