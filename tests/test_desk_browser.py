@@ -228,7 +228,8 @@ def test_mouse_alone() -> None:
 def test_finding_ones_way_in_the_document() -> None:
     """It is scrolled to what the annotated answer rests on; search, evidence and highlights lead elsewhere."""
     annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
-    make_answers("Section 30 says so, and not Section 3. A backup is destroyed.", text=LONG, annotations=annotation)
+    said = "Section 30 says so, and not Section 3. A backup is destroyed. " + "That is known. " * 400
+    make_answers(said, text=LONG, annotations=annotation)
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
         page = anna.page
@@ -269,6 +270,12 @@ def test_finding_ones_way_in_the_document() -> None:
             assert page.locator(".found").text_content() == "nearest words 1 of 1"
             assert page.evaluate("String([...CSS.highlights.get('genaipa-near')][0])") == sentence
             comes_in_sight("near")
+        scrolled = "pane => pane.scrollTop"
+        page.locator(".reply").click(position={"x": 60, "y": 262})
+        assert page.evaluate("String([...CSS.highlights.get('genaipa-sentence')][0])") == "That is known."
+        assert page.locator(".reply").evaluate(scrolled) == 0, "what is clicked stays under the mouse"
+        anna.keys(".")
+        assert page.locator(".reply").evaluate(scrolled) > 0
         page.locator(".document").focus()
         page.keyboard.press("End")
         page.wait_for_function(_AT_THE_END)

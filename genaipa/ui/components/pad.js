@@ -414,8 +414,8 @@ class Pad extends Values {
       ArrowRight: () => this.focusMetric(this.current + 1),
       "/": () => this.search.focus(),
       h: () => this.nextHighlight(),
-      ".": () => this.look(this.sentence + 1),
-      ",": () => this.look(this.sentence - 1),
+      ".": () => this.lead(this.sentence + 1),
+      ",": () => this.lead(this.sentence - 1),
       j: () => this.nextNearest(1),
       k: () => this.nextNearest(-1),
     };
@@ -496,8 +496,14 @@ class Pad extends Values {
     const here = this.said[this.sentence];
     light("genaipa-sentence", here ? [here.range] : []);
     light("genaipa-near", []);
-    if (here) reveal(this.reply, here.range);
     this.found.textContent = "";
+  }
+
+  // The same by keys, which have to bring it in sight; what is clicked is, and stays under the mouse.
+  lead(n) {
+    this.look(n);
+    const here = this.said[this.sentence];
+    if (here) reveal(this.reply, here.range);
   }
 
   // Show the next of the document's sentences that are nearest to the one of the answer, or to the question.
