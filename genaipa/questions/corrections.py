@@ -80,15 +80,20 @@ def problems(path: Path, document: str, found: Corrections) -> Iterator[DataErro
     if found.document != document:
         yield DataError(path, f"belongs to '{found.document}'; name and file must agree.", "document")
     for question, one in found.corrections.items():
-        entry = f"corrections.{question}"
-        if one.silent is None and not one.answer.strip() and one.sections is None:
-            yield DataError(path, "corrects nothing: give silent, answer or sections.", entry)
-        if one.silent == "yes" and one.sections:
-            yield DataError(path, "is marked silent, so it can't rest on sections ('partly' can).", entry)
-        if bool(one.sentence.strip()) == bool(one.at or one.sha256):
-            yield DataError(path, "wants its proof: a sentence of the document, or its place 'at' and sha256.", entry)
-        elif not one.sentence.strip() and (one.at is None or len(one.at) != _ENDS or not one.sha256):
-            yield DataError(path, "wants both: the place 'at', as [first, end] in characters, and sha256.", entry)
+        for flaw in flaws(one):
+            yield DataError(path, flaw, f"corrections.{question}")
+
+
+def flaws(one: Correction) -> Iterator[str]:
+    """Yield every problem of a correction by itself."""
+    if one.silent is None and not one.answer.strip() and one.sections is None:
+        yield "corrects nothing: give silent, answer or sections."
+    if one.silent == "yes" and one.sections:
+        yield "is marked silent, so it can't rest on sections ('partly' can)."
+    if bool(one.sentence.strip()) == bool(one.at or one.sha256):
+        yield "wants its proof: a sentence of the document, or its place 'at' and sha256."
+    elif not one.sentence.strip() and (one.at is None or len(one.at) != _ENDS or not one.sha256):
+        yield "wants both: the place 'at', as [first, end] in characters, and sha256."
 
 
 def unproved(path: Path, found: Corrections, text: str) -> Iterator[DataError]:

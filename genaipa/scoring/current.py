@@ -33,6 +33,8 @@ class CurrentScores:
         self._kinds: dict[EventKind | Scorer, _InEffect] = {}
         for kind in ("human", "machine", "adjudication", "skip"):
             self._kinds[kind] = _InEffect(self._number_of)
+        self._objections: dict[str, Event] = {}
+        """Id → objection, ruling, or undo of an objection, in the order of the log."""
         self._saw_system: defaultdict[str, set[str]] = defaultdict(set)
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -52,7 +54,9 @@ class CurrentScores:
             self._saw_system[event.analyst].add(event.answer)
         if event.kind == "adjudication" or not event.independent:
             self._saw_scores[event.analyst].add(event.answer)
-        if event.kind == "undo":
+        if event.annotation is not None or event.undoes in self._objections:
+            self._objections[event.id] = event
+        elif event.kind == "undo":
             for kind in self._kinds.values():
                 kind.undo(event)
         elif event.kind != EXPOSURE:
@@ -70,6 +74,11 @@ class CurrentScores:
         """The log in order, without the events that were `seen` before."""
         with self._lock:
             return self._log[seen:]
+
+    def objections(self) -> list[Event]:
+        """The objections to annotated answers, the undos of these and the rulings on them, in the log's order."""
+        with self._lock:
+            return list(self._objections.values())
 
     def score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
         """An analyst's current score of an answer."""

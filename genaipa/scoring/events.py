@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
+from genaipa.questions.corrections import Correction, flaws
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
 
-EventKind = Literal["score", "adjudication", "undo", "skip", "look"]
+EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling"]
 Scorer = Literal["human", "machine"]
 Order = Literal["question", "document", "random"]
 """The order in which the desk brings up answers: see `assignment.Plan`."""
@@ -24,8 +25,33 @@ VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
 EXPOSURE: EventKind = "look"
 """The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
-LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE)
-"""The kinds of events that can't be undone."""
+LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling")
+"""The kinds of events that can't be undone; a ruling is replaced by a later one."""
+
+
+class Objection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="objection"):
+    """An analyst's word that an annotated answer is wrong, with what is right in its place.
+
+    The annotated answer is that to `question` of the set `questions` about `document`, whose text has the SHA-256
+    `digest`. The correction's proof is a place in this text, so that no log of scores quotes a document.
+    """
+
+    document: str
+    digest: str
+    questions: str
+    question: str
+    correction: Correction
+
+
+class Ruling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="ruling"):
+    """The decision on the `objection` with this id: the correction that is accepted, or None where it is rejected."""
+
+    objection: str
+    correction: Correction | None = None
+
+
+_ABOUT: dict[type, EventKind] = {Objection: "objection", Ruling: "ruling"}
+"""The kinds of events that are about an annotated answer, by what they say of it."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -40,6 +66,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
     which values were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is
     the one in which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere.
+    `annotation` is what an objection says of the annotated answer beside this answer, or a ruling of an objection.
     """
 
     id: str
@@ -59,11 +86,17 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     calibration: bool = False
     rubric: str = ""
     order: Order | Literal[""] = ""
+    annotation: Objection | Ruling | None = None
 
     @property
     def changes_scores(self) -> bool:
-        """Whether it gives or withdraws values (an undo perhaps a skip only)."""
-        return self.kind not in ("skip", EXPOSURE)
+        """Whether it gives or withdraws values (an undo perhaps a skip or an objection only)."""
+        return self.kind in (*VALUED, "undo")
+
+    @property
+    def refers_to(self) -> str:
+        """The id of the earlier event that an undo or a ruling is about; empty for others."""
+        return self.annotation.objection if isinstance(self.annotation, Ruling) else self.undoes
 
 
 class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,4 +164,25 @@ def complaint(event: Event, rubric: Rubric) -> str:
         return "an undo, and only an undo, says which event it undoes."
     if event.scorer == "machine" and event.kind not in ("score", "undo"):
         return f"a machine gives scores, and no {event.kind}: that is for people."
-    return ""
+    return _on_annotation(event)
+
+
+def _on_annotation(event: Event) -> str:
+    """The problem of an event's word on an annotated answer, which objections and rulings have, and no others."""
+    said = event.annotation
+    if _ABOUT.get(type(said)) != (event.kind if event.kind in _ABOUT.values() else None):
+        return (
+            f"the {event.kind} must say {'its own' if event.kind in _ABOUT.values() else 'nothing'} of an annotation."
+        )
+    flaw = next(flaws(said.correction), "") if said and said.correction else ""
+    return f"its correction {flaw}" if flaw else ""
+
+
+def misfit(event: Event, earlier: Event | None) -> str:
+    """The problem of an undo or a ruling with the event that it refers to (None: there is none); empty if it fits."""
+    if event.kind == "ruling":
+        there = earlier is not None and earlier.kind == "objection"
+        return "" if there else f"there is no objection '{event.refers_to}' to settle."
+    if earlier and earlier.kind not in LASTING and (earlier.analyst, earlier.answer) == (event.analyst, event.answer):
+        return ""
+    return f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."

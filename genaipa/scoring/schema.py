@@ -96,6 +96,8 @@ STEPS: tuple[Step, ...] = (
     ),
     # 3: an event says in which order of work its answer came up.
     (),
+    # 4: events object to annotated answers, and settle objections.
+    (),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 

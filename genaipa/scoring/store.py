@@ -21,7 +21,7 @@ from genaipa.runs.folder import now
 from genaipa.scoring import chain, schema
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
-from genaipa.scoring.events import LASTING, VALUED, Draft, Event, complaint, event_decoder
+from genaipa.scoring.events import VALUED, Draft, Event, complaint, event_decoder, misfit
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
 if TYPE_CHECKING:
@@ -209,13 +209,11 @@ class Store:
             after = rows[-1][0]
 
     def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
-        if problem := complaint(event, self.rubric):
-            raise DataError(self.name, problem, f"event {event.id}")
-        if event.kind != "undo":
-            return
-        undone = new.get(event.undoes) or self._by_id(connection, [event.undoes]).get(event.undoes)
-        if undone is None or undone.kind in LASTING or (undone.analyst, undone.answer) != (event.analyst, event.answer):
-            problem = f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
+        problem = complaint(event, self.rubric)
+        if not problem and event.refers_to:
+            earlier = new.get(event.refers_to) or self._by_id(connection, [event.refers_to]).get(event.refers_to)
+            problem = misfit(event, earlier)
+        if problem:
             raise DataError(self.name, problem, f"event {event.id}")
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:

@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import LASTING, Event
+from genaipa.scoring.events import LASTING, Event, misfit
 from genaipa.scoring.exchange.reading import Found, Reading
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ class _Sifting:
         return f"unknown answer '{answer}': no run of this workspace holds it{remedy}."
 
     def _of_its_undo(self, event: Event) -> str:
+        if event.kind == "ruling":
+            return misfit(event, self._events.get(event.refers_to))
         if not event.undoes:
             return ""
         undone = self._events.get(event.undoes)
@@ -134,5 +136,5 @@ class _Sifting:
 
 def _saying(event: Event) -> tuple[object, ...]:
     """An event's content without its time. Blanks in a note don't count: spreadsheets change line ends."""
-    values = event.values
-    return (event.kind, event.scorer, event.analyst, event.answer, values, " ".join(event.note.split()), event.undoes)
+    about = (event.kind, event.scorer, event.analyst, event.answer, event.undoes, event.annotation)
+    return (*about, event.values, " ".join(event.note.split()))
