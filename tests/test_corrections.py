@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from analysts import make_answers
@@ -22,11 +21,6 @@ from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Finished
 
 ANNOTATED = """
   Q1: {silent: yes, answer: It does not say.}
@@ -91,15 +85,6 @@ def test_a_correction_is_applied_where_it_is_asked_for_and_counted() -> None:
         assert right.tables[name].note.endswith(" Corrected annotated answers: 1.")
     assert dict(right.frame.set_index("question")["corrected"]) == {"Q1": "yes", "Q2": ""}
     assert right.tables["documents"].data["silent"].tolist() == [0]
-
-
-def test_the_command_applies_them(genaipa: Callable[..., Finished]) -> None:
-    """`genaipa report --corrected` writes the tables as corrected."""
-    make_answers("It never sells it.", "The policy does not say.", annotations=ANNOTATED)
-    corrections(RIGHT)
-    assert genaipa("report", "-o", "out", "--formats", "png", "--corrected").code == 0
-    with Path("out/tables/documents.csv").open(encoding="utf-8-sig") as file:
-        assert [(row["document"], row["silent"]) for row in csv.DictReader(file)] == [("acme", "0")]
 
 
 def test_the_desk_shows_a_known_correction_beside_the_annotated_answer() -> None:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import TEXT
+from analysts import make_answers
+from running import TEXT, answers, write
 from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.strict_yaml import digest
+from genaipa.files.strict_yaml import digest, read_yaml
 from genaipa.policies.document import About, Document
-from genaipa.questions.corrections import Correction
+from genaipa.questions.corrections import Correction, Corrections
 from genaipa.runs.folder import now
 from genaipa.scoring import chain
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
 from genaipa.scoring.objections import filed, own, proved, ruling
+from genaipa.validation.data_files import validate
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Finished
+
     from genaipa.scoring.store import Store
+
+    Cli = Callable[..., Finished]
 
 DOCUMENT = Document("acme", TEXT, About(company="ACME"))
 SENTENCE = "We never sell what we know about you."
@@ -99,8 +111,74 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         ({"silent": None, "answer": " "}, "what should the annotated answer say"),
         ({"why": ""}, "why is it wrong"),
     ):
-        given = {"passage": SENTENCE, "silent": None, "answer": "It never sells it.", "why": "It says so."} | said
+        given: dict[str, Any] = {"passage": SENTENCE, "silent": None, "answer": "It sells none.", "why": "So."} | said
         with pytest.raises(UsageError, match=problem):
             proved(DOCUMENT, **given)
     with pytest.raises(UsageError, match="why is it rejected"):
         ruling(filed([objection("ana")])[0], "lee", None)
+
+
+# --- From the desk to the report -------------------------------------------------------------------------------------
+
+ANNOTATED = """
+  Q1: {silent: yes, answer: It does not say.}
+  Q2: {silent: no, answer: "For one year (3).", sections: ["3"]}
+"""
+
+
+@pytest.fixture
+def objected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+    """A run with two answers, and in its store three objections to annotated answers about them."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+    digests = [one.digest for one in answers(make_answers("It never sells it.", "One year.", annotations=ANNOTATED))]
+    wrong = Correction(silent="yes", at=AT, sha256=digest(SENTENCE), why="I think so.")
+    events = [
+        *(objection("ana", digests[0]), objection("bob", digests[0], correction=wrong)),
+        objection("bob", digests[1], "Q2", wrong),
+    ]
+    with opened("sqlite:///scores.db") as store:
+        store.append([*(score("ana", answer) for answer in digests), *events])
+    return events
+
+
+def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, objected: list[Event]) -> None:
+    """Listed with their proofs, accepted, edited and rejected; `report --corrected` applies the exported file."""
+    first, second, third = (event.id for event in objected)
+    listed = json.loads(genaipa("objections", "--json").out)
+    assert [(row["question"], row["analyst"], row["status"], row["passage"]) for row in listed] == [
+        *(("Q1", "ana", "open", SENTENCE), ("Q1", "bob", "open", SENTENCE), ("Q2", "bob", "open", SENTENCE))
+    ]
+    assert listed[0]["annotated"] == "silent: yes. It does not say."
+    assert "no objection to an annotated answer about 'acme' is accepted" in genaipa("objections", "export", "acme").err
+    assert genaipa("objections", "accept", first, "--by", "lee").code == 0
+    edited = ("--silent", "partly", "--answer", "It does not sell.", "--reason", "Better so.")
+    assert genaipa("objections", "accept", second, "--by", "lee", *edited).code == 0
+    assert "does not have these words" in genaipa("objections", "accept", third, "--by", "lee", "--passage", "No.").err
+    assert genaipa("objections", "reject", third, "--by", "Lee", "--reason", "Section 3 says so.").code == 0
+    done = genaipa("objections", "--status", "rejected")
+    assert "Section 3 says so." in done.out
+    assert "1 objection: 1 rejected." in done.out
+
+    assert genaipa("objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
+    assert genaipa("objections", "export", "acme", "-o", "corrections/acme.yaml").code == 0
+    found = read_yaml(Path("corrections/acme.yaml"), Corrections)
+    assert found.annotators == ("bob",)
+    assert found.source == "Objections at the scoring desk, accepted by lee."
+    right = Correction(silent="partly", answer="It does not sell.", at=AT, sha256=digest(SENTENCE), why="I think so.")
+    assert found.corrections == {"Q1": right}, "the one accepted last; the text's license is not stated: not quoted"
+    assert [one for one in validate(find_workspace()).findings if "corrections" in one.path] == []
+
+    assert genaipa("report", "-o", "out", "--formats", "png", "--corrected").code == 0
+    assert "1, applied: acme Q1" in Path("out/index.html").read_text(encoding="utf-8")
+    with Path("out/tables/documents.csv").open(encoding="utf-8-sig") as file:
+        assert [(row["document"], row["silent"]) for row in csv.DictReader(file)] == [("acme", "0")]
+
+
+def test_the_words_are_quoted_where_they_may_be(genaipa: Cli, objected: list[Event]) -> None:
+    """In a file about a text that may be passed on, the proof is its sentence; only adjudicators settle."""
+    write("policies/acme.yaml", "company: ACME\nlicense: CC BY 4.0\n")
+    write("desk.yaml", "adjudicators: [Lee]\n")
+    assert "is not one of its adjudicators" in genaipa("objections", "accept", objected[0].id, "--by", "Moe").err
+    assert genaipa("objections", "accept", objected[0].id[:6], "--by", "lee").code == 0
+    assert f"sentence: {SENTENCE}" in genaipa("objections", "export", "acme").out
+    assert json.loads(genaipa("objections", "--status", "accepted", "--json").out)[0]["by"] == "Lee"

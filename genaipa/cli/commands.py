@@ -14,6 +14,7 @@ from genaipa.cli import (
     importing,
     init,
     leaderboard,
+    objections,
     pack,
     policies,
     prompts,
@@ -58,7 +59,12 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
     "doctor": doctor.doctor,
 }
-_GROUPS = {"runs": (runs.app, Listing), "scores": (scores.app, Group), "policies": (policies.app, Group)}
+_GROUPS = {
+    "runs": (runs.app, Listing),
+    "scores": (scores.app, Group),
+    "objections": (objections.app, Group),
+    "policies": (policies.app, Group),
+}
 
 
 _NOWHERE = (init.init, unpack.unpack)
