@@ -1,0 +1,270 @@
+"""Waves: the random part of a study's answers that people score, stored so that a larger one only adds.
+
+A group is the answers of one system in one experiment. Each draw of a group puts all of its answers into an order,
+once: its questions in random order, each question's documents in random order, each document's answers in random
+order. The order goes round: in each round every question gives one answer, from each of its documents in turn. The
+wave is the order's beginning: one of 64 is one of 32 and 32 more, and 64 answers to 32 questions are two to each,
+about two documents. Answers that came after a draw wait for the next one, which has an order of its own and moves
+nothing.
+
+An answer is known by its digest (`Record.digest`), so that equal texts are scored once; in an average they weigh as
+often as they occur. The draw takes no notice of that: a text has one chance, π, however often it occurs, and every
+occurrence has that π. A sum of y/π over the occurrences of what was drawn is then right on average.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import defaultdict
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import msgspec
+
+from genaipa.runs.experiments import experiment_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    import pandas as pd
+
+    from genaipa.scoring.answers import Answer
+
+SIZE = 64
+"""Answers of each group in a wave, unless told otherwise."""
+_DIGITS = 16
+"""Digits of an answer's digest by which a wave knows it: two of a million are alike once in thirty million studies."""
+
+Group: TypeAlias = tuple[str, str]
+"""A system, and an experiment (`runs.experiments`)."""
+Ordered: TypeAlias = dict[str, dict[str, list[str]]]
+"""Question → document → answers, each in the order in which their turn comes."""
+
+
+def short(digest: str) -> str:
+    """The beginning of an answer's digest, by which waves know it."""
+    return digest[:_DIGITS]
+
+
+class Cell(NamedTuple):
+    """A draw's answers to one question about one document: the first `taken` are in the wave, each by chance `pi`."""
+
+    question: str
+    document: str
+    answers: list[str]
+    taken: int
+    pi: float
+
+
+class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One draw of a group: the order of its answers by then, of which the first `size` are in the wave.
+
+    `wanted` is the size of the group's whole wave, as it was asked for.
+    """
+
+    system: str
+    experiment: str
+    wanted: int
+    size: int
+    seed: int
+    time: str
+    questions: Ordered
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        return self.system, self.experiment
+
+    @property
+    def answers(self) -> int:
+        """The number of answers that the draw was from."""
+        return sum(len(answers) for documents in self.questions.values() for answers in documents.values())
+
+    def cells(self) -> Iterator[Cell]:
+        """The draw's answers by question and document, and how many of them the wave takes.
+
+        π is an answer's chance over all orders of its question's documents and of their answers, given the number of
+        answers that the question gives. Where the wave is smaller than the number of questions, some give none: π then
+        has the question's own chance as a factor, so that a sum of y/π over all questions is right on average over the
+        draws, though no single question's is.
+        """
+        lengths = [sum(map(len, documents.values())) for documents in self.questions.values()]
+        turns, chances = _rounds(lengths, self.size)
+        some_without = any(length and not turn for length, turn in zip(lengths, turns, strict=True))
+        for (question, documents), turn, chance in zip(self.questions.items(), turns, chances, strict=True):
+            each = [len(answers) for answers in documents.values()]
+            taken, _ = _rounds(each, turn)
+            _, means = _rounds(each, 1 if some_without else turn)
+            for (document, answers), number, mean in zip(documents.items(), taken, means, strict=True):
+                pi = mean / len(answers) * (chance if some_without else 1.0)
+                yield Cell(question, document, answers, number, pi)
+
+
+def _rounds(lengths: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+    """The number that each of several rows gives in so many turns, round by round, and its mean over their orders.
+
+    Three rows of 3, 1 and 3 give 2, 1 and 2 in five turns. In four they give 2, 1 and 1, on average 1.5, 1 and 1.5.
+    """
+    turns = min(turns, sum(lengths))
+    after = range(max(lengths, default=0) + 1)
+    whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in lengths)) - 1
+    left = turns - sum(min(row, whole) for row in lengths)
+    more = [number for number, row in enumerate(lengths) if row > whole]
+    given = [min(row, whole) for row in lengths]
+    means: list[float] = [float(number) for number in given]
+    for place, number in enumerate(more):
+        given[number] += place < left
+        means[number] += left / len(more)
+    return given, means
+
+
+class Waves(msgspec.Struct, frozen=True, dict=True):
+    """The waves of a workspace: every draw, the first of each group first. Without a draw, there is no wave."""
+
+    draws: tuple[Draw, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything was drawn."""
+        return bool(self.draws)
+
+    @cached_property
+    def taken(self) -> dict[Group, set[str]]:
+        """Group → its answers that are in the wave, by the beginnings of their digests (`short`)."""
+        found: defaultdict[Group, set[str]] = defaultdict(set)
+        for draw in self.draws:
+            for cell in draw.cells():
+                found[draw.group].update(cell.answers[: cell.taken])
+        return dict(found)
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The answers that people are asked to score: those in the wave of any group."""
+        return frozenset(chain.from_iterable(self.taken.values()))
+
+    @cached_property
+    def known(self) -> dict[Group, set[str]]:
+        """Group → the answers that it was drawn from."""
+        found: defaultdict[Group, set[str]] = defaultdict(set)
+        for draw in self.draws:
+            for documents in draw.questions.values():
+                found[draw.group].update(chain.from_iterable(documents.values()))
+        return dict(found)
+
+    def size(self, group: Group) -> int:
+        """The number of a group's answers in the wave."""
+        return len(self.taken.get(group, ()))
+
+    def drawn(
+        self, answers: Iterable[Answer], *, size: int | None, seed: int, time: str, scored: Collection[str] = ()
+    ) -> Waves:
+        """These waves, larger where `size` is, and with draws from the answers that are in none yet.
+
+        `size` is that of each group; None leaves groups theirs, and gives new ones `SIZE`. Where a group has several
+        draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
+        wave a little larger than `size`. Answers that people have `scored` (digests) before the draw are not drawn
+        from: chance had no part in them, and they count as themselves.
+        """
+        population = _population(answers)
+        draws = list(self.draws)
+        for group, questions in population.items():
+            known = self.known.get(group, set())
+            number = sum(draw.group == group for draw in draws)
+            new = _ordered(questions, known, scored, f"{seed}\0{number}\0{group[0]}\0{group[1]}")
+            if new:
+                draws.append(Draw(*group, 0, 0, seed, time, new))
+        return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
+
+
+def _grown(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
+    """The draws, each with its share of its group's size, and never less than it has."""
+    wanted: defaultdict[Group, int] = defaultdict(int, sizes)
+    whole: defaultdict[Group, int] = defaultdict(int)
+    for draw in draws:
+        wanted[draw.group] = max(wanted[draw.group], draw.wanted)
+        whole[draw.group] += draw.answers
+    for draw in draws:
+        size = wanted[draw.group] or SIZE
+        share = min(-(-size * draw.answers // whole[draw.group]), draw.answers)
+        yield msgspec.structs.replace(draw, wanted=size, size=max(draw.size, share))
+
+
+Found: TypeAlias = dict[str, tuple[str, str]]
+"""Answer → its question and document."""
+
+
+def _population(answers: Iterable[Answer]) -> dict[Group, Found]:
+    """Group → its answers; one that occurs at several questions or documents is at the first by name."""
+    found: defaultdict[Group, Found] = defaultdict(dict)
+    for answer in answers:
+        for at in answer.occurrences:
+            group = found[at.system, experiment_of(answer.kind, at.initialization, at.wording)]
+            place = (at.question, at.document)
+            before = group.get(answer.digest)
+            group[answer.digest] = place if before is None else min(before, place)
+    return {group: found[group] for group in sorted(found)}
+
+
+def _ordered(answers: Found, known: Collection[str], scored: Collection[str], seed: str) -> Ordered:
+    """The answers that are new, in an order that the seed decides, whatever their order was."""
+    begun = hashlib.blake2b(f"{seed}\0".encode(), digest_size=8)
+
+    def place(*named: str) -> bytes:
+        drawn = begun.copy()
+        drawn.update("\0".join(named).encode())
+        return drawn.digest()
+
+    cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for digest, (question, document) in answers.items():
+        if digest not in scored and short(digest) not in known:
+            cells[question][document].append(digest)
+    return {
+        question: {
+            document: list(map(short, sorted(cells[question][document], key=place)))
+            for document in sorted(cells[question], key=lambda document: place(question, document))
+        }
+        for question in sorted(cells, key=place)
+    }
+
+
+def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
+    """Whether each row's answer is in the wave of its group (`in_wave`), and by what chance it came into it (`pi`).
+
+    `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result
+    has its index. `pi`, above 0 to 1, is the chance by which an answer's turn comes within the wave (`Draw.cells`). It
+    is NaN where the group's draws were not from this answer: it came later, was scored before, or can't be scored.
+    An answer that another group's wave brought up is scored whatever this group's draw says: its `pi` is 1. Sums of
+    y/π over the answers in the wave are unbiased over the draws.
+    """
+    import numpy as np
+    import pandas as pd
+
+    keys = ["system", "experiment", "answer"]
+    rows = pd.DataFrame({name: answers[name].astype("str").to_numpy(dtype=object) for name in keys})
+    rows["answer"] = rows["answer"].str[:_DIGITS]
+    table = _table(waves)
+    found = rows.merge(table, on=keys, how="left", validate="m:1")
+    pi = found["pi"].to_numpy(dtype=np.float64)
+    own = found["in_wave"].eq(other=True).to_numpy()
+    times = table.loc[table["in_wave"], "answer"].value_counts()
+    others = rows["answer"].map(times).fillna(0).to_numpy() > own
+    elsewhere = others & ~np.isnan(pi)
+    return pd.DataFrame({"in_wave": own | elsewhere, "pi": np.where(elsewhere, 1.0, pi)}, index=answers.index)
+
+
+def _table(waves: Waves) -> pd.DataFrame:
+    """Every answer of every draw: `system`, `experiment`, `answer` (as waves know it), `in_wave`, `pi`."""
+    import pandas as pd
+
+    columns: defaultdict[str, list[object]] = defaultdict(list)
+    for draw in waves.draws:
+        for cell in draw.cells():
+            number = len(cell.answers)
+            columns["system"] += [draw.system] * number
+            columns["experiment"] += [draw.experiment] * number
+            columns["answer"] += cell.answers
+            columns["in_wave"] += [True] * cell.taken + [False] * (number - cell.taken)
+            columns["pi"] += [cell.pi] * number
+    types = {"system": object, "experiment": object, "answer": object, "in_wave": bool, "pi": float}
+    return pd.DataFrame({name: pd.Series(columns[name], dtype=kind) for name, kind in types.items()})

@@ -1,0 +1,176 @@
+"""The random part of a study's answers that people score: how it is drawn, and by what chance each answer is in it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from size import size
+
+from genaipa.runs.records import answer_digest
+from genaipa.scoring.answers import Answer, Occurrence
+from genaipa.scoring.waves import Waves, inclusion, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+GPT = ("gpt", "quality")
+
+
+def answer(question: str, document: str, number: int = 0, systems: Iterable[str] = ("gpt",), times: int = 1) -> Answer:
+    """A text that these systems gave as their answer, each so many times."""
+    digest = answer_digest(document, question, f"{number} {systems}")
+    places = [
+        Occurrence("run", f"{system}|{n}", system, document, "document", "original", n, question, "", 0)
+        for system in systems
+        for n in range(1, times + 1)
+    ]
+    return Answer(digest, document, "policy", "answered", places)
+
+
+def study(questions: int = 32, documents: int = 5, each: int = 1, systems: Iterable[str] = ("gpt",)) -> list[Answer]:
+    """A study in which each system answered every question about every document, in words of its own."""
+    return [
+        answer(f"q{question:02}", f"d{document}", number, (system,))
+        for system in systems
+        for question in range(questions)
+        for document in range(documents)
+        for number in range(each)
+    ]
+
+
+def draw(answers: Iterable[Answer], number: int | None = None, seed: int = 0, before: Waves | None = None) -> Waves:
+    """A wave of these answers, or one more draw."""
+    return (before or Waves()).drawn(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z")
+
+
+def frame(answers: Iterable[Answer]) -> pd.DataFrame:
+    """The rows that a tidy table has of these answers."""
+    rows = [
+        {"system": at.system, "experiment": "quality", "answer": one.digest, "question": at.question, "key": at.key}
+        for one in answers
+        for at in one.occurrences
+    ]
+    return pd.DataFrame(rows).astype({"system": "category", "answer": "category"})
+
+
+# -- drawing --
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
+    """A wave of 32 has one answer to each question, one of 64 these and one more, about another document."""
+    answers = study()
+    small = draw(answers, 32, seed)
+    grown, at_once = draw(answers, 64, seed, small), draw(reversed(answers), 64, seed)
+    assert grown == at_once
+    assert small.taken[GPT] < grown.taken[GPT]
+    places = defaultdict(list)
+    for one in answers:
+        if short(one.digest) in grown.taken[GPT]:
+            places[one.question].append(one.document)
+    assert {len(documents) for documents in places.values()} == {2} == {len(set(two)) for two in places.values()}
+    assert len(places) == 32
+    assert draw(answers, 64, seed + 1).taken != grown.taken
+    # Never smaller, and the same again.
+    assert draw(answers, 32, seed, grown) == grown == draw(answers, None, seed, grown)
+
+
+def test_each_question_has_its_share():
+    """Where the size is no multiple, some questions give one more; where questions are short of answers, others do."""
+    answers = study(10, 3)
+    share = Counter(one.question for one in answers if short(one.digest) in draw(answers, 23).taken[GPT])
+    assert Counter(share.values()) == {2: 7, 3: 3}
+    few = [one for one in answers if one.question != "q00" or one.document == "d0"]
+    share = Counter(one.question for one in few if short(one.digest) in draw(few, 25).taken[GPT])
+    assert share["q00"] == 1
+    assert Counter(share.values()) == {1: 1, 2: 3, 3: 6}
+    assert len(draw(answers, 4).taken[GPT]) == 4
+    assert len({one.question for one in answers if short(one.digest) in draw(answers, 4).taken[GPT]}) == 4
+    assert len(draw(answers, 500).taken[GPT]) == 30
+
+
+def test_later_answers_have_a_draw_of_their_own():
+    """Answers and systems that come later are drawn from beside what was drawn; scored ones are not drawn from."""
+    first = study(8, 4)
+    before = draw(first, 16)
+    later = [*first, *study(8, 5)[4::5], *study(8, 5, systems=["bard"])]
+    after = draw(later, before=before)
+    assert after.draws[0] == before.draws[0]
+    assert [(one.group, one.size, one.answers) for one in after.draws[1:]] == [
+        (("bard", "quality"), 40, 40),
+        (GPT, 4, 8),
+    ]
+    assert after.taken[GPT] > before.taken[GPT]
+    scored = {one.digest for one in first[:12]}
+    rest = Waves().drawn(first, size=16, seed=0, time="", scored=scored)
+    assert rest.draws[0].answers == 20
+    found = inclusion(frame(first), rest)
+    assert found["pi"].isna().sum() == 12
+    assert not found.loc[found["pi"].isna(), "in_wave"].any()
+
+
+# -- by what chance --
+
+
+def uneven() -> list[Answer]:
+    """A study whose questions differ in documents, its documents in answers, and its texts in how often they occur."""
+    answers = [
+        answer(f"q{question}", f"d{document}", number, times=1 + (number + question) % 3)
+        for question in range(5)
+        for document in range(1 + question % 4)
+        for number in range(1 + (question + document) % 3)
+    ]
+    shared = [answer(f"q{question}", "d0", 9, ("gpt", "bard")) for question in range(5)]
+    return [*answers, *shared, *study(5, 2, systems=["bard"])]
+
+
+@pytest.mark.parametrize("turns", size(small=[3, 9], full=[2, 3, 5, 8, 13, 40]))
+def test_what_was_drawn_speaks_for_all(turns):
+    """A sum of y/π over what is in the wave is, over the draws, the sum over all answers, equal texts as they occur."""
+    answers, found = uneven(), []
+    rows = frame(answers)
+    values = pd.Series(range(1, len(rows) + 1), dtype=float).groupby(rows["answer"].to_numpy()).transform("first")
+    gpt = rows["system"] == "gpt"
+    for seed in range(size(small=40, full=300)):
+        known = inclusion(rows, draw(answers, turns, seed))
+        assert known["pi"].between(0, 1, inclusive="right").all()
+        z = (values / known["pi"]).where(known["in_wave"], 0)
+        found.append((z[gpt].sum(), z[~gpt].sum()))
+    truth = (values[gpt].sum(), values[~gpt].sum())
+    error = np.std(found, axis=0) / np.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - truth) <= 3.5 * error + 1e-6).all(), (np.mean(found, axis=0), truth, error)
+
+
+def test_even_studies_have_one_chance():
+    """64 of 160 answers to 32 questions: π is 0.4 for all, and 0.2 for 32; an answer in no draw has none."""
+    answers = study()
+    for number in (32, 64):
+        found = inclusion(frame(answers), draw(answers, number))
+        assert found["in_wave"].sum() == number
+        assert found["pi"].to_numpy() == pytest.approx(number / 160)
+    nothing = inclusion(frame(answers), Waves())
+    assert not nothing["in_wave"].any()
+    assert nothing["pi"].isna().all()
+    assert found.index.equals(frame(answers).index)
+
+
+def test_an_answer_that_another_group_brings_up_is_certain():
+    """A text of two systems that one's wave takes is scored for both, and no chance of the other's."""
+    shared = [answer(f"q{n}", f"d{m}", 9, ("gpt", "bard")) for n in range(4) for m in range(4)]
+    waves = draw([*shared, *study(4, 4)], 8)
+    rows = frame(shared)
+    found = inclusion(rows, waves)
+    both = waves.taken[GPT] | waves.taken["bard", "quality"]
+    assert set(chain(*waves.taken.values())) == both == waves.asked
+    inside = rows["answer"].astype(str).str[:16].isin(both)
+    assert found["in_wave"].to_list() == inside.to_list()
+    for system, other in (("gpt", "bard"), ("bard", "gpt")):
+        own = rows["system"] == system
+        theirs = rows["answer"].astype(str).str[:16].isin(waves.taken[other, "quality"])
+        assert (found.loc[own & theirs, "pi"] == 1).all()
+        assert (found.loc[own & ~theirs, "pi"] < 1).all()
