@@ -54,13 +54,15 @@ def _normal(random: np.random.Generator, size: tuple[int, ...]) -> Floats:
 class Shape:
     """How values are spread: the noise around `mean`, what is scored of it, and the mean of that for a given spread.
 
-    `expected(mean, deviation)` is the mean of what is scored where values lie normally around `mean`.
+    `expected(mean, deviation)` is the mean of what is scored where values lie normally around `mean`; `limits` are the
+    ends of the scale.
     """
 
     mean: float
     noise: Callable[[np.random.Generator, tuple[int, ...]], Floats]
     scored: Callable[[Floats], Floats]
     expected: Callable[[Floats, float], Floats]
+    limits: tuple[float, float] | None = None
 
 
 def _below(values: Floats) -> Floats:
@@ -87,10 +89,21 @@ def _expected_stepped(mean: Floats, deviation: float) -> Floats:
 SHAPES = {
     "normal": Shape(70, _normal, lambda values: values, lambda mean, _: mean),
     "skewed": Shape(70, _exponential, lambda values: values, lambda mean, _: mean),
-    "ties": Shape(62, _normal, _stepped, _expected_stepped),
-    "ceiling": Shape(120, _normal, _below, _expected_below),
+    "ties": Shape(62, _normal, _stepped, _expected_stepped, LIMITS),
+    "ceiling": Shape(120, _normal, _below, _expected_below, LIMITS),
 }
 """Normal; skewed (exponential, towards low values); five values only; and cut off at 100, with a mean of 97."""
+RATES = {
+    f"{rate:.0%}": Shape(
+        float(np.sqrt(sum(PUBLISHED)) * stats.norm.ppf(rate)),
+        _normal,
+        lambda values: (values > 0).astype(np.float64),
+        lambda mean, deviation: stats.norm.cdf(mean / deviation),
+        (0.0, 1.0),
+    )
+    for rate in (0.01, 0.05, 0.2)
+}
+"""Shares of answers: each is one or not, the likelier the higher its value."""
 
 
 @dataclass
@@ -115,7 +128,7 @@ class Held:
         if not self.given:
             return "refused"
         refused = 1 - self.given / self.studies
-        return f"{self.held / self.given:.1%}" + (f" ({refused:.0%} refused)" if refused else "")
+        return f"{self.held / self.given:.1%}" + (f" ({refused:.0%} refused)" if refused >= 0.005 else "")
 
     @property
     def share(self) -> float:
@@ -154,35 +167,36 @@ def columns(values: Floats) -> tuple[Floats, list[str], list[str]]:
     return values.ravel(), [name for name in questions for _ in documents], documents * len(questions)
 
 
-def coverage(studies: int) -> Iterator[Cell]:
+def coverage(studies: int, shapes: dict[str, Shape]) -> Iterator[Cell]:
     """How often both intervals hold the truth, for each shape and size."""
-    for shape, questions, documents in itertools.product(SHAPES, QUESTIONS, DOCUMENTS):
-        random = np.random.default_rng([questions, documents, list(SHAPES).index(shape)])
+    for shape, questions, documents in itertools.product(shapes, QUESTIONS, DOCUMENTS):
+        random = np.random.default_rng([questions, documents, list(shapes).index(shape)])
         these, policies = Held(), Held()
-        limits = None if shape in ("normal", "skewed") else LIMITS
         for _ in range(studies):
-            values, here, everywhere = drawn(random, SHAPES[shape], (questions, documents))
-            found = crossed(*columns(values), limits=limits)
+            values, here, everywhere = drawn(random, shapes[shape], (questions, documents))
+            found = crossed(*columns(values), limits=shapes[shape].limits)
             these.add(found.low, found.high, here)
             policies.add(found.policies_low, found.policies_high, everywhere)
         yield Cell(shape, questions, documents, these, policies)
 
 
-def false_differences(studies: int) -> Iterator[tuple[int, int, float, float]]:
+def false_differences(studies: int) -> Iterator[tuple[int, int, float, float, float]]:
     """Two systems that are alike in general: questions, documents, and the share that each target's p calls different.
 
-    They differ by document (`APART`) and by chance, but not on average over policies. What `for these documents` calls
-    different is so for the documents drawn, and for these alone: that is why it must not be said of policies.
+    They differ by document (`APART`, and twice that) and by chance, but not on average over policies. What `for these
+    documents` calls different is so for the documents drawn, and for these alone: it must not be said of policies.
     """
-    for questions, documents in itertools.product(QUESTIONS, DOCUMENTS):
-        random = np.random.default_rng([questions, documents])
-        found = [
-            crossed(*columns(drawn(random, SHAPES["normal"], (questions, documents), (82.0, APART, 508.0))[0] - 70))
-            for _ in range(studies)
-        ]
-        these = float(np.mean([one.p < 0.05 for one in found]))
-        policies = float(np.mean([one.policies_p < 0.05 for one in found])) if documents >= LEAST_DOCUMENTS else np.nan
-        yield questions, documents, these, policies
+
+    def different(size: tuple[int, int], apart: float, *, policies: bool) -> float:
+        random = np.random.default_rng([*size, int(apart)])
+        variances = (PUBLISHED[0], apart, PUBLISHED[2])
+        found = (crossed(*columns(drawn(random, SHAPES["normal"], size, variances)[0] - 70)) for _ in range(studies))
+        return float(np.mean([(one.policies_p if policies else one.p) < 0.05 for one in found]))
+
+    for size in itertools.product(QUESTIONS, DOCUMENTS):
+        known = size[1] >= LEAST_DOCUMENTS
+        also = [different(size, apart, policies=True) if known else np.nan for apart in (APART, 2 * APART)]
+        yield *size, different(size, APART, policies=False), *also
 
 
 # -- what else could have been chosen for policies like these --
@@ -335,18 +349,19 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="draw the coverage to this .svg or .png file")
     wanted = parser.parse_args()
     studies, begun = wanted.studies or (100 if wanted.quick else 1000), time.process_time()
-    cells = list(coverage(studies))
-    for target, held in TARGETS.items():
-        rows = [
-            (f"{shape}, {questions} questions", *(held(cell) for cell in some))
-            for (shape, questions), some in itertools.groupby(cells, lambda cell: (cell.shape, cell.questions))
-        ]
-        print_table((target, *(f"{n} document{'s' * (n > 1)}" for n in DOCUMENTS)), rows)
+    cells = list(coverage(studies, SHAPES))
+    for some in (cells, list(coverage(studies, RATES))):
+        for target, held in TARGETS.items():
+            rows = [
+                (f"{shape}, {questions} questions", *(held(cell) for cell in row))
+                for (shape, questions), row in itertools.groupby(some, lambda cell: (cell.shape, cell.questions))
+            ]
+            print_table((target, *(f"{n} document{'s' * (n > 1)}" for n in DOCUMENTS)), rows)
     print_table(
-        ("questions", "documents", "called different, these documents", "called different, policies like these"),
+        ("questions", "documents", "these documents", "policies like these", "with twice the variance"),
         [
-            (q, d, f"{p:.1%}", "refused" if np.isnan(also) else f"{also:.1%}")
-            for q, d, p, also in false_differences(studies)
+            (questions, documents, *("refused" if np.isnan(share) else f"{share:.1%}" for share in shares))
+            for questions, documents, *shares in false_differences(studies)
         ],
     )
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))

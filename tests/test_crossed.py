@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import binomtest
 
 from genaipa.reports.crossed import apart, crossed
 
@@ -116,10 +117,32 @@ def test_refusals() -> None:
     assert same.mean == 0.1
     assert np.isnan([same.low, same.policies_low]).all()
     assert same.why.startswith("All 4 questions have the same value")
+    free = crossed([0, 0, 0], ["a", "b", "c"], ["x", "y", "z"], limits=(0, np.inf))
+    assert free.why.startswith("All 3 questions have the same value")
     means = crossed([50, 60, 80], ["a", "b", "c"], ["", "", ""])
     assert not np.isnan(means.low)
     assert means.why.startswith("Only means over documents")
     assert crossed([99, 100, 91], ["a", "b", "c"], ["", "", ""], limits=(10, 100)).high == 100
+
+
+def test_at_an_end_of_the_scale_it_is_exact() -> None:
+    """A rate of 0 or 100 % has the limits of Clopper and Pearson, over questions, and over cells that share nothing."""
+    questions, documents = np.repeat([f"q{n}" for n in range(12)], 5), np.tile(list("vwxyz"), 12)
+    for value, limits in ((0.0, (0, 1)), (1.0, (0, 1)), (100.0, (0, 100)), (1.0, (-1, 1))):
+        found = crossed(np.full(60, value), questions, documents, limits=limits)
+        share, wide = int(value == limits[1]), limits[1] - limits[0]
+        for ends, n in (((found.low, found.high), 12), ((found.policies_low, found.policies_high), 5)):
+            exact = binomtest(share * n, n).proportion_ci(0.95, method="exact")
+            assert ends == pytest.approx([limits[0] + wide * exact.low, limits[0] + wide * exact.high])
+        assert not found.why
+        assert found.warning.startswith("5 documents")
+        assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
+    # Three documents about which only one and the same question was asked are one draw, and so is each other document.
+    chained = crossed(np.zeros(6), list("aaabbc"), list("xyzxuw"), limits=(0, 1))
+    assert (chained.high, chained.policies_high) == pytest.approx([binomtest(0, 3).proportion_ci(0.95).high] * 2)
+    apart = crossed(np.zeros(5), list("aaabc"), list("xyzxx"), limits=(0, 1))
+    assert apart.policies_high == pytest.approx(binomtest(0, 2).proportion_ci(0.95).high)
+    assert np.isnan(crossed(np.zeros(4), list("aabb"), list("xyxy"), limits=(0, 1)).policies_high)
 
 
 def test_two_independent_sets() -> None:

@@ -16,22 +16,23 @@ if TYPE_CHECKING:
     from genaipa.reports.crossed import Crossed
 
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
+_BUT = " between the ends of the scale (at an end, such as 0 %, the interval is exact)."
 INTERVALS = (
     f"Two intervals go with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
     "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide "
     f"or wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
-    "question, and where all questions have the same value."
+    f"question, and where all questions have the same value{_BUT}"
 )
 """The two intervals, for whoever reads one: sentences for the notes of tables."""
 THESE = (
     f"An interval goes with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
-    "about the very same document. Blank for a single question, and where all questions have the same value."
+    f"about the very same document. Blank for a single question, and where all questions have the same value{_BUT}"
 )
 """The same, where the average is about one document."""
 LIKE_THESE = (
     f"An interval goes with an average; {_SURE}. \u201cFor policies like these\u201d: the very same question, asked "
     f"about other documents of this kind; rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}, and "
-    "where all documents have the same value."
+    f"where all documents have the same value{_BUT}"
 )
 """The same, where the average is about one question."""
 BOTH = ("low", "high", "policies_low", "policies_high", "documents")

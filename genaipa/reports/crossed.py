@@ -9,24 +9,30 @@ neither the cells nor the questions alone can stand for independent draws. Two t
 Both are closed formulas, chosen by the simulation in `docs/intervals.md` (`python -m benchmarks coverage`): Student's t
 for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang, 1980,
 https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the scale
-(Willink, 2005, https://doi.org/10.1081/STA-200045794).
+(Willink, 2005, https://doi.org/10.1081/STA-200045794). Where all questions are at the same end of the scale (a rate of
+0 or 100 %), the interval is exact (Clopper and Pearson, 1934, https://doi.org/10.1093/biomet/26.4.404).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cbrt, hypot, sqrt
+from math import cbrt, hypot, isclose, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 from scipy.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+    _Ends = tuple[float, float, float]
+    """The lower and the upper end of an interval, and the p value of 0."""
 
 LEVEL = 0.95
 LEAST_DOCUMENTS = 3
@@ -72,8 +78,8 @@ def crossed(
     questions, so that every question counts alike. Several values of one cell are averaged before; NaN are left out,
     and cells may lack. An empty document is a value that is known as a mean over documents only, and is left out where
     its question has documents. With `weights` (positive), a question's mean is the weighted one of all its values.
-    `limits` are the ends of the scale, which no interval leaves. The same cells give the same result, in whatever
-    order they come.
+    `limits` are the ends of the scale, which no interval leaves; an average at one of them has an interval, too. The
+    same cells give the same result, in whatever order they come.
 
     >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
     >>> found.mean, found.questions, found.documents, found.why
@@ -90,19 +96,36 @@ def crossed(
         return Crossed(mean, 1, cells.documents, why="One question: too few for an interval.")
     by_question = _part(around - around.mean())
     if sqrt(by_question.variance) <= _ROUNDING * max(float(np.abs(cells.means).max()), 1e-300):
-        why = f"All {len(around)} questions have the same value, which says nothing about how others differ."
-        return Crossed(mean, len(around), cells.documents, why=why)
-    low, high, p = _interval(mean, [by_question], limits)
-    why, also, warning = _refused(cells), (np.nan, np.nan, np.nan), ""
+        return _all_alike(mean, cells, limits)
+    these = _interval(mean, [by_question], limits)
+    why, also = _refused(cells), (np.nan, np.nan, np.nan)
     if not why:
         wider = _interval(mean, [by_question, _of_documents(cells)], limits)
         # What holds for other policies holds for these: never the narrower of the two.
-        also = (min(low, wider[0]), max(high, wider[1]), max(p, wider[2]))
-        if cells.documents < FEW_DOCUMENTS:
-            warning = (
-                f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
-            )
-    return Crossed(mean, len(around), cells.documents, low, high, also[0], also[1], p, also[2], why, warning)
+        also = (min(these[0], wider[0]), max(these[1], wider[1]), max(these[2], wider[2]))
+    return _found(mean, cells, these, also, why)
+
+
+def _all_alike(mean: float, cells: _Cells, limits: tuple[float, float] | None) -> Crossed:
+    """The average of questions that all have the same value: sure to a degree at an end of the scale, else unknown."""
+    questions = len(cells.means)
+    ends = [end for end in limits or () if isclose(mean, end, rel_tol=_ROUNDING, abs_tol=_ROUNDING)]
+    if limits is None or not ends or np.isinf(limits).any():
+        why = f"All {questions} questions have the same value, which says nothing about how others differ."
+        return Crossed(mean, questions, cells.documents, why=why)
+    why, also = _refused(cells), (np.nan, np.nan, np.nan)
+    if not why:
+        # Cells that share neither a question nor a document are independent draws, and there are so many of them.
+        pairs = csr_array((np.ones(len(cells.value)), (cells.question, cells.document)))
+        also = _exact(ends[0], int((maximum_bipartite_matching(pairs) >= 0).sum()), limits)
+    return _found(mean, cells, _exact(ends[0], questions, limits), also, why)
+
+
+def _found(mean: float, cells: _Cells, these: _Ends, policies: _Ends, why: str) -> Crossed:
+    rough = not why and cells.documents < FEW_DOCUMENTS
+    warning = f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
+    ends = (*these[:2], *policies[:2], these[2], policies[2])
+    return Crossed(mean, len(cells.means), cells.documents, *ends, why, warning if rough else "")
 
 
 def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: tuple[float, float] | None = None) -> Crossed:
@@ -254,8 +277,7 @@ def _residual(cells: _Cells) -> float:
     return max(float((own**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
 
 
-def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | None) -> tuple[float, float, float]:
-    """The lower and the upper end, and the p value of 0."""
+def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | None) -> _Ends:
     parts = [part for part in parts if part.variance]
     error = sqrt(sum(part.variance for part in parts))
 
@@ -271,6 +293,19 @@ def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | Non
     if limits is not None:
         low, high = max(low, limits[0]), min(high, limits[1])
     return low, high, _p(abs(_unbent(mean / error, skew)), half, parts[0] if len(parts) == 1 else None)
+
+
+def _exact(end: float, n: int, limits: tuple[float, float]) -> _Ends:
+    """The interval of a mean at this end of the scale, which n independent values all have.
+
+    Of values with a mean that is a share s of the scale away from its end, at most 1 - s are at the end: the limits of
+    Clopper and Pearson for none of n hold for values between the ends as well.
+    """
+    low, high = limits
+    away = (1 - ((1 - LEVEL) / 2) ** (1 / n)) * (high - low)
+    share = abs(end) / (high - low) if low <= 0 <= high else 1.0
+    p = min(1.0, 2 * (1 - share) ** n)
+    return (low, low + away, p) if end == low else (high - away, high, p)
 
 
 def _bent(reach: float, skew: float) -> float:
