@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from msgspec import structs
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
@@ -22,6 +24,7 @@ from genaipa.ui.launch import FOR_RESULTS, why_no_results
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
+REASON = "tables-contradict: The metrics imply 7."
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
 
 
@@ -295,6 +298,27 @@ def test_published_scores_stand_behind_their_cell(desk):
     choose(page, "Q1", "clarity")
     (row,) = [row for row in page.rows("results answers") if row[2] == "published score"]
     assert row == ["acme", "", "published score", "-1.00", "5.5", "published -1", ""]
+
+
+def test_what_rests_on_a_doubtful_source_is_marked(scored):
+    """Its cells have the report's mark, the captions say what it means, and behind a cell stands the reason."""
+    (run,) = scored.workspace.runs.iterdir()
+    published = PublishedScore("extractive", "recall", "acme", "Q1", 5.5, 0.5, 0.5, -1.0, 0.5, 0.5)
+    (run / PUBLISHED_SCORES).write_bytes(write_published([structs.replace(published, doubt=REASON)]))
+    page = Shown("results", desk_here(), READER)
+    for rows, name in (("category", "T"), ("question", "Q1")):
+        page.test.radio(key="results rows").set_value(rows)
+        page.run()
+        data = page.components()["results map"]
+        (line,) = [row for row in data["rows"] if row["name"] == name]
+        assert {cell["doubt"] for cell in line["groups"][0]["cells"]} == {"doubtful source"}
+        assert "in a cell: it rests on a doubtful source" in data["legend"]
+    (certain,) = [row for row in data["rows"] if row["name"] == "Q2"]
+    assert {cell["doubt"] for cell in certain["groups"][0]["cells"]} == {""}
+    choose(page, "Q1", "clarity")
+    assert REASON in json.dumps(page.rows("results answers"))
+    assert re.search(r"clarity \S+ \(\w+\), doubtful source", page.text())
+    assert "a hollow point" in " ".join(one.value for one in page.test.caption)
 
 
 # -- what is kept from whom --

@@ -39,6 +39,7 @@ def boxes(found: View, experiment: str) -> None:
     st.caption(
         "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
         "and n how many. "
+        f"{style.DOUBT_IN_WORDS if style.doubted(drawn, 'doubtful').any() else ''}"
         f"{style.bands_in_words(found.bounds)}"
     )
 
@@ -52,6 +53,9 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
     systems, documents = list(marks), [str(name) for name in drawn["document"].unique()]
     about_box = _tooltip("system", "document", "n", *_NUMBERS)
     about_point = _tooltip("system", "document", "question", "category", "source", "m_all10", "answers", "scores")
+    sides = style.doubted(drawn, "doubtful").map({True: f" {style.DOUBT_SIGN}", False: ""})
+    drawn = drawn.assign(counted=drawn["n"].astype(str) + sides)
+    doubted = style.doubted(points, "doubtful")
     colours = [mark["color"] for mark in marks.values()]
     place: Spec = {
         "y": {"field": "document", "type": "nominal", "title": None, "sort": documents},
@@ -74,7 +78,7 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
         "layer": [
             _bands(bounds),
             {
-                "data": {"values": drawn[["system", "document", "n", *_NUMBERS]].to_dict("records")},
+                "data": {"values": drawn[["system", "document", "n", "counted", *_NUMBERS]].to_dict("records")},
                 "encoding": {**place, "tooltip": about_box},
                 "layer": [
                     {"mark": {"type": "rule"}, "encoding": {"x": _along("minimum"), "x2": {"field": "maximum"}}},
@@ -85,15 +89,24 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
                     {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _along("median")}},
                     {
                         "mark": {"type": "text", "align": "left", "dx": 6},
-                        "encoding": {"x": {"datum": _HIGH}, "text": {"field": "n"}, "color": {"value": style.FAINT}},
+                        "encoding": {
+                            "x": {"datum": _HIGH},
+                            "text": {"field": "counted"},
+                            "color": {"value": style.FAINT},
+                        },
                     },
                 ],
             },
-            {
-                "data": {"values": points[[about["field"] for about in about_point]].to_dict("records")},
-                "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
-                "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about_point},
-            },
+            *(
+                {
+                    "data": {"values": some[[about["field"] for about in about_point]].to_dict("records")},
+                    "mark": {"type": "point", "filled": filled, "size": 30, "opacity": 0.55},
+                    "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about_point},
+                }
+                # What rests on a doubtful source is hollow, as in the report's figures.
+                for some, filled in ((points[~doubted], True), (points[doubted], False))
+                if len(some)
+            ),
         ],
     }
 

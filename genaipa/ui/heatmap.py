@@ -15,6 +15,8 @@ from genaipa.ui.results import Rows, View
 from genaipa.ui.widgets import SHORT
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from genaipa.reports.table import Table
 
 CELL = "results cell"
@@ -77,10 +79,16 @@ def show(found: View, experiment: str, rows: Rows) -> None:
             "tints": style.BAND_TINTS,
             "chosen": {"group": place.system, "row": place.name, "column": place.column} if place and here else None,
             "legend": f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
-            f"n is the number of {basis(rows)}.",
+            f"n is the number of {basis(rows)}.{_in_doubt(data)}",
         },
         on_chosen_change=choose,
     )
+
+
+def _in_doubt(data: pd.DataFrame) -> str:
+    """A sentence on the mark of doubt, where a cell has it."""
+    marked = any(style.doubted(data, column).any() for column in ("doubtful", "metric_doubtful"))
+    return f" {style.DOUBT_IN_A_CELL}" if marked else ""
 
 
 def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
@@ -91,9 +99,16 @@ def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
     for column in columns(found):
         value = line[column]
         text = written(column, value)
-        cells.append({"text": text, "band": band_of(column, value, found.bounds)} if text else None)
+        known = {"text": text, "band": band_of(column, value, found.bounds), "doubt": doubt(line, column)}
+        cells.append(known if text else None)
     # A study may have published nothing but the mean over its documents.
     return {"n": f"{line[basis(rows)]:,}" if line[basis(rows)] else "mean", "cells": cells}
+
+
+def doubt(line: Line, column: str) -> str:
+    """The mark's name where a value rests on a doubtful source; else empty."""
+    doubtful = style.is_doubtful(line.get("doubtful" if column == "m_all" else "metric_doubtful", 0))
+    return style.DOUBT if doubtful else ""
 
 
 def columns(found: View) -> dict[str, str]:

@@ -40,7 +40,7 @@ Rows = Literal["question", "category"]
 FEW = 5
 """Answers below which a number tells how each of them was scored."""
 _ORDER = ["document", "question", "wording", "repetition", "run", "key"]
-_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", "m_all", "excluded", "counted"]
+_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", "m_all", "excluded", "doubt", "counted"]
 DPI = 130
 """Dots per inch of a figure on the page."""
 _CELL = ["system", "experiment", "document", "question"]

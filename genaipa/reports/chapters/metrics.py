@@ -57,7 +57,7 @@ def by_category(frame: pd.DataFrame) -> Table:
     data = averages.summed_up(found, by, _of_category)
     overall = averages.summed_up(averages.weighted(frame, "m_all"), by, lambda rows: averages.mean_of(rows, "m_all"))
     columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
-    columns += averages.doubts(found, "metric_doubtful")
+    columns += averages.doubts(found, "doubtful", "metric_doubtful")
     if len(data):
         overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
         data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
@@ -74,7 +74,8 @@ def by_category(frame: pd.DataFrame) -> Table:
         data,
         columns,
         headings=names_of(frame)
-        | {"questions": "n of the metrics", "m_all_questions": "n of M_all", "metric_doubtful": "metrics in doubt"},
+        | {"questions": "n of the metrics", "m_all_questions": "n of M_all"}
+        | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
         formats=metric_formats(frame) | dict.fromkeys(BOTH[:-1], ".2f"),
     )
 
@@ -83,7 +84,7 @@ def _of_category(rows: pd.DataFrame) -> dict[str, object]:
     return {
         **{metric: rows[metric].mean() for metric in metrics_of(rows)},
         "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
-        "metric_doubtful": rows["metric_doubtful"].sum(),
+        **{column: rows[column].sum() for column in ("doubtful", "metric_doubtful")},
     }
 
 

@@ -107,10 +107,7 @@ def in_doubt(grid: Grid) -> str:
     """A sentence on the mark of doubt, for the caption of a map that has it; else empty."""
     if not style.doubted(grid.data, grid.doubt).any():
         return ""
-    return (
-        f" {style.DOUBT_SIGN} in a cell: it rests on a doubtful source, since published tables contradict or repeat "
-        "each other there and a rule alone chose among them."
-    )
+    return f" {style.DOUBT_IN_A_CELL}"
 
 
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:

@@ -61,6 +61,10 @@ DOUBT_IN_WORDS = (
     f"{DOUBT_SIGN} and a hollow point: rests on a doubtful source, since published tables contradict or repeat each "
     "other there and a rule alone chose among them. "
 )
+DOUBT_IN_A_CELL = (
+    f"{DOUBT_SIGN} in a cell: it rests on a doubtful source, since published tables contradict or repeat each other "
+    "there and a rule alone chose among them."
+)
 HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "alpha": 1.0}
 """The look of a point that rests on one."""
 GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
@@ -359,7 +363,12 @@ def doubted(rows: pd.DataFrame, column: str) -> pd.Series:
     """Whether each row rests on a doubtful source, by a column that holds `yes` or how many do; false without it."""
     if column not in rows:
         return pd.Series(data=False, index=rows.index)
-    return rows[column].map(lambda value: value == "yes" or (not isinstance(value, str) and value > 0)).astype(bool)
+    return rows[column].map(is_doubtful).astype(bool)
+
+
+def is_doubtful(value: Any) -> bool:
+    """Whether a value of such a column says so."""
+    return bool(value == "yes" if isinstance(value, str) else value > 0)
 
 
 def patch(label: str, **look: Any) -> tuple[Artist, str]:

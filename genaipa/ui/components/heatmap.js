@@ -1,8 +1,8 @@
 // A heat map: a table of numbers tinted by their bands, the columns of each group side by side.
 //
 // A cell can be chosen by a click, or by arrow keys and Enter; `chosen` goes to Python with the names of its group, row
-// and column. A cell is `{text, band}`, or null where there is none. The band is read out, and marked by a corner as in
-// the report's figures, so that nothing is told by colour alone.
+// and column. A cell is `{text, band, doubt}`, or null where there is none. The band is read out, and marked by a corner
+// as in the report's figures, so that nothing is told by colour alone; so is what rests on a doubtful source, by a dot.
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -39,14 +39,14 @@ function cell(found, where, data, choose) {
       "data-group": group,
       "data-row": row,
       "data-column": column.id,
-      "aria-label": `${row}, ${column.name}, ${group}: ${found.text}, ${found.band}`,
+      "aria-label": `${row}, ${column.name}, ${group}: ${[found.text, found.band, found.doubt].filter(Boolean).join(", ")}`,
       "aria-pressed": String(Boolean(here)),
       onclick: () => choose(where),
     },
     found.text,
   );
   button.tabIndex = -1;
-  const node = make("td", { class: `${found.band.toLowerCase()}${here ? " chosen" : ""}` }, button);
+  const node = make("td", { class: `${found.band.toLowerCase()}${here ? " chosen" : ""}${found.doubt ? " doubt" : ""}` }, button);
   node.style.setProperty("--tint", data.tints[found.band]);
   return node;
 }

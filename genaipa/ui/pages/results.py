@@ -201,6 +201,7 @@ def _behind(desk: Desk, user: User, found: View, place: heatmap.HeatmapCell, lin
     value = line[place.column]
     banded = f" ({heatmap.band_of(place.column, value, found.bounds)})"
     number = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    number = ", ".join(filter(None, (number, heatmap.doubt(line, place.column))))
     named = f"{place.system}, {place.experiment}: {heatmap.columns(found)[place.column]} {number}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
@@ -255,7 +256,8 @@ def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Row
         cells += [heatmap.written(column, fmean(values)) if values else ""]
     given = [_given(row, place.column) for row in answer.scores]
     cells += ["\n".join(given) or Cell("not scored", tone="quiet")]
-    cells += [Cell(answer["excluded"] and f"left out: {answer['excluded']}", tone="quiet")]
+    why = {"left out": answer["excluded"], "in doubt": answer["doubt"]}
+    cells += [Cell(next((f"{said}: {reason}" for said, reason in why.items() if reason), ""), tone="quiet")]
     return Row(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
