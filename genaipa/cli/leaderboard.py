@@ -6,15 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from genaipa.cli import completion
 from genaipa.cli.console import print_json, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
     ExperimentOption,
     PolicyOption,
+    RunsArgument,
     Selection,
     SinceOption,
     SystemOption,
@@ -32,13 +30,7 @@ _FORMS = (".csv", ".html", ".tex", ".txt")
 
 
 def leaderboard(
-    run: Annotated[
-        list[str] | None,
-        typer.Argument(
-            autocompletion=completion.runs_and_systems,
-            help="Only these runs, or systems; by default, everything in the workspace.",
-        ),
-    ] = None,
+    run: RunsArgument = None,
     system: SystemOption = None,
     policy: PolicyOption = None,
     experiment: ExperimentOption = None,

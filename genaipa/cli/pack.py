@@ -6,23 +6,15 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from genaipa.cli import completion
 from genaipa.cli.console import number, say, show
 from genaipa.cli.options import ExcludedOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
+from genaipa.cli.selection import RunsArgument
 from genaipa.errors import UsageError, command
 
 
 def pack(
-    run: Annotated[
-        list[str] | None,
-        typer.Argument(
-            autocompletion=completion.runs_and_systems,
-            help="Runs, or systems for all of their runs; by default, every run of the workspace.",
-        ),
-    ] = None,
+    run: RunsArgument = None,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="FILE", help="The archive, a .zip file; by default NAME.zip here."),

@@ -6,12 +6,10 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from genaipa.cli import completion
 from genaipa.cli.console import err, print_json, printable, say, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
+from genaipa.cli.selection import RunsArgument
 from genaipa.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -35,13 +33,7 @@ _CorrectedOption = Annotated[
 
 
 def report(
-    run: Annotated[
-        list[str] | None,
-        typer.Argument(
-            autocompletion=completion.runs_and_systems,
-            help="Runs, or systems for all of their runs; by default, every run of the workspace.",
-        ),
-    ] = None,
+    run: RunsArgument = None,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from genaipa.cli import completion
 from genaipa.cli.console import number, say, show
 from genaipa.cli.options import current_workspace, option, several
+from genaipa.cli.selection import RunsArgument
 from genaipa.errors import UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
@@ -32,13 +30,7 @@ _Calibration = Annotated[
 
 
 def score(
-    run: Annotated[
-        list[str] | None,
-        typer.Argument(
-            autocompletion=completion.runs_and_systems,
-            help="Runs to score, or systems for all of their runs; by default, every run of the workspace.",
-        ),
-    ] = None,
+    run: RunsArgument = None,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
         str, option("--host", help="Address to listen at; any but this machine's own needs a login.")

@@ -1,4 +1,4 @@
-"""Filters of `runs` and `leaderboard`: systems, documents, experiments, dates."""
+"""Which runs a command is about: their names, or filters by system, document, experiment and date."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import datetime as dt
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from genaipa.cli import completion
 from genaipa.cli.options import option
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunSpec
 
+RunsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        autocompletion=completion.runs_and_systems,
+        help="Runs, or systems for all of their runs; by default, every run of the workspace.",
+    ),
+]
 SystemOption = Annotated[
     list[str] | None, option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems.")
 ]
