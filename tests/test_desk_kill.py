@@ -227,12 +227,14 @@ def test_a_draft_outlives_the_desk_and_the_browser() -> None:
 
 
 def test_a_note_goes_on_while_the_desk_is_started_again() -> None:
-    """Somebody in the middle of a note stays in the field: no digit of it becomes a value."""
+    """Somebody in the middle of a note stays in the field, also while the desk is away: no digit becomes a value."""
     make_answers("Answer 1.")
     with browsing() as browser, mortal_desk() as desk:
         anna = arrive(browser, desk, "Anna")
         anna.keys("1n")
         desk.kill()
+        anna.wait("screen.message.includes('be reached')")
+        anna.keys("2")
         desk.open()
         until = time.monotonic() + PATIENCE
         # What is written reaches the desk again once the browser has found it.

@@ -33,6 +33,8 @@ class Values {
       [document, "keydown", (event) => this.key(event)],
       ...LIFE.map((sign) => [document, sign, alive, true]),
       [document, "visibilitychange", () => this.countTime()],
+      [document, "focusin", (event) => this.stay(event)],
+      [root, "focusout", ({ target }) => (this.left = target)],
       [window, "pagehide", () => this.sendDraft()],
     ];
     // Who listens already hears nothing twice.
@@ -99,6 +101,22 @@ class Values {
     );
   }
 
+  // Streamlit's dialog about a lost connection would take the focus from a note, whose digits would then become values.
+  // It is closed, and said here: typing goes on without a connection. Until the focus is back, no key counts.
+  stay({ target, relatedTarget }) {
+    const close = target.closest("[data-testid=stDialog] [role=dialog]")?.querySelector("[aria-label=Close]");
+    if (!close) return;
+    this.say("The desk can't be reached just now. Go on: it comes back by itself.", "bad");
+    const left = relatedTarget === this.root.getRootNode().host ? this.left : null;
+    const goBack = () => {
+      this.interrupted = close.isConnected;
+      if (this.interrupted) setTimeout(goBack, 20);
+      else left?.focus();
+    };
+    this.interrupted = true;
+    setTimeout(() => goBack(close.click()));
+  }
+
   // --- keys ---
 
   // What each key does; other keys are added to these.
@@ -128,7 +146,7 @@ class Values {
       if (event.key === "Escape" && this.root.contains(target)) target.blur();
       return;
     }
-    if (target instanceof Element && target.getAttribute("role") === "combobox") return;
+    if (this.interrupted || (target instanceof Element && target.getAttribute("role") === "combobox")) return;
     const key = pressed(event);
     const acts = this.keys();
     // A key that is held down is meant once, but for moving about.
