@@ -1,4 +1,4 @@
-"""Which runs a command is about: their names, or filters by system, document, experiment and date."""
+"""The choice of runs that a command is about: by name, system, document, experiment and date."""
 
 from __future__ import annotations
 
