@@ -184,6 +184,11 @@ def places(means: pd.Series) -> pd.Series:
     return means.round(9).rank(method="min", ascending=False).astype("int64")
 
 
+def intervals(found: pd.DataFrame) -> str:
+    """The sentences on both intervals, with those on the few questions (`n`) and documents that a table rests on."""
+    return f"{INTERVALS}{how_few(found['n'])}{few_documents(found)}"
+
+
 def how_few(numbers: pd.Series, what: str = "questions") -> str:
     """A sentence where some of these averages rest on few; empty where none does. A 0 stands for a number not known."""
     least = min((int(number) for number in numbers if number), default=ROUGH)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports import averages, pairs
-from genaipa.reports.averages import BOTH, INTERVALS
+from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
@@ -58,7 +58,7 @@ def summary(frame: pd.DataFrame) -> Table:
         "What showing the document adds",
         "M_all times 10 with the document shown, minus M_all times 10 by the company's name alone, averaged over n "
         "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
-        f"{INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
+        f"{averages.intervals(data)}",
         data,
         columns,
         headings={"mean": "difference"},

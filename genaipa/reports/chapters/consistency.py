@@ -175,7 +175,7 @@ def consistency(found: pd.DataFrame) -> Table:
         "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
         f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
         "conversation, asking again shuffles the order anew. `n` is the number of questions (paper, sections 6.2 and "
-        f"7). {averages.INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
+        f"7). {averages.intervals(data)}",
         data,
         columns,
     )

@@ -66,8 +66,7 @@ def conversations(frame: pd.DataFrame) -> Table:
         "M_all times 10 (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
-        f"prompts. `n` is the number of questions. {averages.INTERVALS}{averages.how_few(data['n'])}"
-        f"{averages.few_documents(data)}",
+        f"prompts. `n` is the number of questions. {averages.intervals(data)}",
         data,
         columns,
         formats=dict.fromkeys(KINDS, ".1f"),
@@ -92,7 +91,7 @@ def positions(frame: pd.DataFrame) -> Table:
         "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
         "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
         "each question is asked on its own (`independent`), its place can't matter: what is seen there is chance. `n` "
-        f"is the number of questions. {averages.INTERVALS}{averages.how_few(data['n'])}{averages.few_documents(data)}",
+        f"is the number of questions. {averages.intervals(data)}",
         data,
         columns,
         headings={"slope": SLOPE},

@@ -134,8 +134,7 @@ def by_source(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and questions of users",
         "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found['experiment'])}. {INTERVALS}{averages.how_few(data['n'])}"
-        f"{averages.few_documents(data)}{averages.not_alike(frame, found)}",
+        f"{_named(found['experiment'])}. {averages.intervals(data)}{averages.not_alike(frame, found)}",
         data,
         columns,
     )
@@ -158,8 +157,7 @@ def by_measure(frame: pd.DataFrame) -> Table:
         "Averages of M_all and of each metric",
         "M_all (1 to 10) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, those from FAQs and those of users; `documents` is how many documents these are, 0 where a study "
-        f"published only means over them (paper, section 6). {INTERVALS}{averages.how_few(data['n'])}"
-        f"{averages.few_documents(data)}",
+        f"published only means over them (paper, section 6). {averages.intervals(data)}",
         data.sort_values(["system", "experiment"], kind="stable"),
         columns,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),

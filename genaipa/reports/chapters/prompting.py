@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports import aggregate, averages
-from genaipa.reports.averages import BOTH, INTERVALS
+from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.m_all import Bounds, band
@@ -116,16 +116,17 @@ def changes(frame: pd.DataFrame) -> Table:
         change = averages.mean_of(each, "difference")
         sides = {name: averages.mean_of(each, name)["mean"] for name in ("before", "after")}
         rows.append({**about, **sides, **change, "change": change["mean"]})
-    data = pd.DataFrame(rows)
+    columns = [*_ABOUT_ROWS, "before", "after", "change", *BOTH]
+    data = pd.DataFrame(rows, columns=columns)
     return table(
         "prompting",
         "Other prompts, the same questions",
         "M_all times 10 (10 to 100) of the same questions about the same documents asked with one set of prompts "
         "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
         "and the change (above 0: the other prompts do better), whose intervals these are. "
-        f"{INTERVALS}{averages.few_documents(data)}",
+        f"{averages.intervals(data)}",
         data,
-        [*_ABOUT_ROWS, "before", "after", "change", *BOTH],
+        columns,
         headings=_OTHERS,
         formats={"before": ".1f", "after": ".1f", "change": "+.1f", **dict.fromkeys(BOTH[:4], "+.1f")},
     )
@@ -139,15 +140,16 @@ def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
         moved = [float(band(one, bounds.overall) != band(other, bounds.overall)) for one, other in sides]
         share = averages.mean_of(some.assign(changed=moved), "changed", (0.0, 1.0))
         rows.append({**about, **share, "changed": share["mean"]})
-    data = pd.DataFrame(rows)
+    columns = [*_ABOUT_ROWS, "changed", *BOTH]
+    data = pd.DataFrame(rows, columns=columns)
     return table(
         "prompting-bands",
         "Answers that other prompts bring into another band",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
         f"either direction, each question weighing the same. Bands: {bounds.in_words}. "
-        f"{INTERVALS}{averages.few_documents(data)}",
+        f"{averages.intervals(data)}",
         data,
-        [*_ABOUT_ROWS, "changed", *BOTH],
+        columns,
         headings=_OTHERS,
         formats=dict.fromkeys(("changed", *BOTH[:4]), ".0%"),
     )

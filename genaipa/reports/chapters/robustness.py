@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports import averages, pairs
-from genaipa.reports.averages import BOTH, INTERVALS
+from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
@@ -55,8 +55,7 @@ def drops(frame: pd.DataFrame) -> Table:
         "Original questions and their paraphrases",
         "M_all times 10 (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
         f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are those of the "
-        f"drop (paper, sections 6.2 and 7). {INTERVALS}{averages.how_few(data['n'])}"
-        f"{averages.few_documents(data)}",
+        f"drop (paper, sections 6.2 and 7). {averages.intervals(data)}",
         data,
         columns,
     )

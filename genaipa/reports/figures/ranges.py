@@ -65,8 +65,8 @@ def fits(rows: int) -> int:
     return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
 
 
-def draw(axes: Axes, row: Mapping[Any, Any], place: float, look: Mapping[str, Any], *, mean: str = "mean") -> None:
+def draw(axes: Axes, row: Mapping[Any, Any], place: float, look: Mapping[str, Any]) -> None:
     """Draw a mean with both of its intervals, where it has them."""
     for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
         axes.plot([row[end] for end in ends], [place] * 2, color=look["color"], linewidth=width, zorder=2)
-    axes.plot([row[mean]], [place], **look, markersize=4.5, linestyle="none", zorder=3)
+    axes.plot([row["mean"]], [place], **look, markersize=4.5, linestyle="none", zorder=3)

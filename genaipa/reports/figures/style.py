@@ -288,8 +288,8 @@ def bands_in_words(bounds: Bounds) -> str:
     )
 
 
-def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", named: bool = True, room: float = 0.0) -> None:
-    """An axis of M_all x 10, from 10 to 100, with the bands tinted, bounded by lines and (`named`) written.
+def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
+    """An axis of M_all x 10, from 10 to 100, with the bands tinted, bounded by lines and written.
 
     `room` is left behind 100 for what is written beside the marks.
     """
@@ -299,8 +299,7 @@ def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", named: bool = 
     for band, low, high in zip(BANDS, edges, edges[1:], strict=False):
         if low < high:
             span(low, high, facecolor=BAND_TINTS[band], edgecolor="none", zorder=0)
-            if named:
-                _name_band(axes, band, (low + high) / 2, along)
+            _name_band(axes, band, (low + high) / 2, along)
     for bound in edges[1:3]:
         line(bound, color=FAINT, linewidth=0.6, linestyle=(0, (4, 2)), zorder=0.5)
     ticks = sorted({10.0, 25.0, 40.0, *edges[1:3], 100.0})
