@@ -426,5 +426,5 @@ def test_runs_that_the_desk_is_not_open_on_are_not_there(scored):
     """The page is about the runs of the desk, not about all of the workspace."""
     (run,) = Path("runs").iterdir()
     carry_out(spec(systems=("extractive",), initializations=("document",)))
-    page = Shown("results", desk_here(runs=(run.name,)), READER)
+    page = Shown("results", desk_here(run.name), READER)
     assert page.test.selectbox(key="results experiment").options == ["any", "recall"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from queues import ONCE, make_run, open_queue, save, work
 from running import answers
 from stores import KINDS, empty_database, kept, score, skip, undo, until_the_next_moment

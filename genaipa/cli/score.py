@@ -54,6 +54,7 @@ def score(
 
     The workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
     """
+    from genaipa.scoring.assignment import Plan
     from genaipa.scoring.events import ORDERS
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
@@ -66,12 +67,10 @@ def score(
         workspace=here.home,
         runs=several(run),
         excluded=include_excluded,
-        per_answer=per_answer,
-        order=ORDERS[order],
-        seed=seed,
-        calibration=calibration,
-        blind=not show_systems,
         suggestions=not no_suggestions,
+        plan=Plan(
+            per_answer=per_answer, order=ORDERS[order], seed=seed, calibration=calibration, blind=not show_systems
+        ),
     )
     folders = _runs(here, settings.runs)
     desk, login = launch.open_once(settings)

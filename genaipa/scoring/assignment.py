@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from genaipa.scoring.events import Order
+
 if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import Event, Order
+    from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Values
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a study's scoring.
 
     `per_answer` is the number of analysts per answer: 1.2 means one, and a second for a sample of 20 %. `seed` decides
@@ -34,7 +37,7 @@ class Plan:
     seed: int = 0
     calibration: int = 10
     reference: tuple[str, ...] = ("reference",)
-    minutes: float = 15
+    minutes: float = 15.0
     blind: bool = True
     order: Order = "question"
 

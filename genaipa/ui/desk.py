@@ -7,10 +7,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from genaipa.runs.folder import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.assignment import Plan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
@@ -70,15 +71,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     )
     store = open_store(workspace)
     current = CurrentScores(store.events)
-    plan = Plan(
-        per_answer=settings.per_answer,
-        seed=settings.seed,
-        calibration=settings.calibration,
-        reference=people.reference,
-        minutes=settings.minutes,
-        blind=settings.blind,
-        order=settings.order,
-    )
+    plan = msgspec.structs.replace(settings.plan, reference=people.reference)
     queue = Queue(pool, store, current, plan)
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()

@@ -8,28 +8,23 @@ from pathlib import Path
 import msgspec
 
 from genaipa.errors import UsageError
-from genaipa.scoring.events import Order
+from genaipa.scoring.assignment import Plan
 
 VARIABLE = "GENAIPA_DESK"
 
 
 class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of a study's scoring at the desk.
+    """Settings of a study's scoring at the desk: the `plan`, and what is to be scored.
 
     `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace. With
-    `excluded`, answers that an audit excludes from analyses are scored too. The others are as in `assignment.Plan`.
+    `excluded`, answers that an audit excludes from analyses are scored too.
     """
 
     workspace: Path
     runs: tuple[str, ...] = ()
     excluded: bool = False
-    per_answer: float = 1.2
-    seed: int = 0
-    calibration: int = 10
-    blind: bool = True
     suggestions: bool = True
-    minutes: float = 15.0
-    order: Order = "question"
+    plan: Plan = Plan()
 
     def handed_on(self) -> dict[str, str]:
         """The environment variable by which the desk's server gets these settings."""

@@ -109,7 +109,7 @@ def _mount(desk: Desk, user: User, data: dict[str, Any]) -> None:
 def _prepared(_desk: Desk, digest: str) -> Prepared:
     # The desk is one for the whole server; its digest tells answers apart, so it is the whole key.
     return prepare(
-        _desk.pool.case(digest), _desk.rubric, blind=_desk.settings.blind, suggestions=_desk.settings.suggestions
+        _desk.pool.case(digest), _desk.rubric, blind=_desk.queue.plan.blind, suggestions=_desk.settings.suggestions
     )
 
 
@@ -176,7 +176,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
-        *([] if desk.settings.blind else _systems(desk, opened.answer)),
+        *([] if desk.queue.plan.blind else _systems(desk, opened.answer)),
     ]
     return prepared.shown | {
         "id": opened.id,
