@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from itertools import chain
-from typing import TYPE_CHECKING
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from queues import make_run, work
+from running import answers
 from size import size
 
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.answers import Answer, Occurrence
-from genaipa.scoring.waves import Waves, inclusion, short
+from genaipa.scoring.answers import Answer, Occurrence, Pool
+from genaipa.scoring.assignment import Plan
+from genaipa.scoring.wave_file import load_waves, written
+from genaipa.scoring.waves import Waves, inclusion, short, standings
+from genaipa.ui.desk import open_desk
+from genaipa.ui.settings import DeskSettings
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.ui.desk import Desk
 
 GPT = ("gpt", "quality")
 
@@ -174,3 +187,156 @@ def test_an_answer_that_another_group_brings_up_is_certain():
         theirs = rows["answer"].astype(str).str[:16].isin(waves.taken[other, "quality"])
         assert (found.loc[own & theirs, "pi"] == 1).all()
         assert (found.loc[own & ~theirs, "pi"] < 1).all()
+
+
+# -- the file --
+
+
+def test_sample_draws_and_keeps(genaipa):
+    """The command draws, says what of what, and adds to its file; a smaller size changes nothing."""
+    make_run("See section 2.", "See section 1.")
+    done = genaipa("sample", "--size", "4")
+    assert done.code == 0, done.err
+    assert "8 answers in the wave; score them with: genaipa score" in done.out
+    file = Path("waves.jsonl")
+    before = load_waves(find_workspace())
+    assert [len(taken) for taken in before.taken.values()] == [4, 4]
+    assert [json.loads(line)["system"] for line in file.read_text("utf-8").splitlines()[1:]] == [
+        "scripted/say.yaml",
+        "scripted/say1.yaml",
+    ]
+    assert json.loads(genaipa("sample", "scripted/say.yaml", "--size", "8", "--json").out) == [
+        {
+            "system": "scripted/say.yaml",
+            "experiment": "quality",
+            "answers": 12,
+            "wave": 8,
+            "scored": 0,
+            "outside": 0,
+            "late": 0,
+        }
+    ]
+    after = load_waves(find_workspace())
+    assert [len(taken) for taken in after.taken.values()] == [8, 4]
+    assert all(before.taken[group] <= after.taken[group] for group in before.taken)
+    content = file.read_bytes()
+    done = genaipa("sample", "--size", "2")
+    assert "A wave never gets smaller: 2 of 2 keep the size that they had." in done.out
+    assert file.read_bytes() == content
+
+
+def test_a_file_that_says_something_else_is_refused(genaipa):
+    """A file that was edited, or that is of another workspace, is one sentence, and it stays as it is."""
+    make_run()
+    assert genaipa("sample", "--size", "4").code == 0
+    file = Path("waves.jsonl")
+    good = file.read_bytes()
+    newer = good.replace(b'"format":1', b'"format":9', 1)
+    other = written(draw(study(2, 2)))
+    for content, told in (
+        (good.replace(b'"size":4', b'"size":5'), "is not as genaipa wrote it"),
+        (good[:-20], "is not as genaipa wrote it"),
+        (b"", "is not as genaipa wrote it"),
+        (newer, "was written by a newer genaipa (format 9)"),
+        (other, "is of another workspace: none of the 4 answers that it was drawn from is here"),
+    ):
+        file.write_bytes(content)
+        for command in (("sample",), ("score", "--no-browser")):
+            done = genaipa(*command)
+            assert done.code == 2, content
+            assert told in done.err, content
+            assert "Traceback" not in done.err
+        assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "²"])
+def test_a_size_that_is_none(genaipa, given):
+    """The desk takes a number of answers, or all."""
+    make_run()
+    done = genaipa("score", "--no-browser", "--sample", given)
+    assert done.code == 2
+    assert "--sample takes a number of answers, or all" in done.err
+
+
+# -- at the desk --
+
+
+def opened(**settings: Any) -> Desk:
+    """The desk of the working folder."""
+    plan = {name: settings.pop(name) for name in ("per_answer", "order") if name in settings}
+    return open_desk(DeskSettings(Path.cwd(), plan=Plan(**{"per_answer": 1, **plan}), **settings))
+
+
+def test_the_desk_asks_for_the_wave():
+    """It asks for these alone, document by document; skipped ones stay due, and two score each where two are wanted."""
+    make_run("See section 2.", "See section 1.")
+    desk = opened(sample=6, order="document", per_answer=2)
+    queue, wave = desk.queue, desk.waves.asked
+    assert desk.part == (
+        "Asked for is a random part: 6 of 12 answers of each system and experiment; --sample all for everything."
+    )
+    inside = {digest for digest in desk.pool.answers if short(digest) in wave}
+    assert len(inside) == 12
+    skipped = queue.next("Anna")
+    queue.skip("Anna", skipped)
+    done = work(queue, "Anna")
+    assert done[-1] == skipped
+    assert set(done) == set(work(queue, "Bo")) == inside
+    documents = [desk.pool.answers[digest].document for digest in queue.order("Anna")]
+    assert len(list(groupby(documents))) == len(set(documents))
+    assert work(queue, "Cy") == []
+    progress = queue.progress("Cy")
+    assert (progress.answers, progress.wanted, progress.given, progress.remaining) == (24, 24, 24, 0)
+    # What only a larger wave asks for is hidden until then.
+    assert queue.ahead_of("Anna") == desk.pool.answers.keys() - inside
+    desk.store.close()
+    larger = opened(sample=8, per_answer=2)
+    assert larger.waves.asked > wave
+    assert len(work(larger.queue, "Anna")) == 4
+    larger.store.close()
+    everything = opened(sample="all")
+    assert everything.part == ""
+    assert len(work(everything.queue, "Bo")) == 24 - 16
+    assert load_waves(find_workspace()) == larger.waves
+    everything.store.close()
+
+
+def grow(run: RunFolder, number: int, only: str = "") -> None:
+    """Append so many answers to each question about each document, or about one."""
+    documents = {a.document: a.document_digest for a in Pool(find_workspace(), [run]).answers.values()}
+    with (run.path / "answers.jsonl").open("ab") as file:
+        for record in [record for record in answers(run) if record.repetition == 1 and only in record.document]:
+            for place in range(number):
+                reply, time = f"See section {place}, {number}.", 2 + place + number * 10
+                digest = answer_digest(documents[record.document], record.asked, reply)
+                key = record.key.replace("|original|1|", f"|original|{time}|")
+                more = msgspec.structs.replace(record, key=key, repetition=time, reply=reply, digest=digest)
+                file.write(msgspec.json.encode(more) + b"\n")
+
+
+def test_waves_are_the_default_for_what_is_larger():
+    """Up to 64 answers of a system and experiment all are asked for, and more in a wave of 64, drawn then."""
+    run = make_run()
+    small = opened()
+    assert (small.part, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
+    [one, two] = work(small.queue, "Anna", 2)
+    small.store.close()
+    grow(run, 6)
+    desk = opened()
+    assert len(desk.pool.answers) == 84, desk.pool.problems[:2]
+    assert len(desk.waves.asked) == 64
+    # What was scored before chance came in counts as itself.
+    assert desk.waves.asked.isdisjoint({short(one), short(two)})
+    [found] = standings(desk.waves, desk.pool.answers.values(), desk.current.scored())
+    assert found[2:] == (84, 64, 0, 2, 0)
+    # It goes on with what it has, and says what came later.
+    grow(run, 2, only="acme")
+    desk.pool.refresh()
+    assert desk.queue.progress("Anna").wanted == 64
+    assert desk.part.endswith(" 8 came later; the desk draws from them when it is opened again.")
+    desk.store.close()
+    again = opened()
+    assert again.waves.draws[0].questions == desk.waves.draws[0].questions
+    assert again.waves.asked > desk.waves.asked
+    assert [(d.answers, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
+    again.store.close()

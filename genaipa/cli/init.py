@@ -42,6 +42,7 @@ A workspace of genaipa. Its data is used before the data that ships with genaipa
 - `systems.yaml`: short names for systems (`genaipa systems`)
 - `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)
 - `runs/`: one folder for each run; check everything with `genaipa validate`
+- `waves.jsonl`: the random part of the answers that people score (`genaipa sample`)
 - `scores.db`: what analysts have scored (`genaipa score`); never change it by hand, `genaipa scores export` reads it
 """
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.console import number, say, show
 from genaipa.cli.options import current_workspace, option, several
 from genaipa.cli.selection import RunsArgument
-from genaipa.errors import UnknownNameError, UsageError, command
+from genaipa.errors import UnknownNameError, UsageError, clipped, command
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -24,6 +24,14 @@ _PerAnswer = Annotated[
 _Order = Annotated[
     str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
 ]
+_Sample = Annotated[
+    str | None,
+    option(
+        "--sample",
+        metavar="SIZE|all",
+        help="Answers asked of each system in each experiment, at random; 64 where there are more. all: everything.",
+    ),
+]
 _Calibration = Annotated[
     int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
 ]
@@ -38,12 +46,13 @@ def score(
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: _PerAnswer = 1.2,
     order: _Order = "question",
-    seed: Annotated[int, option("--seed", help="Seed of that sample, and of every analyst's order.")] = 0,
+    seed: Annotated[int, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.")] = 0,
     calibration: _Calibration = 10,
     show_systems: Annotated[
         bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
     ] = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
+    sample: _Sample = None,
     include_excluded: Annotated[
         bool,
         option("--include-excluded", help="Offer answers, too, that an audit excludes from averages."),
@@ -52,7 +61,8 @@ def score(
 ) -> None:
     """Score answers in the browser; several analysts at once.
 
-    The workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
+    Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
+    workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
     """
     from genaipa.scoring.assignment import Plan
     from genaipa.scoring.events import ORDERS
@@ -67,6 +77,7 @@ def score(
         workspace=here.home,
         runs=several(run),
         excluded=include_excluded,
+        sample=_size(sample),
         suggestions=not no_suggestions,
         plan=Plan(
             per_answer=per_answer, order=ORDERS[order], seed=seed, calibration=calibration, blind=not show_systems
@@ -82,6 +93,17 @@ def score(
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
     finally:
         desk.store.close()
+
+
+def _size(given: str | None) -> int | Literal["all"] | None:
+    """The size of the wave that the command line asks for; a UsageError for anything else."""
+    if given is None:
+        return None
+    if given == "all":
+        return "all"
+    if not (given.isdecimal() and given.isascii() and int(given)):
+        raise UsageError(f"--sample takes a number of answers, or all; not '{clipped(given)}'.")
+    return int(given)
 
 
 def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
@@ -136,6 +158,8 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     show(f"{number(len(desk.pool.answers), 'answer')} to score{' of ' if runs else ''}{runs}.")
+    if desk.part:
+        show(desk.part)
     if desk.pool.left_out:
         show(desk.pool.left_out)
     show(f"Scores are kept in {desk.store.name}.")

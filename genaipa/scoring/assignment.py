@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.scoring.events import Order
+from genaipa.scoring.waves import short
 
 if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
@@ -30,7 +31,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the sample and the orders. A new analyst begins with `calibration` answers that one of the `reference` analysts has
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
-    document in a row, or none of these; what is in a row is shuffled, and so are the rows.
+    document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
+    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all.
     """
 
     per_answer: float = 1.2
@@ -40,6 +42,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     minutes: float = 15.0
     blind: bool = True
     order: Order = "question"
+    wave: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,12 @@ class Coverage:
         self._seen = self._current.seen
         self._wanted: dict[str, int] = {}
         self._given: dict[str, int] = {}
+        self.asked: set[str] = set()
+        """Answers of which scores are wanted."""
         self.open: set[str] = set()
         """Answers that need more scores than they have."""
+        self.later: set[str] = set()
+        """Answers outside of the wave that have no score: a larger wave may ask for them."""
         self.wanted = self.given = 0
         """Scores wanted in all, and how many of them there are."""
         self.scored: defaultdict[str, set[str]] = defaultdict(set)
@@ -119,8 +126,9 @@ class Coverage:
         for digest in new:
             wanted = self._wanted[digest] = wanted_from(self._plan, digest)
             self.wanted += wanted
+            (self.open if wanted else self.later).add(digest)
             if wanted:
-                self.open.add(digest)
+                self.asked.add(digest)
         # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
         scored: defaultdict[str, dict[str, Event]] = defaultdict(dict)
         for score in self._current.all_scores():
@@ -143,6 +151,7 @@ class Coverage:
         self.given += min(len(counted), wanted) - min(self._given.get(digest, 0), wanted)
         self._given[digest] = len(counted)
         (self.open.add if len(counted) < wanted else self.open.discard)(digest)
+        (self.later.discard if wanted or counted else self.later.add)(digest)
         differences = _differences([score.values for score in counted.values() if score.values])
         if differences:
             self.disputes[digest] = Dispute(digest, counted, differences, self._current.adjudication(digest))
@@ -177,11 +186,18 @@ class Coverage:
         """
         if analyst not in self._plan.reference:
             return self.open
-        return self._wanted.keys() - (self.disputes.keys() - self.open)
+        return self.asked - (self.disputes.keys() - self.open)
+
+
+def is_asked(plan: Plan, digest: str) -> bool:
+    """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
+    return plan.wave is None or short(digest) in plan.wave
 
 
 def wanted_from(plan: Plan, digest: str) -> int:
     """The number of analysts who are to score this answer, which depends on the plan and the answer alone."""
+    if not is_asked(plan, digest):
+        return 0
     everyone, sample = divmod(plan.per_answer, 1)
     drawn = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
     return int(everyone) + (int.from_bytes(drawn) < sample * 2**64)

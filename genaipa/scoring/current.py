@@ -129,6 +129,11 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].analysts()
 
+    def scored(self) -> set[str]:
+        """The answers that people have scored, as of now."""
+        self.refresh()
+        return {score.answer for score in self.all_scores()}
+
     def all_scores(self, scorer: Scorer = "human") -> list[Event]:
         """All current scores, analyst by analyst, the oldest of each first."""
         with self._lock:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.runs.folder import now
-from genaipa.scoring.assignment import Coverage, wanted_from
+from genaipa.scoring.assignment import Coverage, is_asked, wanted_from
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Queue:
         return wanted_from(self.plan, digest)
 
     def order(self, analyst: str) -> list[str]:
-        """All answers in this analyst's order, which is the plan's, shuffled. A new answer moves no other."""
+        """The answers wanted of anyone, in this analyst's order: the plan's, shuffled. A new answer moves no other."""
         with self._lock:
             if self._generation != self.pool.generation:
                 self._generation = self.pool.generation
@@ -87,7 +87,8 @@ class Queue:
             order, taken = self._orders.get(analyst, ([], 0))
             new = self.pool.arrived[taken:]
             if new:
-                there = [digest for digest in dict.fromkeys(new) if digest in self.pool.answers]
+                answers = self.pool.answers
+                there = [digest for digest in dict.fromkeys(new) if digest in answers and is_asked(self.plan, digest)]
                 order = _inserted(order, there, self._place(analyst))
                 self._orders[analyst] = (order, taken + len(new))
             return order
@@ -131,18 +132,19 @@ class Queue:
     def ahead_of(self, analyst: str) -> set[str]:
         """The answers that this analyst could still be asked to score, including those that others are scoring now.
 
-        Their systems and their scores by others must not be shown to this analyst.
+        Those that only a larger wave would ask for are among them. Their systems and their scores by others must not
+        be shown to this analyst.
         """
         coverage = self._caught_up()
         # One copy, changed in place: there may be 100,000.
-        ahead = set(coverage.asked_of(analyst))
+        ahead = coverage.asked_of(analyst) | coverage.later
         ahead.difference_update(self.current.saw_scores(analyst))
         ahead.update(self._begun(analyst), self._calibration(analyst))
         ahead.difference_update(coverage.scored[analyst])
         return ahead
 
     def _remaining(self, analyst: str) -> int:
-        """The size of `ahead_of` without building it: this is asked at every key that is pressed."""
+        """The number of answers ahead in the wave, without going through them: this is asked at every key pressed."""
         coverage = self._coverage
         asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
         more = {*self._begun(analyst), *self._calibration(analyst)} - scored

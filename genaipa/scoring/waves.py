@@ -152,9 +152,9 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
                 found[draw.group].update(chain.from_iterable(documents.values()))
         return dict(found)
 
-    def size(self, group: Group) -> int:
-        """The number of a group's answers in the wave."""
-        return len(self.taken.get(group, ()))
+    def wanted(self, group: Group) -> int:
+        """The size of a group's wave, as it was asked for; 0 where nothing was drawn."""
+        return max((draw.wanted for draw in self.draws if draw.group == group), default=0)
 
     def drawn(
         self, answers: Iterable[Answer], *, size: int | None, seed: int, time: str, scored: Collection[str] = ()
@@ -204,6 +204,11 @@ def _population(answers: Iterable[Answer]) -> dict[Group, Found]:
             before = group.get(answer.digest)
             group[answer.digest] = place if before is None else min(before, place)
     return {group: found[group] for group in sorted(found)}
+
+
+def largest(answers: Iterable[Answer]) -> int:
+    """The number of answers of the largest group; 0 without an answer."""
+    return max(map(len, _population(answers).values()), default=0)
 
 
 def _ordered(answers: Found, known: Collection[str], scored: Collection[str], seed: str) -> Ordered:
@@ -268,3 +273,46 @@ def _table(waves: Waves) -> pd.DataFrame:
             columns["pi"] += [cell.pi] * number
     types = {"system": object, "experiment": object, "answer": object, "in_wave": bool, "pi": float}
     return pd.DataFrame({name: pd.Series(columns[name], dtype=kind) for name, kind in types.items()})
+
+
+class Standing(NamedTuple):
+    """A group's wave now: its scorable answers, those in the wave, how many of these are scored, and the others.
+
+    `outside` are scored and not in the wave, `late` are neither scored nor drawn from: they came after the draw.
+    """
+
+    system: str
+    experiment: str
+    answers: int
+    wave: int
+    scored: int
+    outside: int
+    late: int
+
+
+def standings(waves: Waves, answers: Iterable[Answer], scored: Collection[str]) -> list[Standing]:
+    """Each group's standing, of these answers; `scored` are the digests of those that people have scored."""
+    return [
+        _standing(group, found.keys(), scored, waves.taken.get(group, set()), waves.known.get(group, set()))
+        for group, found in _population(answers).items()
+    ]
+
+
+def _standing(
+    group: Group, digests: Collection[str], scored: Collection[str], taken: Collection[str], known: Collection[str]
+) -> Standing:
+    wave = [digest for digest in digests if short(digest) in taken]
+    inside = sum(digest in scored for digest in wave)
+    late = sum(digest not in scored and short(digest) not in known for digest in digests)
+    return Standing(*group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late)
+
+
+def in_words(found: Sequence[Standing]) -> str:
+    """The part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
+    each = {(group.wave, group.answers) for group in found}
+    if len(each) == 1:
+        wave, answers = each.pop()
+        return f"{wave:,} of {answers:,} answers of each system and experiment"
+    most, wave = max(group.wave for group in found), sum(group.wave for group in found)
+    answers = sum(group.answers for group in found)
+    return f"up to {most:,} answers of each system and experiment, {wave:,} of {answers:,} in all"

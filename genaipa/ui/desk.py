@@ -16,6 +16,8 @@ from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import Store, open_store
+from genaipa.scoring.wave_file import draw_waves, load_waves
+from genaipa.scoring.waves import SIZE, Waves, in_words, largest, short, standings
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -36,6 +38,17 @@ class Desk:
     store: Store
     current: CurrentScores
     queue: Queue
+    waves: Waves
+
+    @property
+    def part(self) -> str:
+        """The part of the answers that is asked for, in sentences; empty where all are."""
+        if not self.waves:
+            return ""
+        found = standings(self.waves, self.pool.answers.values(), self.current.scored())
+        late = sum(group.late for group in found)
+        said = f"Asked for is a random part: {in_words(found)}; --sample all for everything." if found else ""
+        return f"{said} {late:,} came later; the desk draws from them when it is opened again." if late else said
 
     @property
     def rubric(self) -> Rubric:
@@ -63,17 +76,31 @@ def open_desk(settings: DeskSettings) -> Desk:
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
     meant = select(workspace, settings.runs) if settings.runs else []
-    pool = Pool(
-        workspace,
-        [source.folder for source in meant] if settings.runs else run_folders(workspace),
-        systems={source.folder.name: source.systems for source in meant},
-        excluded=settings.excluded,
-    )
+    folders = [source.folder for source in meant] if settings.runs else run_folders(workspace)
+    systems = {source.folder.name: source.systems for source in meant}
+    pool = Pool(workspace, folders, systems=systems, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(store.events)
-    plan = msgspec.structs.replace(settings.plan, reference=people.reference)
+    counted = pool if not settings.excluded else Pool(workspace, folders, systems=systems, excluded=False)
+    waves, asked = _sampled(workspace, counted, current, settings)
+    # Whoever wants answers that no wave is drawn from gets them beside it.
+    asked = asked and asked.union(map(short, pool.answers.keys() - counted.answers.keys()))
+    plan = msgspec.structs.replace(settings.plan, reference=people.reference, wave=asked)
     queue = Queue(pool, store, current, plan)
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()
-    return Desk(settings, workspace, people, pool, store, current, queue)
+    return Desk(settings, workspace, people, pool, store, current, queue, waves)
+
+
+def _sampled(
+    workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings
+) -> tuple[Waves, frozenset[str] | None]:
+    """The workspace's waves, drawn or grown if these settings want that, and the answers asked for (`Plan.wave`)."""
+    if settings.sample == "all":
+        return Waves(), None
+    answers = pool.answers.values()
+    if settings.sample is None and not load_waves(workspace) and largest(answers) <= SIZE:
+        return Waves(), None
+    waves = draw_waves(workspace, answers, current.scored(), size=settings.sample, seed=settings.plan.seed)
+    return waves, waves.asked

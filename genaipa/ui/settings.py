@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -17,12 +18,15 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a study's scoring at the desk: the `plan`, and what is to be scored.
 
     `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace. With
-    `excluded`, answers that an audit excludes from analyses are scored too.
+    `excluded`, answers that an audit excludes from analyses are scored too. `sample` is the size of the wave in each
+    group, or all for everything; by default (None) it is that of the workspace's wave, which is drawn where a group has
+    more than `waves.SIZE` answers.
     """
 
     workspace: Path
     runs: tuple[str, ...] = ()
     excluded: bool = False
+    sample: int | Literal["all"] | None = None
     suggestions: bool = True
     plan: Plan = Plan()
 

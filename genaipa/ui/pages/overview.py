@@ -116,6 +116,8 @@ def _numbers(desk: Desk, user: User) -> None:
         column.metric(label, f"{number:,}")
     if progress.wanted:
         st.progress(min(progress.given / progress.wanted, 1.0))
+    if part_asked := kept("overview part", (len(desk.pool.arrived), desk.pool.generation), lambda: desk.part):
+        st.caption(part_asked)
 
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:

@@ -234,6 +234,8 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     st.text(
         f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
     )
+    if desk.part:
+        st.text(desk.part)
     if progress.given < progress.wanted:
         st.text("The remaining answers are on other analysts' screens, or wanted from others.")
     back, again = st.columns([1, 5], gap="small")

@@ -1,0 +1,74 @@
+"""`genaipa sample`: the random part of the answers that people are asked to score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from genaipa.cli.console import number, print_json, say, show, table
+from genaipa.cli.options import JsonOption, current_workspace, option, several
+from genaipa.cli.selection import RunsArgument
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.scoring.waves import Standing, Waves
+    from genaipa.workspace import Workspace
+
+
+def sample(
+    run: RunsArgument = None,
+    size: Annotated[
+        int | None,
+        option("--size", help="Answers of each system in each experiment; 64, or as many as before.", min=1),
+    ] = None,
+    seed: Annotated[int, option("--seed", help="Seed of the draw.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Draw the wave: the random part of the answers that people score.
+
+    The size is that of each system in each experiment: its questions have equal shares of it, about different
+    documents. What was drawn stays: a larger size adds to it, and answers that came later are drawn from beside it.
+    The workspace keeps it in waves.jsonl; the desk asks for it, and reports say which averages rest on it.
+    """
+    from genaipa.runs import selection
+    from genaipa.scoring.answers import Pool
+    from genaipa.scoring.wave_file import draw_waves
+    from genaipa.scoring.waves import standings
+
+    here = current_workspace()
+    meant = selection.select(here, several(run))
+    systems = {source.folder.name: source.systems for source in meant}
+    pool = Pool(here, [source.folder for source in meant], systems=systems, excluded=False)
+    for problem in pool.problems:
+        say(problem)
+    if not pool.answers:
+        raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
+    scored = _scored(here)
+    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed)
+    found = standings(waves, pool.answers.values(), scored)
+    if json:
+        print_json([group._asdict() for group in found])
+    else:
+        _print(found, waves, size)
+
+
+def _scored(here: Workspace) -> set[str]:
+    """The digests of the answers that people have scored."""
+    from genaipa.scoring.current import CurrentScores
+    from genaipa.scoring.store import existing_store
+
+    with existing_store(here) as store:
+        return set() if store is None else CurrentScores(store.events).scored()
+
+
+def _print(found: Sequence[Standing], waves: Waves, size: int | None) -> None:
+    heads = ("system", "experiment", "answers", "in the wave", "of these scored", "others scored")
+    cells = [(g.system, g.experiment, g.answers, g.wave, g.scored, g.outside) for g in found]
+    table(heads, cells, right=(2, 3, 4, 5))
+    larger = sum(size is not None and waves.wanted(g[:2]) > size for g in found)
+    if larger:
+        show(f"A wave never gets smaller: {larger} of {len(found)} keep the size that they had.")
+    groups = [(group.system, group.experiment) for group in found]
+    asked = len(set().union(*(waves.taken.get(group, set()) for group in groups)))
+    show(f"{number(asked, 'answer')} in the wave; score them with: genaipa score")
