@@ -37,7 +37,7 @@ _SCREEN = """(() => {
     asked: text(".asked"),
     reply: text(".reply"),
     typed: [...pad.querySelectorAll(".metric")].map((m) => m.querySelector(".chosen kbd")?.textContent ?? ".").join(""),
-    note: pad.querySelector("textarea").value,
+    note: pad.querySelector("textarea.note").value,
     progress: [...pad.querySelectorAll(".progress span")].map((span) => span.textContent),
     message: text(".message"),
     can_save: !pad.querySelector(".save").disabled,

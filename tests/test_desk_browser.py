@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from analysts import Analyst, arrive, kept_events, make_answers, open_to
 from desk import sign_in
-from running import answers, write
+from running import TEXT, answers, write
 from size import size
 
 from genaipa.scoring.current import in_effect
@@ -47,6 +47,15 @@ _AT_THE_END = """() => {
   const pad = [...document.querySelectorAll("*")].map((n) => n.shadowRoot?.querySelector(".pad")).find(Boolean);
   const { scrollTop, clientHeight, scrollHeight } = pad.querySelector(".document");
   return scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 2;
+}"""
+
+# The box of words of the document on screen.
+_PLACE = """(pane, words) => {
+  const node = [...pane.childNodes].find((child) => child.textContent.includes(words));
+  const range = new Range();
+  range.setStart(node, node.data.indexOf(words));
+  range.setEnd(node, node.data.indexOf(words) + words.length);
+  return range.getBoundingClientRect();
 }"""
 
 
@@ -280,6 +289,43 @@ def test_finding_ones_way_in_the_document() -> None:
         page.keyboard.press("End")
         page.wait_for_function(_AT_THE_END)
         assert anna.wait().typed == "....."
+
+
+def test_the_annotated_answer_is_said_to_be_wrong() -> None:
+    """With the passage as it is selected, beside a half-typed score that stays; unseen by others, and withdrawn."""
+    make_answers("It never sells it.", annotations="  Q1: {silent: yes, answer: It does not say.}\n")
+    with open_to("--per-answer", "2") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page, right = anna.page, "It is sold to nobody."
+        anna.keys("12w")
+        passage = page.get_by_label("Passage")
+        passage.fill("We always sell it.")
+        page.get_by_label("The document", exact=True).select_option("no")
+        page.get_by_label("The right answer").fill(right)
+        page.get_by_label("Why").fill("Section 2 says so, 111.")
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("the document does not have these words in a row: 'We always sell it.'").wait_for()
+        place = page.locator(".document").evaluate(_PLACE, "We deliver your order.")
+        page.mouse.click(place["x"] + 5, place["y"] + 5, click_count=3)
+        page.wait_for_function(
+            "(node) => node.value.startsWith('We deliver your order.')", arg=passage.element_handle()
+        )
+        page.get_by_role("button", name="Keep the objection").click()
+        page.get_by_role("button", name="You objected").wait_for()
+        assert (anna.look().typed, anna.look().message[:22]) == ("12...", "Your objection is kept")
+        bo = arrive(browser, desk, "Bo")
+        assert bo.page.get_by_role("button", name="Wrong here?").count() == 1
+        assert right not in bo.markup()
+        anna.keys("w")
+        assert page.get_by_label("The right answer").input_value() == right
+        page.get_by_role("button", name="Withdraw").click()
+        page.get_by_role("button", name="Wrong here?").wait_for()
+        assert anna.score("333") is None
+        objection, withdrawn, given = kept_events()
+    assert objection.annotation.correction.answer == right
+    assert objection.annotation.correction.proof(TEXT).startswith("We deliver your order. We never")
+    assert (objection.annotation.correction.silent, withdrawn.undoes) == ("no", objection.id)
+    assert keys_of(given.values) == "12333"
 
 
 def test_calibration() -> None:

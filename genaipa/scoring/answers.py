@@ -101,7 +101,7 @@ class Case:
     `asked` is the question in its set's words (the record's may tell which system it was), `original` its original
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
-    `names` are masked (see `blinding`). A `summarised` answer was given from a summary.
+    `names` are masked (see `blinding`). A `summarised` answer was given from a summary. `questions` is the set asked.
     """
 
     answer: Answer
@@ -114,6 +114,7 @@ class Case:
     parts: tuple[tuple[int, int], ...]
     names: tuple[str, ...]
     summarised: bool = False
+    questions: str = ""
 
     def masked_reply(self) -> str:
         """The reply without the names of its systems, unless document, company or question name them too."""
@@ -267,10 +268,8 @@ class Pool:
         count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
         if not count:
             return ""
-        answers = "1 answer is" if count == 1 else f"{count:,} answers are"
-        return (
-            f"{answers} not offered: the audit of the imported data leaves them out (--include-excluded offers them)."
-        )
+        are = "1 answer is" if count == 1 else f"{count:,} answers are"
+        return f"{are} not offered: the audit of the imported data leaves them out (--include-excluded offers them)."
 
     @property
     def problems(self) -> list[str]:
@@ -388,6 +387,7 @@ class Pool:
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
             summarised=record.initialization.startswith("summary"),
+            questions=run.inputs.manifest.spec.questions.get(record.document, ""),
         )
 
     def _names(self, answer: Answer, record: Record) -> tuple[str, ...]:

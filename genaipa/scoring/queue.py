@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, Plan
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import EventKind
+    from genaipa.scoring.events import EventKind, Objection
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
@@ -284,6 +284,15 @@ class Queue:
             self._reserve(last.answer, analyst, always=False)
             self._withdraw(last)
         return last
+
+    def object(self, analyst: str, digest: str, objection: Objection) -> None:
+        """Keep an objection to the annotated answer beside this answer."""
+        self._caught_up()
+        self._keep(self._event("objection", analyst, digest, annotation=objection))
+
+    def withdraw(self, objection: Event) -> None:
+        """Withdraw an objection in its analyst's name."""
+        self._withdraw(objection)
 
     def undo_adjudication(self, analyst: str, digest: str) -> Event | None:
         """Withdraw an answer's adjudication, which becomes a draft again; return it, or None if it is not theirs."""

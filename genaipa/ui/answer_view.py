@@ -48,6 +48,7 @@ class Prepared:
     evidence: Evidence
     suggested: dict[str, float]
     """Metric → the value that is suggested on screen."""
+    case: Case
 
 
 def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
@@ -99,6 +100,7 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
         "words": len(reply.split()),
         "annotated": annotated
         and {
+            "is": annotated.silent,
             "silent": SAID[annotated.silent],
             "rule": rubric.silent_rule if annotated.silent == "yes" else "",
             "text": annotated.answer,
@@ -111,7 +113,7 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
         "reason": evidence.reason if suggestions else "",
         "metrics": [metric_in_words(rubric, metric) for metric in rubric.metrics],
     }
-    return Prepared(shown, evidence, suggested)
+    return Prepared(shown, evidence, suggested, case)
 
 
 def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:

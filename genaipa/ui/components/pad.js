@@ -1,7 +1,7 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
 // Python sends what to show (`answer_view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
-// it grows, and `act`, what the analyst decided (save, skip, undo, back, …). Every text is put on screen as text.
+// it grows, and `act`, what the analyst decided (save, skip, undo, back, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
 const AWAY = 2000; // ms between two attempts to reach the scores
@@ -109,6 +109,7 @@ class Pad extends Values {
       "section",
       { class: "left", "aria-label": "Question and answer" },
       part("question"),
+      this.objectionForm(),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
       part("expected", "div", pane("Annotated answer")),
     );
@@ -134,6 +135,8 @@ class Pad extends Values {
     });
     fill(this.root, this.screen, overlay);
     new ResizeObserver(() => this.drawBars()).observe(this.document);
+    // Which of the texts a selection begins in; from outside of the component one can't tell.
+    this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
   }
 
   show(component) {
@@ -146,6 +149,7 @@ class Pad extends Values {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
       else if (before.trouble) this.say("");
+      this.objected();
       this.draw();
       this.compare(data.comparison);
       this.comeBack();
@@ -153,6 +157,8 @@ class Pad extends Values {
     }
     if (before && data.settled === before.id) this.forget(before);
     this.restore(data);
+    // What was written of an objection to another answer comes back with that one.
+    if (before?.answer !== data.answer) this.object(false);
     this.texts(before);
     this.say(data.message || "");
     this.draw();
@@ -253,9 +259,14 @@ class Pad extends Values {
     const sections = annotated.sections.map(({ label, mark }) =>
       make("button", { type: "button", disabled: !mark, onclick: () => this.jump(mark) }, label),
     );
+    const mine = this.data.objection.mine;
+    const wrong = this.button(mine ? "You objected" : "Wrong here?", "w", () => this.object(!this.objecting), true, {
+      class: `wrong${mine ? " mine" : ""}`,
+      title: "Say that the annotated answer is wrong, with the passage that proves it. Key: w",
+    });
     fill(
       this.expected,
-      make("div", { class: "head" }, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer", ...sections),
+      make("div", { class: "head" }, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer", ...sections, wrong),
       make("div", { class: "text", dir: "auto" }, annotated.text),
       annotated.rule ? make("div", { class: "rule" }, annotated.rule) : null,
       annotated.note ? make("div", { class: "aside", dir: "auto" }, annotated.note) : null,
@@ -396,7 +407,7 @@ class Pad extends Values {
   }
 
   counts() {
-    return super.counts() && !this.compared;
+    return super.counts() && !this.compared && !this.objecting;
   }
 
   // The comparison stays until the next answer is there.
@@ -418,6 +429,7 @@ class Pad extends Values {
       ",": () => this.lead(this.sentence - 1),
       j: () => this.nextNearest(1),
       k: () => this.nextNearest(-1),
+      w: () => this.object(!this.objecting),
     };
   }
 
@@ -438,7 +450,7 @@ class Pad extends Values {
   }
 
   tellAct(name) {
-    this.tell(name, this.draft());
+    this.tell(name, { ...this.draft(), ...(name === "object" ? { objection: this.proposed } : {}) });
   }
 
   tell(name, more = {}) {
@@ -449,6 +461,119 @@ class Pad extends Values {
   // What was typed goes out once more.
   unanswered() {
     this.changed();
+  }
+
+  // --- an objection to the annotated answer ---
+
+  // In the place of the answer, so that the annotated answer, the document and the score stay in sight.
+  objectionForm() {
+    const field = (name, tag, label, attributes, ...children) => {
+      const node = make(tag, { "aria-label": label, oninput: () => this.keepObjection(), ...attributes }, ...children);
+      this.fields[name] = node;
+      return make("label", {}, label, node);
+    };
+    const option = (value, text) => make("option", { value }, text);
+    this.fields = {};
+    this.refused = make("div", { class: "refused", role: "status" });
+    this.withdraw = make("button", { type: "button", onclick: () => this.propose(null) }, "Withdraw");
+    return make(
+      "section",
+      {
+        class: "objection",
+        "aria-label": "Objection to the annotated answer",
+        onkeydown: (event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.propose(this.objection());
+        },
+      },
+      make("h3", {}, "The annotated answer is wrong here"),
+      field("passage", "textarea", "Passage that proves it (select it in the document)", { rows: "2" }),
+      field("silent", "select", "The document", {}, option("no", "answers the question"), option("partly", "answers only some of it"), option("yes", "is silent (N/A)")),
+      field("answer", "textarea", "The right answer (empty: as annotated)", { rows: "2" }),
+      field("why", "input", "Why, in a sentence", {}),
+      make(
+        "div",
+        { class: "buttons" },
+        this.button("Keep the objection", "Ctrl+Enter", () => this.propose(this.objection())),
+        this.withdraw,
+        this.button("Close", "w", () => this.object(false)),
+      ),
+      this.refused,
+    );
+  }
+
+  objection() {
+    return Object.fromEntries(Object.entries(this.fields).map(([name, { value }]) => [name, value]));
+  }
+
+  // Open the form, with what was written in it before, or close it; what is typed of the score stays.
+  object(open) {
+    if (open && !this.data.objection) return;
+    const passage = open && this.selecting ? String(getSelection()).trim() : "";
+    this.countTime();
+    this.objecting = open;
+    this.countTime();
+    this.screen.classList.toggle("objecting", open);
+    if (!open) return;
+    const { annotated, objection } = this.data;
+    let written = null;
+    try {
+      written = JSON.parse(localStorage.getItem(`${place(this.data)} objection`) || "null");
+    } catch {
+      // As in restore().
+    }
+    const before = written ?? objection.mine ?? { passage: "", silent: annotated.is, answer: "", why: "" };
+    for (const [name, node] of Object.entries(this.fields)) node.value = before[name] ?? "";
+    this.withdraw.hidden = !objection.mine;
+    this.refused.textContent = "";
+    if (passage) this.quote(passage);
+    (this.fields.passage.value ? this.fields.answer : this.fields.passage).focus();
+  }
+
+  quote(passage) {
+    this.fields.passage.value = passage;
+    this.keepObjection();
+  }
+
+  selected() {
+    const passage = this.objecting && this.selecting ? String(getSelection()).trim() : "";
+    if (passage) this.quote(passage);
+  }
+
+  keepObjection() {
+    try {
+      localStorage.setItem(`${place(this.data)} objection`, JSON.stringify(this.objection()));
+    } catch {
+      // As in restore().
+    }
+  }
+
+  // Send the objection, or withdraw it (null).
+  propose(objection) {
+    if (this.waiting) return;
+    this.proposed = objection;
+    this.act("object");
+  }
+
+  // The desk has answered an objection: kept or withdrawn it, or said why not.
+  objected() {
+    const { answered, away, trouble, objection } = this.data;
+    if (this.proposed === undefined || answered !== this.sent) return;
+    const withdrawn = this.proposed === null;
+    this.proposed = undefined;
+    this.refused.textContent = away ? trouble : objection.trouble;
+    if (this.refused.textContent) {
+      this.refused.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    try {
+      localStorage.removeItem(`${place(this.data)} objection`);
+    } catch {
+      // As in restore().
+    }
+    this.object(false);
+    this.root.getRootNode().activeElement?.blur();
+    this.showAnnotated();
+    this.say(withdrawn ? "Your objection is withdrawn." : "Your objection is kept; your score is as you left it.");
   }
 
   // --- the document ---

@@ -35,6 +35,7 @@ class Values {
       [document, "visibilitychange", () => this.countTime()],
       [document, "focusin", (event) => this.stay(event)],
       [root, "focusout", ({ target }) => (this.left = target)],
+      [document, "selectionchange", () => this.selected()],
       [window, "pagehide", () => this.sendDraft()],
     ];
     // Who listens already hears nothing twice.
@@ -178,6 +179,9 @@ class Values {
     this.current = Math.min(Math.max(n, 0), this.typed.length - 1);
     this.draw();
   }
+
+  // Other text is selected on the page.
+  selected() {}
 
   // --- drafts and decisions ---
 

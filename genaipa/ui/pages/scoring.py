@@ -11,6 +11,7 @@ from msgspec.structs import asdict, replace
 
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft, new_id
+from genaipa.ui import objecting
 from genaipa.ui.answer_view import Prepared, comparison, prepare
 from genaipa.ui.components import component
 
@@ -31,6 +32,8 @@ class OpenAnswer:
     id: str
     draft: Draft
     trouble: str = ""
+    objection: str = ""
+    """A sentence on why the last objection to its annotated answer was not kept."""
 
 
 @dataclass
@@ -189,6 +192,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
             "skip": True,
             "undo": desk.queue.last(user.name) is not None,
         },
+        "objection": objecting.on_screen(desk, user.name, prepared.case, opened.objection),
         "preselect": session.preselect,
         "settled": session.settled,
         "answered": session.answered,
@@ -373,6 +377,11 @@ def _preselect(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     _keep_if_changed(desk, user, opened, sent)
 
 
+def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    _keep_if_changed(desk, user, opened, sent)
+    opened.objection = objecting.take(desk, user.name, _prepared(desk, opened.answer).case, sent["objection"])
+
+
 def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
     following = _next(desk, user, session)
     if following is not None and not following.draft.updated:
@@ -389,4 +398,5 @@ def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
     session.opened = None
 
 
-_ACTS = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "preselect": _preselect, "compared": _compared}
+_MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back}
+_ACTS = {**_MOVES, "preselect": _preselect, "object": _object, "compared": _compared}
