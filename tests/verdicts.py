@@ -1,68 +1,82 @@
-"""Judges for tests: verdicts in the form that a judge is asked for, and scripts that give them."""
+"""A study of which people score a wave, and a judge everything: its tidy table, its waves, and what is true of it."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import hashlib
+from typing import NamedTuple
 
-import yaml
-from running import make_workspace, write
+import numpy as np
+from framing import answer_rows, tidy_of
 
-from genaipa.runs.folder import RunFolder, run_folders
-from genaipa.runs.records import JUDGE
-from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.store import open_store
-from genaipa.workspace import find_workspace
+from genaipa.judging.name import Judge
+from genaipa.scoring.answers import Answer, Occurrence
+from genaipa.scoring.waves import Waves, short
+from rubrics import METRICS, PAPER
 
-if TYPE_CHECKING:
-    from commandline import Finished
-
-    from genaipa.scoring.events import Event
-
-RUBRIC = shipped_rubric()
-ANSWERS = "rules: [{match: Question 1, reply: Yes. (Section 1)}, {match: Question 2, reply: No.}]\ndefault: Perhaps.\n"
+JUDGE = Judge("made-up", "0123456789ab", 1)
+LEVELS = np.array([-1.0, 0.5, 1.0])
 
 
-def verdict(place: int = 0, **other: Any) -> str:
-    """A reply with the value at that place of every metric, 0 the best; `other` replaces fields of the whole."""
-    entries = [
-        {"metric": name, "evidence": f"Seen for {name}.", "value": metric.words[place]}
-        for name, metric in RUBRIC.metrics.items()
+class Judged(NamedTuple):
+    """`frame` has people's scores of the wave and the judge's of everything, `whole` people's of everything."""
+
+    frame: object
+    whole: object
+    waves: Waves
+
+
+def digest(row):
+    """An answer's digest; the shortened one differs as well."""
+    return hashlib.sha256(row["key"].encode()).hexdigest()
+
+
+def drawn(rows, size, *, before=None, scored=()):
+    """The waves of these rows' answers."""
+    answers = [
+        Answer(
+            row["answer"],
+            row["document"],
+            "policy",
+            "answered",
+            [Occurrence(row["run"], row["key"], row["system"], row["document"], row["initialization"],
+                        row["wording"], row["repetition"], row["question"], "", 0)],
+        )
+        for row in rows
+    ]  # fmt: skip
+    return (before or Waves()).drawn(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
+
+
+def scores_of(rows, values, *, analyst="ada", scorer="human", rubric=PAPER.digest):
+    """A score of each row, with these values of the metrics."""
+    about = {"analyst": analyst, "role": "score", "scorer": scorer, "independent": "yes", "rubric": rubric}
+    return [
+        {"answer": row["answer"], **about, **dict(zip(METRICS, own.tolist(), strict=True))}
+        for row, own in zip(rows, values, strict=True)
     ]
-    return json.dumps({"right_answer": "The document says so.", "verdicts": entries} | other)
 
 
-def annotated(place: int = 0) -> str:
-    """The same where there is an annotated answer."""
-    found = json.loads(verdict(place))
-    del found["right_answer"]
-    return json.dumps(found)
+def judged(*, size=64, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **shape):
+    """A study whose people score a wave of `size` in each group, and whose judge errs in so many metrics.
 
-
-def script(file: str, *rules: dict[str, Any], default: str | None = None, model: str = "kind") -> str:
-    """The name of a scripted judge with these rules, and this verdict for everything else."""
-    content = {"rules": list(rules), "default": verdict() if default is None else default, "model": model}
-    write(file, yaml.safe_dump(content))
-    return f"scripted/{file}"
-
-
-def study(genaipa: Any, questions: int = 4, answers: str = ANSWERS, text: str = "", system: str = "say") -> None:
-    """A workspace in which a scripted system was asked so many questions about one short document."""
-    make_workspace(questions, **({"text": text} if text else {}))
-    write(f"{system}.yaml", answers)
-    done: Finished = genaipa("run", "-s", f"scripted/{system}.yaml", "-p", "acme", "-i", "document")
-    assert done.code == 0, done.err
-
-
-def judge_runs() -> list[RunFolder]:
-    """The runs in which judges were asked, oldest first."""
-    return [folder for folder in run_folders(find_workspace()) if folder.manifest().spec.task == JUDGE]
-
-
-def events() -> list[Event]:
-    """Every event in the store."""
-    store = open_store(find_workspace())
-    try:
-        return [event for _, event in store.events()]
-    finally:
-        store.close()
+    `outside` are places of rows that people scored before; `left` answers of each wave are not scored yet.
+    """
+    random = np.random.default_rng(seed)
+    shape = {"documents": ("d1", "d2", "d3", "d4", "d5"), **shape}
+    rows = [{**row, "answer": digest(row)} for row in answer_rows(**shape)]
+    question = {name: random.normal(0, 0.5) for name in dict.fromkeys(row["question"] for row in rows)}
+    good = np.array([question[row["question"]] + 0.4 * row["system"].startswith("a/") for row in rows])
+    people = LEVELS[np.digitize(good[:, None] + random.normal(0, 1, (len(rows), len(METRICS))), [-0.8, -0.2])]
+    slips = random.random(people.shape) < errors
+    verdicts = np.where(slips, random.choice(LEVELS, people.shape), people)
+    early = [rows[place]["answer"] for place in outside]
+    waves = drawn(rows, size, scored=early)
+    asked = [row for row in rows if short(row["answer"]) in waves.asked]
+    unfinished = {row["answer"] for row in asked[:left]}
+    scored = [
+        place
+        for place, row in enumerate(rows)
+        if (short(row["answer"]) in waves.asked or row["answer"] in early) and row["answer"] not in unfinished
+    ]
+    machine = scores_of(rows, verdicts, analyst=str(judge), scorer="machine") if judge else []
+    own = scores_of([rows[place] for place in scored], people[scored])
+    return Judged(tidy_of(rows, own + machine), tidy_of(rows, scores_of(rows, people)), waves)

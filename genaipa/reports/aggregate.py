@@ -36,12 +36,15 @@ def averaged(rows: pd.DataFrame) -> list[str]:
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
 
+    It is 0 for a judge's estimate (`judged.estimate`) about a question of which people scored no answer.
+
     Columns: those of a cell, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
     doubt.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
-    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=1, doubtful=counted["doubt"] != "")
+    counts = {"scores": counted["role"] != "", "doubtful": counted["doubt"] != ""}
+    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, **counts)
 
 
 def kept(

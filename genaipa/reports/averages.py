@@ -96,7 +96,8 @@ def summed_up(
 def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """The cells that make up the averages of a column, about policies, with their `weight` in their question.
 
-    Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`. A question's
+    Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
+    `aggregate.cells`). A question's
     weighted mean is the mean over experiments of the means over documents (`policy_questions`): a cell without a
     document is a published mean, and is here where not all of its documents have the value.
     """
@@ -111,7 +112,8 @@ def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     whole = (number(~single & known) > 0) & ((own == 0) | (own != number(single & found["m_all"].notna())))
     found = found[known & (single != whole)]
     weights = 1 / found.groupby(by, observed=True)["document"].transform("size")
-    return found[[*by, "category", "source", "document", column]].assign(weight=weights).reset_index(drop=True)
+    columns = [*by, "category", "source", "document", column, "scores"]
+    return found[columns].assign(weight=weights).reset_index(drop=True)
 
 
 def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None) -> dict[str, object]:
@@ -120,8 +122,10 @@ def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None 
     `limits` are the ends of its scale, where it is no column of the tables of scores.
     """
     ends = limits or _ENDS.get(column)
+    known = rows["scores"] > 0 if "scores" in rows else None
+    weights = rows.get("weight")
     return as_columns(
-        crossed(rows[column], rows["question"], rows["document"], weights=rows.get("weight"), limits=ends)
+        crossed(rows[column], rows["question"], rows["document"], weights=weights, limits=ends, known=known)
     )
 
 

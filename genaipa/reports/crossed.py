@@ -15,7 +15,7 @@ https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are sk
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cbrt, hypot, isclose, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 LEAST_DOCUMENTS = 3
 """Below so many documents nothing is said about other policies."""
+LEAST_KNOWN = 5
+"""Below so many questions that people scored answers to, a judge's scores of the others give no estimate."""
 FEW_DOCUMENTS = 10
 """Below so many documents, what is said about other policies comes with a warning."""
 _TWO = 2
@@ -70,7 +72,13 @@ class Crossed:
 
 
 def crossed(
-    values: Any, questions: Any, documents: Any, *, weights: Any = None, limits: tuple[float, float] | None = None
+    values: Any,
+    questions: Any,
+    documents: Any,
+    *,
+    weights: Any = None,
+    limits: tuple[float, float] | None = None,
+    known: Any = None,
 ) -> Crossed:
     """The average of cells (one question about one document each), and how sure it is.
 
@@ -78,8 +86,10 @@ def crossed(
     questions, so that every question counts alike. Several values of one cell are averaged before; NaN are left out,
     and cells may lack. An empty document is a value that is known as a mean over documents only, and is left out where
     its question has documents. With `weights` (positive), a question's mean is the weighted one of all its values.
-    `limits` are the ends of the scale, which no interval leaves; an average at one of them has an interval, too. The
-    same cells give the same result, in whatever order they come.
+    `limits` are the ends of the scale, which no interval leaves; an average at one of them has an interval, too. Where
+    some values are a judge's estimates, `known` says of each value whether people scored an answer to its question:
+    only those questions say how far the judge is off, and there is no result below `LEAST_KNOWN` of them. The same
+    cells give the same result, in whatever order they come.
 
     >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
     >>> found.mean, found.questions, found.documents, found.why
@@ -88,13 +98,17 @@ def crossed(
     cells = _cells(values, questions, documents, weights)
     if not cells.means.size:
         return Crossed(np.nan, 0, 0, why="No value.")
+    scored = len(cells.means) if known is None else _known(values, questions, known)
+    if scored < min(len(cells.means), LEAST_KNOWN):
+        why = f"People scored answers to {scored} of {len(cells.means)} questions: below {LEAST_KNOWN}, no estimate."
+        return Crossed(np.nan, len(cells.means), cells.documents, why=why)
     # Around one of them, so that values that are all equal give that value, exactly.
     centre = float(cells.means[0])
     around = cells.means - centre
     mean = centre + float(around.mean())
     if len(around) < _TWO:
         return Crossed(mean, 1, cells.documents, why="One question: too few for an interval.")
-    by_question = _part(around - around.mean())
+    by_question = replace(_part(around - around.mean()), n=min(scored, len(around)))
     if sqrt(by_question.variance) <= _ROUNDING * max(float(np.abs(cells.means).max()), 1e-300):
         return _all_alike(mean, cells, limits)
     these = _interval(mean, [by_question], limits)
@@ -103,6 +117,8 @@ def crossed(
         wider = _interval(mean, [by_question, _of_documents(cells)], limits)
         # What holds for other policies holds for these: never the narrower of the two.
         also = (min(these[0], wider[0]), max(these[1], wider[1]), max(these[2], wider[2]))
+    if known is not None and limits is not None:  # an estimate may lie a little beyond the scale, as its interval may
+        mean = min(max(mean, limits[0]), limits[1])
     return _found(mean, cells, these, also, why)
 
 
@@ -189,6 +205,12 @@ def _cells(values: Any, questions: Any, documents: Any, weights: Any) -> _Cells:
     weight = (weight / total[row])[single]
     found, at = np.unique(column[single], return_inverse=True)
     return _Cells(value[single], weight, row[single], at, means, float(weight.sum()), len(found))
+
+
+def _known(values: Any, questions: Any, known: Any) -> int:
+    """The number of questions that people scored an answer to."""
+    here = np.asarray(known, dtype=bool) & ~np.isnan(np.asarray(values, dtype=np.float64))
+    return len(pd.unique(np.asarray(questions, dtype=object)[here]))
 
 
 def _averaged(value: Floats, weight: Floats, first: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -291,7 +313,7 @@ def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | Non
     skew = min(max(sum(part.third for part in parts) / (6 * error**3), -most), most)
     low, high = mean - _bent(reach, skew) * error, mean - _bent(-reach, skew) * error
     if limits is not None:
-        low, high = max(low, limits[0]), min(high, limits[1])
+        low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
     return low, high, _p(abs(_unbent(mean / error, skew)), half, parts[0] if len(parts) == 1 else None)
 
 

@@ -23,6 +23,8 @@ from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
+from genaipa.scoring.wave_file import load_waves
+from genaipa.scoring.waves import Waves
 from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ class Gathered:
     problems: list[str] = field(default_factory=list)
     rubric: Rubric = field(default_factory=shipped_rubric)
     """By which the answers are scored."""
+    waves: Waves = field(default_factory=Waves)
+    """The answers that people were asked to score, drawn at random."""
 
 
 def gather(
@@ -87,9 +91,12 @@ def gather(
     rubric = load_rubric(workspace)
     gathered = Gathered(tidy_table.empty(rubric), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
-    # The tidy table has no place for answers to another task.
-    for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):
+    for source in sources:
         _Run(workspace, source, gathered).add_to(rows)
+    try:
+        gathered.waves = load_waves(workspace)
+    except GenaipaError as error:
+        gathered.problems.append(str(error))
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.events = _about(store, wanted) if store is not None and wanted else []
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
@@ -186,6 +193,7 @@ class _Run:
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
+            # The tidy table has no place for answers to another task.
             if line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems:
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):

@@ -1,0 +1,241 @@
+"""Estimates: averages of what people would have given to all answers, from a judge's scores of all and theirs of some.
+
+An estimate is a tidy table. Where a group (a system in an experiment) has one, its rows are one for each question about
+a document, whose values are the means of z (`judged.rectify`); all others are as they were. So every table and
+comparison takes it through the same functions, and with the same intervals, as people's averages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from genaipa.judging.name import Judge
+from genaipa.reports.judged.rectify import Drawn
+from genaipa.reports.tidy import metrics_of
+from genaipa.scoring.waves import inclusion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.scoring.waves import Waves
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+LEAST = 30
+"""Scored answers of the waves below which there is no estimate."""
+LEAST_IN_GROUP = 12
+"""Scored answers of a group's wave below which it has none (docs/estimates.md)."""
+UNFINISHED = 0.05
+"""The share of a group's wave that may lack scores, and that of its answers that may have come after the draw."""
+_ALIKE = 1e-9
+_GROUP = ["side", "system", "experiment"]
+_OF = [*_GROUP, "question", "document"]
+_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "slope", "why")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Some answers' tidy table with estimates, and what they rest on.
+
+    `people` is the table as it was, `frame` the one with estimates, and `judge` the one with the judge's scores alone,
+    which are no estimate. `groups` has a row for each system, experiment and measure (a metric, or `m_all`): how many
+    `answers` there are, how many of these people `scored` and the judge scored (`judged`), λ (`slope`), and `why` there
+    is no estimate (else empty). `judges` are the models that scored.
+    """
+
+    people: pd.DataFrame
+    frame: pd.DataFrame
+    judge: pd.DataFrame
+    groups: pd.DataFrame
+    judges: tuple[str, ...]
+
+    @property
+    def given(self) -> pd.DataFrame:
+        """The groups that have an estimate."""
+        return self.groups[self.groups["why"] == ""]
+
+
+def estimated(gathered: Gathered) -> Estimate | None:
+    """The estimates of gathered answers; None where no judge scored any of them."""
+    return estimates([gathered.frame], gathered.waves)[0]
+
+
+def estimates(frames: Sequence[pd.DataFrame], waves: Waves) -> list[Estimate | None]:
+    """The estimates of several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
+
+    None each where no judge scored an answer of any.
+    """
+    rows = pd.concat([_scored(frame).assign(side=side) for side, frame in enumerate(frames)], ignore_index=True)
+    judges = _judges(rows)
+    if not judges:
+        return [None] * len(frames)
+    answers = _answers(rows, judges, waves)
+    sides = answers.table["side"].to_numpy()
+    return [_side(frame, answers, sides == side, judges) for side, frame in enumerate(frames)]
+
+
+def _scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of answers that averages may take, whoever scored them."""
+    excluded = frame["excluded"] != ""
+    allowed = ~excluded | bool((frame["counted"] & excluded).any())
+    names = ["run", "key", *_OF[1:], "answer", "analyst", "scorer", "rubric", "counted", *_measures(frame)]
+    found: pd.DataFrame = frame.loc[(frame["unit"] == "answer") & (frame["answer"] != "") & allowed, names]
+    return found.assign(row=found.index)
+
+
+def _measures(frame: pd.DataFrame) -> list[str]:
+    return [*metrics_of(frame), "m_all"]
+
+
+def _judges(rows: pd.DataFrame) -> dict[str, Judge]:
+    """The analysts that are judges, as the store names them."""
+    named = rows.loc[rows["scorer"] == "machine", "analyst"].astype(str).unique()
+    return {name: judge for name in sorted(named) if (judge := Judge.parse(name)) is not None}
+
+
+class _Answers(NamedTuple):
+    """A row for each answer, with what is known of it: people's scores, the judge's, and whether it was drawn.
+
+    `table` has `_OF`, and `row`, the first of the answer in its tidy table; scores are by measure, NaN for none.
+    `asked` are those that people are asked to score, `drawn` says which of them correct the judge, and out of which.
+    `rubrics` are those by which people scored.
+    """
+
+    table: pd.DataFrame
+    people: pd.DataFrame
+    judge: pd.DataFrame
+    asked: Flags
+    late: Flags
+    drawn: Drawn
+    rubrics: frozenset[str]
+
+
+def _answers(rows: pd.DataFrame, judges: dict[str, Judge], waves: Waves) -> _Answers:
+    place = rows.groupby(["side", "run", "key"], observed=True, sort=False).ngroup()
+    table = rows[~place.duplicated()].reset_index(drop=True)
+    measures, by_people = _measures(rows), rows["counted"] & (rows["scorer"] != "machine")
+    rubrics = frozenset(rows.loc[by_people, "rubric"].astype(str))
+    people = rows.loc[by_people, measures].groupby(place[by_people]).mean().reindex(table.index)
+    analysts = rows["analyst"].astype(str)
+    verdicts = (rows["scorer"] == "machine") & analysts.isin(list(judges))
+    verdicts &= rows["rubric"].astype(str).isin(list(rubrics))
+    # Passes first, so that no judge counts for more because it was asked more often.
+    names = analysts[verdicts].map({name: f"{judge.model}@{judge.prompt}" for name, judge in judges.items()})
+    judge = rows.loc[verdicts, measures].groupby([place[verdicts], names]).mean().groupby(level=0).mean()
+    taken = inclusion(table, waves)
+    in_wave, pi = taken["in_wave"].to_numpy(), taken["pi"].to_numpy()
+    scored = people["m_all"].notna().to_numpy()
+    # What was scored outside the wave counts as itself, and so does what another group's wave brought up (π = 1).
+    eligible = (pi < 1) & (in_wave | ~scored)
+    cell, question, group = (
+        np.asarray(table.groupby(_OF[:size], observed=True, sort=False).ngroup(), np.int64) for size in (5, 4, 3)
+    )
+    drawn = Drawn(eligible & in_wave & scored, eligible, cell, question, group)
+    late = np.isnan(pi) & ~scored
+    return _Answers(table, people, judge.reindex(table.index), in_wave & ~np.isnan(pi), late, drawn, rubrics)
+
+
+def _refused(answers: _Answers, group: Flags) -> str:
+    """Why a group has no estimate of any measure; or nothing."""
+    unscored, drawn = answers.people["m_all"].isna().to_numpy(), answers.drawn.scored
+    size, asked, all_scored = int(group.sum()), int((answers.asked & group).sum()), int(drawn.sum())
+    scored, missing, late = (int((of & group).sum()) for of in (drawn, answers.asked & unscored, answers.late))
+    reasons = {
+        "People scored all of its answers.": not (group & unscored).any(),
+        "Nothing was drawn from its answers; draw with: genaipa sample": not asked,
+        f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
+        f"{all_scored} scored answers of waves: below {LEAST}, no estimate.": all_scored < LEAST,
+        f"{scored} scored answers of its wave: below {LEAST_IN_GROUP}, no estimate.": scored < LEAST_IN_GROUP,
+        f"{late} of its {size} answers came after the draw; draw again with: genaipa sample": late > UNFINISHED * size,
+        f"{missing} of the {asked} answers of its wave lack a score: above {UNFINISHED:.0%}, no estimate.": (
+            missing > UNFINISHED * asked
+        ),
+        "No judge scored its answers by the people's rubric.": answers.judge.loc[group, "m_all"].isna().all(),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str, Judge]) -> Estimate:
+    """The estimates of the answers of one tidy table."""
+    drawn, measures = answers.drawn, _measures(frame)
+    judge, slopes = _filled(answers), {}
+    values: dict[str, dict[str, Floats]] = {}
+    for name in measures:
+        people, said = answers.people[name].to_numpy(), judge[name].to_numpy()
+        slopes[name] = drawn.slope(people, said)
+        values[name] = {"z": drawn.rectified(people, said, slopes[name]), "people": people, "judge": said}
+    rows, z, alone = [], answers.people.copy(), answers.people.copy()
+    whole = np.zeros(len(here), bool)
+    for number in np.unique(drawn.group[here]):
+        group = drawn.group == number
+        about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
+        counts = {
+            "answers": int(group.sum()),
+            "scored": int(answers.people.loc[group, "m_all"].notna().sum()),
+            "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
+        }
+        none = _refused(answers, group)
+        for name in measures:
+            why = none or _useless(values[name], drawn.scored & group, slopes[name])
+            rows.append({**about, "measure": name, **counts, "slope": slopes[name], "why": why})
+            if not why:
+                z.loc[group, name], alone.loc[group, name] = values[name]["z"][group], judge.loc[group, name]
+                whole |= group
+    groups = pd.DataFrame(rows, columns=list(_ABOUT))
+    models = tuple(dict.fromkeys(judge.model for judge in judges.values()))
+    made = (_table(frame, answers, whole & here, of) for of in (z, alone))
+    return Estimate(frame, next(made), next(made), groups, models)
+
+
+def _filled(answers: _Answers) -> pd.DataFrame:
+    """The judge's scores; an answer that it lacks has its group's mean, which estimates as rightly, and less surely."""
+    means = answers.judge.groupby(answers.drawn.group).transform("mean")
+    return answers.judge.fillna(means).fillna(0.0)
+
+
+def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:
+    """Why a group has no estimate of a measure though it could have; or nothing."""
+    people, judge = values["people"][scored], values["judge"][scored]
+    if not slope:
+        return "The judge's scores say nothing about people's: theirs stand alone."
+    if min(np.ptp(people - judge), np.ptp(people - slope * judge)) < _ALIKE:
+        return "People and judge differ equally on all answers that both scored: no width is not certainty."
+    return ""
+
+
+def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame) -> pd.DataFrame:
+    """The tidy table with one row for each cell of the `whole` groups, which holds the mean of these values."""
+    if not whole.any():
+        return frame
+    drawn = answers.drawn
+    found = values[whole].groupby(drawn.cell[whole], sort=False).mean()
+    first = ~pd.Series(drawn.cell[whole]).duplicated().to_numpy()
+    places = answers.table.loc[whole, "row"].to_numpy()
+    roles = ["score", ""]
+    plain = frame.assign(role=frame["role"].cat.set_categories(frame["role"].cat.categories.union(roles, sort=False)))
+    known = drawn.known[whole][first]
+    new: dict[str, Any] = {
+        **{str(name): found[name].to_numpy() for name in found},
+        **dict.fromkeys(("m_all_positive", "m_all_negative"), np.nan),
+        "averaged": known.astype("int32"),
+        "role": pd.Categorical(np.where(known, *roles), categories=plain["role"].cat.categories),
+        "counted": True,
+    }
+    cells = plain.loc[places[first]].assign(**new)
+    replaced = plain["unit"].eq("answer") & _named(plain, cells)
+    return pd.concat([plain.assign(counted=plain["counted"] & ~replaced), cells], ignore_index=True)
+
+
+def _named(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
+    """Whether a row is of a system and experiment that the cells are of."""
+    groups = pd.MultiIndex.from_frame(cells[_GROUP[1:]].astype(str).drop_duplicates())
+    there: Any = pd.MultiIndex.from_frame(frame[_GROUP[1:]].astype(str)).isin(groups)
+    return pd.Series(there, index=frame.index)

@@ -1,0 +1,348 @@
+"""Estimates: what people would have given to all answers, by a judge's scores of all and theirs of a random part."""
+
+from __future__ import annotations
+
+import shutil
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+from size import size
+from stores import opened, score
+from verdicts import JUDGE, digest, judged
+
+from genaipa.reports import aggregate, averages
+from genaipa.reports.chapters import overall
+from genaipa.reports.crossed import crossed
+from genaipa.reports.gather import gather
+from genaipa.reports.judged.estimate import estimated, estimates
+from genaipa.reports.judged.rectify import Drawn
+from genaipa.runs.selection import select
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.wave_file import draw_waves
+from genaipa.scoring.waves import Waves, short
+from genaipa.workspace import find_workspace
+from rubrics import METRICS, typed
+
+QUESTIONS, DOCUMENTS = 32, 5
+
+
+def population(seed=0, slips=0.3):
+    """M_all of people and of a judge: questions down, documents across; questions and documents differ."""
+    random = np.random.default_rng(seed)
+    shape = (QUESTIONS, DOCUMENTS)
+    people = (
+        7 + random.normal(0, 1.5, (QUESTIONS, 1)) + random.normal(0, 0.7, (1, DOCUMENTS)) + random.normal(0, 2, shape)
+    )
+    return people, people + 1 + slips * random.normal(0, 3, shape)
+
+
+def wave(random, each):
+    """Which answers are drawn: so many of each question, at random; a part of one is that part of the questions."""
+    order = random.random((QUESTIONS, DOCUMENTS)).argsort(axis=1).argsort(axis=1)
+    drawn = order < max(each, 1)
+    if each < 1:
+        drawn[random.permutation(QUESTIONS)[round(each * QUESTIONS) :]] = False
+    return drawn
+
+
+def drawn_of(scored):
+    """A group whose cells have an answer each, and could all have been drawn."""
+    cell = np.arange(scored.size)
+    return Drawn(scored.ravel(), np.ones(scored.size, bool), cell, cell // scored.shape[1], cell * 0)
+
+
+def intervals(values, known=None):
+    """The average of cells, questions down and documents across, and how sure it is."""
+    questions, documents = np.indices(np.shape(values))
+    return crossed(values.ravel(), questions.ravel().astype(str), documents.ravel().astype(str), known=known)
+
+
+def of_cells(z, scored):
+    """The average of z, with the questions that people scored."""
+    return intervals(z.reshape(scored.shape), np.repeat(scored.any(axis=1), scored.shape[1]))
+
+
+@pytest.mark.parametrize("each", [1, 2, 3, 0.5])
+def test_without_a_slope_it_is_what_people_say_alone(each):
+    """At λ = 0 mean and interval for these documents are those of the scored cells, also where questions have none."""
+    people, judge = population()
+    scored = wave(np.random.default_rng(1), each)
+    alone = intervals(np.where(scored, people, np.nan))
+    found = of_cells(drawn_of(scored).rectified(np.where(scored, people, np.nan).ravel(), judge.ravel(), 0.0), scored)
+    assert found.mean == pytest.approx(alone.mean, abs=1e-12)
+    if each < 1:  # the skewness, by which it is bent, is that of all questions
+        assert found.high - found.low == pytest.approx(alone.high - alone.low, rel=0.02)
+    else:
+        assert (found.low, found.high, found.p) == pytest.approx((alone.low, alone.high, alone.p), abs=1e-12)
+
+
+def test_with_a_perfect_judge_it_is_what_people_would_say_of_all():
+    """A judge equal to people gives the mean and both intervals of a study that people scored whole."""
+    people, _ = population()
+    scored = wave(np.random.default_rng(1), 1)
+    drawn = drawn_of(scored)
+    given = np.where(scored, people, np.nan).ravel()
+    assert drawn.slope(given, people.ravel()) == pytest.approx(1, abs=1e-12)
+    found, whole = of_cells(drawn.rectified(given, people.ravel(), 1.0), scored), intervals(people)
+    for name in ("mean", "low", "high", "policies_low", "policies_high", "p", "policies_p"):
+        assert getattr(found, name) == pytest.approx(getattr(whole, name), abs=1e-9), name
+
+
+@pytest.mark.parametrize("each", [2, 0.5])
+def test_it_is_right_on_average_whatever_the_judge_is_worth(each):
+    """Over the draws of one study it has no bias, with a lenient judge, a wrong slope and unscored questions."""
+    people, judge = population(slips=1)
+    random, found = np.random.default_rng(2), []
+    for _ in range(500):
+        scored = wave(random, each)
+        found.append(drawn_of(scored).rectified(np.where(scored, people, np.nan).ravel(), judge.ravel(), 0.7).mean())
+    assert abs(np.mean(found) - people.mean()) < 4 * np.std(found) / len(found) ** 0.5
+    assert np.std(found) > 0.05
+
+
+def ppi_plus_plus(people, judge, scored, *, whole):
+    """Mean and standard error by the closed form of PPI++ for a mean (arXiv 2311.01453, with the λ of its section 6).
+
+    The variance of f in λ is over what people scored, or over the `whole`, as in ppi_py.
+    """
+    y, f, others = people[scored], judge[scored], judge[~scored]
+    spread = (judge if whole else f).var(ddof=1)
+    slope = np.cov(y, f)[0, 1] / ((1 + len(f) / len(others)) * spread)
+    error = np.sqrt((slope * others).var(ddof=1) / len(others) + (y - slope * f).var(ddof=1) / len(f))
+    return slope * others.mean() + (y - slope * f).mean(), error
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_on_independent_answers_it_is_ppi_plus_plus(whole):
+    """Mean and standard error are the paper's, to the last digit with the one λ, typically within 0.1 with the other.
+
+    A question has one answer here, so that answers are independent. The packages that have the estimator need a newer
+    Python, or numba; so its formula is written out.
+    """
+    random, apart, widths = np.random.default_rng(3), [], []
+    answers, labelled = 1000, 100
+    place = np.arange(answers)
+    for _ in range(size(small=100, full=1000)):
+        people = random.normal(7, 2.5, answers)
+        judge = 0.8 * people + random.normal(2, 2.5, answers)
+        scored = np.zeros(answers, bool)
+        scored[random.permutation(answers)[:labelled]] = True
+        mean, error = ppi_plus_plus(people, judge, scored, whole=whole)
+        drawn = Drawn(scored, np.ones(answers, bool), place, place, place * 0)
+        given = np.where(scored, people, np.nan)
+        z = drawn.rectified(given, judge, drawn.slope(given, judge))
+        apart.append((z.mean() - mean) / error)
+        widths.append(z.std(ddof=1) / answers**0.5 / error)
+    assert (np.abs(np.mean(apart)) if whole else np.abs(apart).max()) < (0.1 if whole else 1e-9)
+    assert np.median(np.abs(apart)) < 0.1
+    assert np.mean(widths) == pytest.approx(1, abs=0.02 if whole else 1e-5)
+
+
+def test_the_slope_is_that_within_groups():
+    """A judge that is lenient to one system does not tilt the slope; where it always says the same there is none."""
+    random = np.random.default_rng(0)
+    people = random.normal(7, 2, 200)
+    place, group = np.arange(200), np.repeat([0, 1], 100)
+    drawn = Drawn(np.ones(200, bool), np.ones(200, bool), place, place, group)
+    assert drawn.slope(people, 0.5 * people + 30 * group) == pytest.approx(2)
+    assert drawn.slope(people, -people) == 0
+    assert drawn.slope(people, np.full(200, 3.0)) == 0
+
+
+def mean_of(frame, measure="m_all"):
+    """The average of a measure over the questions of the first system, by the functions of the report."""
+    cells = averages.weighted(frame, measure)
+    return averages.mean_of(cells[cells["system"] == "a/one"], measure)
+
+
+def test_a_report_takes_estimates_where_people_have_averages():
+    """Leaderboard and averages come from z: nearer to the whole study than people alone, and surer."""
+    errors = {"alone": [], "both": []}
+    for seed in range(3):
+        study = judged(seed=seed, errors=0.05, size=32)
+        (found,) = estimates([study.frame], study.waves)
+        assert set(found.given["scored"]) == {32}
+        truth = averages.policy_questions(study.whole).groupby("system", observed=True)["m_all10"].mean()
+        alone = averages.policy_questions(study.frame).groupby("system", observed=True)["m_all10"].mean()
+        shown = overall.board(found.frame).data.set_index("system")
+        errors["alone"] += list((alone - truth).abs())
+        errors["both"] += list((shown["m_all10"] - truth).abs())
+        assert (shown["high"] - shown["low"]).max() < 16
+    assert set(overall.by_measure(found.frame).data["n"]) == {8, 24, 32}
+    assert np.mean(errors["both"]) < 0.6 * np.mean(errors["alone"])
+
+
+def test_scores_outside_the_wave_count_as_themselves_alone():
+    """Wrong as they may be, they move the estimate by their own share, and the judge is not corrected by them."""
+    study = judged(outside=(3, 50, 90))
+    changed = study.frame.copy()
+    outside = judged(outside=(3, 50, 90)).frame  # the same again: nothing is random
+    pd.testing.assert_frame_equal(outside, changed)
+    names = [digest({"key": key}) for key in changed["key"].unique()]
+    early = [names[place] for place in (3, 50, 90)]
+    mine = changed["answer"].isin(early) & (changed["scorer"] == "human")
+    assert mine.sum() == 3
+    changed.loc[mine, "m_all"] += 2
+    before, after = (estimates([frame], study.waves)[0] for frame in (study.frame, changed))
+    assert mean_of(after.frame)["mean"] - mean_of(before.frame)["mean"] == pytest.approx(3 * 2 / 160)
+    assert before.groups["slope"].tolist() == after.groups["slope"].tolist()
+
+
+def test_several_judges_and_passes_are_averaged():
+    """Passes are averaged first: a judge that was asked three times counts no more than one that was asked once."""
+    study = judged()
+    rows = study.frame[study.frame["scorer"] == "machine"].drop_duplicates("key")
+
+    def with_judges(*given):
+        """The study judged by these: a name, and what it adds to M_all."""
+        extra = [rows.assign(analyst=str(name), m_all=rows["m_all"] + more) for name, more in given]
+        frame = pd.concat([study.frame[study.frame["scorer"] == "human"].astype({"analyst": str}), *extra])
+        return estimates([frame.astype({"analyst": "category"}).reset_index(drop=True)], study.waves)[0]
+
+    other = JUDGE._replace(model="other")
+    found = with_judges((JUDGE, 0), (JUDGE._replace(passed=2), 3), (other, 0.5))
+    assert found.judges == ("made-up", "other")
+    alone = with_judges((JUDGE, 0))
+    assert mean_of(found.judge)["mean"] - mean_of(alone.judge)["mean"] == pytest.approx((1.5 + 0.5) / 2)
+    assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(alone.frame)["mean"])
+
+
+def test_a_machine_score_that_is_no_judge_is_none():
+    """An imported machine score, and a workspace without a judge, give no estimate at all."""
+    study = judged(judge=None)
+    assert estimates([study.frame], study.waves) == [None]
+    imported = judged(judge="gpt-scores")
+    assert estimates([imported.frame], imported.waves) == [None]
+
+
+def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
+    """With a slope of 0 every table is people's, to the last digit."""
+    study = judged()
+    frame = study.frame.copy()
+    machine = frame["scorer"] == "machine"
+    frame.loc[machine, [*METRICS]] *= -1
+    frame.loc[machine, "m_all"] = 11 - frame.loc[machine, "m_all"]
+    (found,) = estimates([frame], study.waves)
+    assert set(found.groups["slope"]) == {0.0}
+    assert found.groups["why"].str.contains("say nothing about people's").all()
+    for table in (overall.board, overall.by_measure, overall.by_source):
+        pd.testing.assert_frame_equal(table(found.frame).data, table(frame).data)
+
+
+BLANK = {
+    "too few": (judged, {"size": 14}, "28 scored answers of waves: below 30"),
+    "few in a group": (judged, {"size": 10, "systems": tuple("abcd")}, "10 scored answers of its wave: below 12"),
+    "unfinished": (judged, {"left": 10}, "answers of its wave lack a score: above 5%"),
+    "residuals all equal": (judged, {"errors": 0}, "no width is not certainty"),
+    "all scored": (judged, {"size": 160}, "People scored all of its answers."),
+}
+
+
+@pytest.mark.parametrize("name", BLANK)
+def test_it_is_blank_with_the_reason(name):
+    """Where an estimate would promise too much there is none, the table says why, and people's averages stand."""
+    make, given, said = BLANK[name]
+    study = make(**given)
+    (found,) = estimates([study.frame], study.waves)
+    assert found.groups["why"].str.contains(said, regex=False).any()
+    refused = found.groups[found.groups["why"] != ""]["system"].unique()
+    ours, theirs = (aggregate.cells(frame).set_index("system") for frame in (found.frame, study.frame))
+    pd.testing.assert_frame_equal(ours.loc[refused], theirs.loc[refused])
+
+
+def test_a_wave_of_5_percent_unfinished_still_counts():
+    """Three of 64 answers may lack a score."""
+    study = judged(left=3)
+    (found,) = estimates([study.frame], study.waves)
+    assert set(found.groups["why"]) == {""}
+    assert set(found.groups["scored"]) == {61, 64}
+
+
+def test_two_rubrics_are_not_averaged():
+    """Scores by two rubrics give no estimate; verdicts by another rubric than people's are not taken."""
+    study = judged()
+    frame = study.frame.astype({"rubric": str})
+    mine = frame["scorer"] == "human"
+    other = frame.assign(rubric=frame["rubric"].where(~mine | (frame.index % 2 == 0), "another")).astype(
+        {"rubric": "category"}
+    )
+    (found,) = estimates([other], study.waves)
+    assert found.groups["why"].str.contains("2 rubrics").all()
+    other = frame.assign(rubric=frame["rubric"].where(mine, "another")).astype({"rubric": "category"})
+    (found,) = estimates([other], study.waves)
+    assert found.groups["why"].str.contains("No judge scored its answers by the people's rubric").all()
+
+
+def test_answers_that_came_after_the_draw_wait_for_another():
+    """Where more than 5 % of a group's answers were not drawn from, its wave is no sample of them."""
+    study = judged()
+    draws = (without(draw, "T_f1", "T_f2", "T_f3") for draw in study.waves.draws)
+    (found,) = estimates([study.frame], Waves(tuple(draws)))
+    assert found.groups["why"].str.contains("of its 160 answers came after the draw; draw again").all()
+
+
+def without(draw, *names):
+    """A draw that knows nothing of these questions."""
+    questions = {name: documents for name, documents in draw.questions.items() if name not in names}
+    return msgspec.structs.replace(draw, questions=questions)
+
+
+def test_a_verdict_that_is_missing_is_no_bias():
+    """Answers that the judge could not read take its mean: the estimate stays people's, and only less sure."""
+    study = judged(size=96)
+    machine = (study.frame["scorer"] == "machine") & (study.frame["question"].cat.codes % 3 == 0)
+    # An answer stays, without a verdict.
+    frame = study.frame.assign(
+        scorer=study.frame["scorer"].mask(machine, "human"), counted=study.frame["counted"] & ~machine
+    )
+    (found,) = estimates([frame], study.waves)
+    assert (found.given["judged"] == 160 * 21 // 32).all()
+    assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(study.whole)["mean"], abs=0.3)
+
+
+def test_a_few_questions_without_a_score_are_left_to_the_judge():
+    """Below five questions that people scored, a group of questions has no estimate; the whole has one."""
+    study = judged(size=20, systems=("a/one", "b/two"), errors=0.1)
+    (found,) = estimates([study.frame], study.waves)
+    data = overall.by_measure(found.frame).data
+    of_all, of_users = (data[(data["measure"] == "M_all") & (data["questions"] == name)] for name in ("all", "user"))
+    assert of_all["mean"].notna().all()
+    assert (of_users["mean"].isna() | (of_users["high"] > of_users["low"])).all()
+    cells = averages.weighted(found.frame, "m_all")
+    unknown = cells[(cells["system"] == "a/one") & (cells["scores"] == 0)]
+    assert unknown["question"].nunique() == 12
+    assert np.isnan(averages.mean_of(unknown, "m_all")["mean"])
+
+
+def test_of_a_real_store(demo, tmp_path):
+    """The demo's answers, some scored by a person at random, all by a judge, through files, store and gatherer."""
+    shutil.copytree(demo[0] / "runs", tmp_path / "runs")
+    here = find_workspace(tmp_path)
+    answers = Pool(here, [source.folder for source in select(here, ["demo"])]).answers
+    waves = draw_waves(here, answers.values(), (), size=16, seed=0)
+    random = np.random.default_rng(0)
+    keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
+    events = [score(str(JUDGE), digest, typed("1" + own[1:]), scorer="machine") for digest, own in keys.items()]
+    events += [score("ada", digest, typed(own)) for digest, own in keys.items() if short(digest) in waves.asked]
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append(events)
+        found = estimated(gather(here, select(here, ["demo"]), store))
+    assert found.judges == ("made-up",)
+    assert set(found.given["experiment"]) >= {"quality", "recall"}  # others may share too many of their texts
+    assert set(found.given["judged"]) == set(found.given["answers"]) == {32}
+    assert found.given["scored"].between(16, 31).all()
+    assert "accuracy" not in set(found.given["measure"])  # the judge gave what the person gave: no width
+    both, alone = (overall.board(frame).data.iloc[0] for frame in (found.frame, found.people))
+    assert both["high"] - both["low"] < 0.8 * (alone["high"] - alone["low"])
+
+
+def test_a_damaged_file_of_waves_is_said(demo, tmp_path):
+    """The report goes on without waves, and says which file is damaged."""
+    shutil.copytree(demo[0] / "runs", tmp_path / "runs")
+    (tmp_path / "waves.jsonl").write_text("{}\n")
+    here = find_workspace(tmp_path)
+    gathered = gather(here, select(here, ["demo"]), None)
+    assert not gathered.waves
+    assert any("waves.jsonl" in problem for problem in gathered.problems)
