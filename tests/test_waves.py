@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,21 +172,18 @@ def test_even_studies_have_one_chance():
     assert found.index.equals(frame(answers).index)
 
 
-def test_an_answer_that_another_group_brings_up_is_certain():
-    """A text of two systems that one's wave takes is scored for both, and no chance of the other's."""
-    shared = [answer(f"q{n}", f"d{m}", 9, ("gpt", "bard")) for n in range(4) for m in range(4)]
-    waves = draw([*shared, *study(4, 4)], 8)
-    rows = frame(shared)
-    found = inclusion(rows, waves)
-    both = waves.taken[GPT] | waves.taken["bard", "quality"]
-    assert set(chain(*waves.taken.values())) == both == waves.asked
-    inside = rows["answer"].astype(str).str[:16].isin(both)
-    assert found["in_wave"].to_list() == inside.to_list()
-    for system, other in (("gpt", "bard"), ("bard", "gpt")):
-        own = rows["system"] == system
-        theirs = rows["answer"].astype(str).str[:16].isin(waves.taken[other, "quality"])
-        assert (found.loc[own & theirs, "pi"] == 1).all()
-        assert (found.loc[own & ~theirs, "pi"] < 1).all()
+def test_systems_are_asked_for_the_same():
+    """The waves of two systems and of one that comes later are about the same, whatever the seed of the later draw."""
+    answers = study(8, 4, systems=["gpt", "bard"])
+    first = draw(answers, 12, 3)
+    later = draw([*answers, *study(8, 4, systems=["claude"])], 12, 0, first)
+    asked = [
+        {(one.question, one.document) for one in study(8, 4, systems=[system]) if short(one.digest) in later.asked}
+        for system in ("gpt", "bard", "claude")
+    ]
+    assert len(asked[0]) == 12
+    assert asked[0] == asked[1] == asked[2]
+    assert {one.seed for one in later.draws} == {3}
 
 
 # -- the file --

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
@@ -23,6 +23,7 @@ from genaipa.questions.sets import QuestionSet
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.permission import Permission
+from genaipa.runs.records import JUDGE
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
 from genaipa.scoring.evidence.abstention import find_silence
 
@@ -37,8 +38,14 @@ if TYPE_CHECKING:
 def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
-    `whole` leaves nothing out: for a colleague who has the texts anyway. A DataError for a damaged run.
+    `whole` leaves nothing out: for a colleague who has the texts anyway. A DataError for a damaged run, a UsageError
+    for a judge's that would not go whole: it repeats the texts of the runs that it is about.
     """
+    if source.manifest.spec.task == JUDGE and not whole:
+        raise UsageError(
+            f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those, whose verdicts "
+            "go along, or everything with its texts."
+        )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
     folder = source.folder.path

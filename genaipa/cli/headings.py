@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Ask": ("run", "collect", "runs", "show"),
-    "Score": ("sample", "score", "scores", "objections"),
+    "Score": ("judge", "sample", "score", "scores", "objections"),
     "Findings": ("report", "compare", "leaderboard"),
     "Data": ("policies", "questions", "prompts", "systems", "pull", "import", "pack", "unpack"),
     "Workspace": ("init", "demo", "validate", "doctor"),

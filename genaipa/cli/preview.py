@@ -46,6 +46,7 @@ def _print_messages(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
 
 def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
     from genaipa.execution.estimate import REPLY_TOKENS, estimate
+    from genaipa.runs.records import JUDGE
 
     rows = [row for ready in systems for row in estimate(run.task, ready)]
     labels = {ready.resolved.asked: _how(ready) for ready in systems}
@@ -72,7 +73,12 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
     )
     for label in labels.values():
         show(label)
-    show(f"Replies are taken to come to {REPLY_TOKENS} tokens each; 'repeated' is input that a cache may serve.")
+    each = (
+        REPLY_TOKENS
+        if run.task.name != JUDGE
+        else sum(row.usage.output for row in rows) // sum(row.calls for row in rows)
+    )
+    show(f"Replies are taken to come to {each} tokens each; 'repeated' is input that a cache may serve.")
     calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):

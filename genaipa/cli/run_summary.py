@@ -25,7 +25,7 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     assert run.folder is not None, "only a run that exists is complete"
     _, tally = run.folder.state()
     if json:
-        print_json(_summary(run.folder, "complete", tally))
+        print_json(summary(run.folder, "complete", tally))
     else:
         print_tally(tally)
         _print_scores(tally)
@@ -36,8 +36,8 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
 def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
     """Print the outcome of a run, its folder and the next command."""
     if json:
-        summary = _summary(folder, outcome.status, outcome.tally)
-        print_json({**summary, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
+        facts = summary(folder, outcome.status, outcome.tally)
+        print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
     _print_scores(outcome.tally)
@@ -103,7 +103,8 @@ def print_tally(tally: Tally) -> None:
         show(f"No room for: {', '.join(fitted.dropped)}; a wider terminal and --json show them.")
 
 
-def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    """The outcome of a run for machines."""
     rows = [
         {
             "system": system,
@@ -118,6 +119,6 @@ def _summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
         }
         for (system, initialization), row in tally.rows.items()
     ]
-    summary = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
+    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
     scores = {system: round(sum(found.values()) / len(found), 6) for system, found in tally.scores.items()}
-    return summary | ({"scores": scores} if scores else {})
+    return facts | ({"scores": scores} if scores else {})

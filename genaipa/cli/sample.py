@@ -22,7 +22,7 @@ def sample(
         int | None,
         option("--size", help="Answers of each system in each experiment; 64, or as many as before.", min=1),
     ] = None,
-    seed: Annotated[int, option("--seed", help="Seed of the draw.")] = 0,
+    seed: Annotated[int, option("--seed", help="Seed of the first draw; later ones go on with it.")] = 0,
     json: JsonOption = False,
 ) -> None:
     """Draw the wave: the random part of the answers that people score.

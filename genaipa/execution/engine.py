@@ -24,7 +24,7 @@ from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings, Usage
 from genaipa.systems.redaction import known_keys, mask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
 _ASSUMED_REPLY = 1000
 """Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
+_FURTHER_TRIES = 2
+"""Times that a reply that the task can't use is asked for again, at most."""
+_UNUSABLE = 10
+"""Calls in a row without a reply that the task can use, after which a system is asked no more."""
 _CHARACTERS_PER_TOKEN = 3
 """Fewer than prose has, so that a reservation is rather too high."""
 
@@ -64,6 +68,8 @@ class _Asked:
     warm: dict[int, asyncio.Event] = field(default_factory=dict)
     in_words: bool = False
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
+    unusable: int = 0
+    """Calls since the last reply that the task could use."""
     capped: bool = False
     """Whether the spending cap leaves nothing for it; systems that cost nothing go on."""
 
@@ -76,8 +82,16 @@ class _Asked:
 class Engine:
     """One run being carried out. `run` may be called once."""
 
-    def __init__(self, folder: RunFolder, task: Task, limits: RunLimits, observer: Observer | None = None) -> None:
+    def __init__(
+        self,
+        folder: RunFolder,
+        task: Task,
+        limits: RunLimits,
+        observer: Observer | None = None,
+        keep: Callable[[Record], None] = lambda _record: None,
+    ) -> None:
         self.folder = folder
+        self.keep = keep
         self.task = task
         self.limits = limits
         self.observer = observer or Observer()
@@ -165,11 +179,12 @@ class Engine:
             await self._begin(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
         settings = self._settings(call)
-        estimate = await self._set_aside(asked, messages, settings)
+        aside = [await self._set_aside(asked, messages, settings)]
         record = calls.blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
             attempt = await self._attempt(asked, messages, settings)
+            attempt = await self._usable(asked, call, messages, settings, attempt, aside)
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
@@ -180,14 +195,15 @@ class Engine:
             record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
-            cost = self._cost(asked, attempt.usage) if attempt.usage else estimate or None
+            cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
             record = self._answered(record, attempt, cost, call)
         finally:
-            await self.budget.settle(estimate, spent)
+            await self.budget.settle(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
         await self.folder.append(record)
         self.tally.add(record)
+        self.keep(record)
         self.observer.recorded(record, self.tally)
         if record.reply is None:
             raise _ConversationEndsError
@@ -237,6 +253,36 @@ class Engine:
             prediction=reading.prediction,
             score=reading.score,
         )
+
+    async def _usable(
+        self,
+        asked: _Asked,
+        call: Call,
+        messages: Sequence[Message],
+        settings: Settings,
+        attempt: Attempt,
+        aside: list[float],
+    ) -> Attempt:
+        """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
+        for _ in range(min(self.limits.max_retries, _FURTHER_TRIES)):
+            if not self.task.fault(call, attempt.reply):
+                break
+            before = attempt
+            try:
+                aside.append(await self._set_aside(asked, messages, settings))
+                attempt = (await self._attempt(asked, messages, settings)).after(before)
+            except (_ConversationEndsError, BreakerOpenError):
+                break  # what came is paid for, and kept as a failure
+            except NoReplyError as error:
+                error.attempts, error.usage = before.attempts + error.attempts, before.with_usage(error.usage)
+                raise
+        flaw = self.task.fault(call, attempt.reply)
+        asked.unusable = asked.unusable + 1 if flaw else 0
+        if not flaw:
+            return attempt
+        if asked.unusable >= _UNUSABLE:
+            asked.limits.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
+        raise attempt.unusable(flaw)
 
     async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""

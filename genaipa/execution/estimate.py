@@ -6,18 +6,18 @@ it is an estimate; the input is counted from the real messages.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.systems.base import Usage
+from genaipa.systems.base import MOST_TOKENS, Message, Usage
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.execution.prepare import Ready
-    from genaipa.systems.base import Message
     from genaipa.tasks.base import Call, Target, Task
 
 REPLY_TOKENS = 300
@@ -90,7 +90,7 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
 
     for dialogue in task.sampled(target)[0]:
         before: Sequence[Message] = ()
-        for call in walk(dialogue, lambda call: call.assumed or f"\ue000{_reply_tokens(task, call)}\ue001"):
+        for call in walk(dialogue, lambda call: call.assumed or f"\ue000{_reply_tokens(task, call, target)}\ue001"):
             document = call.coordinates.get("document", "")
             shared = 0
             for one, other in zip(before, call.messages, strict=False):
@@ -99,15 +99,21 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
                 shared += 1
             repeated = tokens(call.messages[:shared], document)
             rest = tokens(call.messages[shared:], document)
-            yield Measured(call, repeated + rest, _reply_tokens(task, call), repeated)
+            if schema := call.settings.get("json_schema"):
+                # Providers put it before the messages.
+                form = tokens([Message("user", json.dumps(schema))], document)
+                repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
+            yield Measured(call, repeated + rest, _reply_tokens(task, call, target), repeated)
             before = call.messages
 
 
-def _reply_tokens(task: Task, call: Call) -> int:
+def _reply_tokens(task: Task, call: Call, target: Target) -> int:
     if call.kind == "acknowledgement":
         return ACKNOWLEDGEMENT_TOKENS
     limit = call.settings.get("max_tokens", task.spec.max_tokens)
     if call.kind == "summary":
         words = task.spec.summary_words
         return min(round(words * TOKENS_PER_WORD), limit or words * 2)
+    if call.assumed:
+        return min(limit or MOST_TOKENS, target.count(call.assumed))
     return min(limit or REPLY_TOKENS, REPLY_TOKENS)

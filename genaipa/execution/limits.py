@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
+from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError, clipped
 from genaipa.systems.base import MOST_TOKENS, Finish, Reply, Usage
 from genaipa.systems.redaction import redact
 
@@ -185,6 +185,23 @@ class Attempt:
     reply: Reply
     attempts: int
     usage: Usage | None
+
+    def after(self, before: Attempt) -> Attempt:
+        """This attempt with the tries and tokens of the one before it."""
+        return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
+
+    def with_usage(self, further: Usage | None) -> Usage | None:
+        """The tokens of this attempt and of a further one."""
+        return _sum(self.usage, further)
+
+    def unusable(self, why: str) -> TransientError:
+        """The failure that a reply of no use is; its beginning is all that is kept of it."""
+        said = without_surrogates(self.reply.text)
+        error = TransientError(
+            f"the reply is of no use: {why}; it begins: {clipped(said, _LONGEST_WORD)}", kind="unusable"
+        )
+        error.attempts, error.usage = self.attempts, self.usage
+        return error
 
 
 async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: Limits) -> Attempt:

@@ -127,7 +127,7 @@ def digests(task: Task) -> Digests:
     return replace(
         task.digests,
         systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
-        task=identity(task.name),
+        task={**task.digests.task, **identity(task.name)},
     )
 
 
@@ -135,7 +135,7 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     folder = find_run(workspace, name)
     manifest = folder.manifest()
-    task = make_task(manifest.spec, workspace)
+    task = make_task(manifest.spec, workspace, folder)
     _check_unchanged(folder, manifest, digests(task))
     for note in task.notes:
         (observer or Observer()).said(note)

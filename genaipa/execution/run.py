@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
@@ -74,8 +75,8 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.said(sentence)
-            with observer.watching(run, systems, limits.max_cost) as watching:
-                outcome = await _ask(run, folder, systems, limits, watching)
+            with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
+                outcome = await _ask(run, folder, systems, limits, watching, keep)
             if any(ready.resolved.manual for ready in systems):
                 ManualRun(folder, run.task, systems).write_sheets()
     finally:
@@ -94,11 +95,16 @@ def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> No
 
 
 async def _ask(
-    run: PreparedRun, folder: RunFolder, systems: list[Ready], limits: RunLimits, observer: Observer
+    run: PreparedRun,
+    folder: RunFolder,
+    systems: list[Ready],
+    limits: RunLimits,
+    observer: Observer,
+    keep: Callable[[Record], None],
 ) -> Outcome:
     # Read and written only now that no other process can be at it.
     manifest, since = folder.manifest(), time.monotonic()
-    engine = Engine(folder, run.task, limits, observer)
+    engine = Engine(folder, run.task, limits, observer, keep)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     folder.write_manifest(manifest)

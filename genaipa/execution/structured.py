@@ -36,10 +36,8 @@ async def ask_in_words(
     attempt = first
     if problem:
         again = Message("user", f"That does not fit: {problem}. {wanted}", key=messages[-1].key)
-        attempt = await ask([*asked, Message("assistant", first.reply.text, "answer"), again])
+        attempt = (await ask([*asked, Message("assistant", first.reply.text, "answer"), again])).after(first)
         text = read_json(attempt.reply.text, schema)[0]
-        usage = first.usage + attempt.usage if first.usage and attempt.usage else first.usage or attempt.usage
-        attempt = dataclasses.replace(attempt, attempts=first.attempts + attempt.attempts, usage=usage)
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))
 
@@ -47,23 +45,38 @@ async def ask_in_words(
 def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     """(the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
 
-    Checked are the fields that have to be there, their types and their permitted values, at the top.
+    Checked are the fields that have to be there, types and permitted values, at every depth.
     """
-    fenced = _FENCED.search(reply)
-    text = fenced[1] if fenced else reply.strip()
+    fenced = _FENCED.findall(reply)
+    if len(fenced) > 1:
+        return reply, "it has several blocks, and nothing says which is meant"
+    text = fenced[0] if fenced else reply.strip()
     try:
         found = json.loads(text)
+        flaw = _misfit(found, {"type": "object", **schema}, "it")
     except ValueError as error:
         return reply, f"it is no JSON ({error})"
-    if not isinstance(found, dict):
-        return reply, "it is no JSON object"
-    for name in schema.get("required", ()):
-        if name not in found:
-            return reply, f"'{name}' is missing"
-    for name, field in schema.get("properties", {}).items():
-        wanted = _TYPES.get(str(field.get("type")))
-        if name in found and wanted and not isinstance(found[name], wanted):
-            return reply, f"'{name}' is no {field['type']}"
-        if name in found and "enum" in field and found[name] not in field["enum"]:
-            return reply, f"'{name}' is none of {json.dumps(field['enum'])}"
-    return text, ""
+    except RecursionError:
+        return reply, "it is nested too deeply"
+    return (reply, flaw) if flaw else (text, "")
+
+
+def _misfit(found: object, schema: Mapping[str, Any], name: str) -> str:
+    """The first reason, in words, why a part of a reply does not fit its part of the schema; empty if it fits."""
+    kind = str(schema.get("type", ""))
+    if kind in _TYPES and not isinstance(found, _TYPES[kind]):
+        return f"{name} is no {'JSON object' if name == 'it' else kind}"
+    if "enum" in schema and found not in schema["enum"]:
+        return f"{name} is none of {json.dumps(schema['enum'])}"
+    if choices := schema.get("anyOf"):
+        flaws = [_misfit(found, choice, name) for choice in choices]
+        return "" if "" in flaws else f"{name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
+    if isinstance(found, list):
+        entries = ((entry, f"{name}[{place}]") for place, entry in enumerate(found))
+        return next(filter(None, (_misfit(entry, schema.get("items", {}), place) for entry, place in entries)), "")
+    if isinstance(found, dict):
+        lacking = [field for field in schema.get("required", ()) if field not in found]
+        fields = ((field, known) for field, known in schema.get("properties", {}).items() if field in found)
+        misfits = (_misfit(found[field], known, f"'{field}'") for field, known in fields)
+        return f"'{lacking[0]}' is missing" if lacking else next(filter(None, misfits), "")
+    return ""

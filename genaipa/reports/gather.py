@@ -91,7 +91,8 @@ def gather(
     rubric = load_rubric(workspace)
     gathered = Gathered(tidy_table.empty(rubric), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
-    for source in sources:
+    # The tidy table has no place for answers to another task.
+    for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):
         _Run(workspace, source, gathered).add_to(rows)
     try:
         gathered.waves = load_waves(workspace)
@@ -193,7 +194,6 @@ class _Run:
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
-            # The tidy table has no place for answers to another task.
             if line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems:
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):

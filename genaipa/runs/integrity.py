@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
-from genaipa.runs.records import PROCEDURE, ConversationRecord, Record, answer_digest, conversation_of, key_of
+from genaipa.runs.records import JUDGE, PROCEDURE, ConversationRecord, Record, answer_digest, conversation_of, key_of
 from genaipa.runs.redactions import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
-    known = {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
+    # Of a task of a user's own it is the digest of code, which is not in the folder.
+    known = {name: kept for name, kept in manifest.digests.task.items() if manifest.spec.task == JUDGE}
+    known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):
         known |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
     try:

@@ -25,6 +25,9 @@ INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
 PROCEDURE = "procedure"
 """The task that is Algorithm 1; a record or spec that names no task is of it."""
 
+JUDGE = "judge"
+"""The task whose questions are the answers of other runs: its own are verdicts, and no answers to score or report."""
+
 NEUTRAL, GUIDED = "neutral", "guided"
 """The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
 

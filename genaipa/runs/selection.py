@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.runs.audit import is_imported
 from genaipa.runs.folder import find_run, run_folders
+from genaipa.runs.records import JUDGE
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in
 
@@ -31,14 +32,16 @@ class Source:
 def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
 
-    Without a name, every run of the workspace but those whose manifest is damaged.
+    Without a name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked
+    are meant only by their own names.
 
     Of a published study's system these are the study's own, and not those in which it was asked again.
     A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
     named itself.
     """
     chosen: dict[str, Source] = {}
-    runs = _readable(run_folders(workspace))
+    readable = _readable(run_folders(workspace))
+    runs = [(folder, manifest) for folder, manifest in readable if manifest.spec.task != JUDGE]
     if not names:
         return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
     for name in names:
@@ -51,6 +54,8 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
             raise UsageError(f"no run of {name} is here; import the published study with: genaipa import {study}")
         if not of_system:
             folder = _run(workspace, name, runs)
+            if name == "latest" and runs and (folder.path, JUDGE) in [(one.path, of.spec.task) for one, of in readable]:
+                folder = runs[-1][0]
             manifest = folder.manifest()
             of_system = [Source(folder, manifest, manifest.spec.systems)]
         for source in of_system:

@@ -4,8 +4,9 @@ A group is the answers of one system in one experiment. Each draw of a group put
 once: its questions in random order, each question's documents in random order, each document's answers in random
 order. The order goes round: in each round every question gives one answer, from each of its documents in turn. The
 wave is the order's beginning: one of 64 is one of 32 and 32 more, and 64 answers to 32 questions are two to each,
-about two documents. Answers that came after a draw wait for the next one, which has an order of its own and moves
-nothing.
+about two documents. Chance is the same in all groups: what they were asked alike is in the waves of all, so that
+systems and experiments can be compared in pairs. Answers that came after a draw wait for the next one, which has an
+order of its own and moves nothing.
 
 An answer is known by its digest (`Record.digest`), so that equal texts are scored once; in an average they weigh as
 often as they occur. The draw takes no notice of that: a text has one chance, π, however often it occurs, and every
@@ -164,14 +165,15 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         `size` is that of each group; None leaves groups theirs, and gives new ones `SIZE`. Where a group has several
         draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
         wave a little larger than `size`. Answers that people have `scored` (digests) before the draw are not drawn
-        from: chance had no part in them, and they count as themselves.
+        from: chance had no part in them, and they count as themselves. `seed` is that of the first draw, and kept.
         """
         population = _population(answers)
         draws = list(self.draws)
+        seed = draws[0].seed if draws else seed
         for group, questions in population.items():
             known = self.known.get(group, set())
             number = sum(draw.group == group for draw in draws)
-            new = _ordered(questions, known, scored, f"{seed}\0{number}\0{group[0]}\0{group[1]}")
+            new = _ordered(questions, known, scored, f"{seed}\0{number}")
             if new:
                 draws.append(Draw(*group, 0, 0, seed, time, new))
         return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
@@ -239,23 +241,17 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result
     has its index. `pi`, above 0 to 1, is the chance by which an answer's turn comes within the wave (`Draw.cells`). It
     is NaN where the group's draws were not from this answer: it came later, was scored before, or can't be scored.
-    An answer that another group's wave brought up is scored whatever this group's draw says: its `pi` is 1. Sums of
-    y/π over the answers in the wave are unbiased over the draws.
+    Sums of y/π over the answers in the wave are unbiased over the draws. What only another group's wave brought up, a
+    text that both gave, is not in this one.
     """
-    import numpy as np
     import pandas as pd
 
     keys = ["system", "experiment", "answer"]
     rows = pd.DataFrame({name: answers[name].astype("str").to_numpy(dtype=object) for name in keys})
     rows["answer"] = rows["answer"].str[:_DIGITS]
-    table = _table(waves)
-    found = rows.merge(table, on=keys, how="left", validate="m:1")
-    pi = found["pi"].to_numpy(dtype=np.float64)
-    own = found["in_wave"].eq(other=True).to_numpy()
-    times = table.loc[table["in_wave"], "answer"].value_counts()
-    others = rows["answer"].map(times).fillna(0).to_numpy() > own
-    elsewhere = others & ~np.isnan(pi)
-    return pd.DataFrame({"in_wave": own | elsewhere, "pi": np.where(elsewhere, 1.0, pi)}, index=answers.index)
+    found = rows.merge(_table(waves), on=keys, how="left", validate="m:1")
+    in_wave = found["in_wave"].eq(other=True).to_numpy()
+    return pd.DataFrame({"in_wave": in_wave, "pi": found["pi"].to_numpy(dtype=float)}, index=answers.index)
 
 
 def _table(waves: Waves) -> pd.DataFrame:

@@ -239,6 +239,18 @@ def _stem(word: str) -> str:
     return _SAME.get(stem, stem)
 
 
+def ranked(texts: tuple[str, ...], question: str) -> list[int]:
+    """The places of these texts, that whose words are nearest to the question's (BM25) first."""
+    asked = list(dict.fromkeys(words_of(question)))
+    scores = _by_text(texts).get_scores(asked).tolist() if asked else [0.0] * len(texts)
+    return sorted(range(len(texts)), key=lambda place: -scores[place])
+
+
+@lru_cache(maxsize=4)
+def _by_text(texts: tuple[str, ...]) -> Any:
+    return _bm25([words_of(text) for text in texts])
+
+
 @lru_cache(maxsize=16)
 def _index(document: str) -> Index:
     return Index(document)

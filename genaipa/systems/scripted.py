@@ -9,12 +9,14 @@ follows a file:
         finish: stop             # or length, refusal
         delay: 0.2               # seconds until the reply (or the failure); over the time-out it is one
         usage: {input: 900, cached: 800, output: 12}
+        model: tester-2          # the model as served; else the script's own `model`, else scripted
       - match: government
         fail: overload           # instead of a reply: transient, permanent or overload
         times: 2                 # used twice, then passed over; without it, for ever
       - match: ""                # matches everything
         reply: "no"
     default: I have no line for that.
+    model: tester-1
 
 Calls are counted as they arrive, before any delay: the same calls in the same order get the same replies, however many
 are under way at once. A transient failure with `times` says which of them it is, so it passes for one that comes
@@ -67,6 +69,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fail: Literal["transient", "permanent", "overload"] | None = None
     times: Times | None = None
     usage: Counts | None = None
+    model: str | None = None
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,6 +77,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     rules: tuple[Rule, ...] = ()
     default: str | None = None
+    model: str = MODEL
 
 
 class ScriptedSystem(BuiltinSystem):
@@ -100,7 +104,8 @@ class ScriptedSystem(BuiltinSystem):
         asked = messages[-1].content
         number = self._next_rule(asked)
         if number is None:
-            return Reply(_echo(asked) if self._script.default is None else self._script.default, model=MODEL)
+            default = self._script.default
+            return Reply(_echo(asked) if default is None else default, model=self._script.model)
         rule, used = self._script.rules[number], self._used[number]
         await asyncio.sleep(min(rule.delay, settings.timeout))
         if rule.delay > settings.timeout:
@@ -109,7 +114,7 @@ class ScriptedSystem(BuiltinSystem):
             raise _failure(rule, number, used)
         counts = rule.usage
         usage = Usage(input=counts.input, cached=counts.cached, output=counts.output) if counts else None
-        return Reply(rule.reply, rule.finish, usage, MODEL)
+        return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model)
 
     def _next_rule(self, asked: str) -> int | None:
         """Find the rule and count its use; None for the default."""

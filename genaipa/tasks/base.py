@@ -22,8 +22,9 @@ from genaipa.runs.records import Digests
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from genaipa.runs.records import ConversationMode, DocumentFacts, Kind, RunSpec
-    from genaipa.systems.base import Message
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import ConversationMode, DocumentFacts, Kind, Record, RunSpec
+    from genaipa.systems.base import Message, Reply
     from genaipa.systems.tokens import Counter
     from genaipa.workspace import Workspace
 
@@ -112,6 +113,9 @@ class Task(ABC):
     `genaipa.tasks`, a user by `--task module:Class`.
     """
 
+    folder: RunFolder | None = None
+    """The folder of a run that goes on, for a task whose questions are kept there."""
+
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         self.spec = spec
         self.workspace = workspace
@@ -164,9 +168,18 @@ class Task(ABC):
         """Dialogues by whose length the run's is estimated, and how many times as many the run has."""
         return self.dialogues(target), 1
 
+    def flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
+        """The reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none."""
+        return ""
+
     def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can
         """The task's reading of a reply; None leaves it to people."""
         return None
+
+    @contextmanager
+    def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:  # noqa: ARG002 - for tasks that do
+        """Held while a run is asked: is given each record once it is on disk, to keep elsewhere too."""
+        yield lambda _record: None
 
     # What drives a task asks by these: code of a user's own that fails is a TaskError.
 
@@ -181,6 +194,11 @@ class Task(ABC):
         with self._own_code():
             dialogues, times = self.sample(target)
         return self._each(dialogues), times
+
+    def fault(self, call: Call, reply: Reply) -> str:
+        """The `flaw`."""
+        with self._own_code():
+            return self.flaw(call, reply)
 
     def reading(self, call: Call, reply: str) -> Reading:
         """Reading of a reply by `read`, an empty one for None."""

@@ -6,10 +6,12 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.runs.records import JUDGE, PROCEDURE
 from genaipa.systems.plugins import make, plugins, source_file
 from genaipa.tasks.base import Task
 
 if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunSpec
     from genaipa.workspace import Workspace
 
@@ -17,7 +19,9 @@ ENTRY_POINTS = "genaipa.tasks"
 
 # Name → class. A task is a file and a line here.
 TASKS: dict[str, str] = {
-    "procedure": "genaipa.tasks.procedure:Procedure",
+    PROCEDURE: "genaipa.tasks.procedure:Procedure",
+    # Its questions are the answers of other runs: `genaipa judge` asks it.
+    JUDGE: "genaipa.judging.task:JudgeTask",
 }
 
 
@@ -26,14 +30,15 @@ def names() -> list[str]:
     return [*TASKS, *plugins(ENTRY_POINTS)]
 
 
-def make_task(spec: RunSpec, workspace: Workspace) -> Task:
-    """The task of a spec; a UsageError if there is none of that name, and any error of its data."""
+def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
+    """The task of a spec, or of a run that goes on; a UsageError for an unknown name, and any error of its data."""
     target = TASKS.get(spec.task) or plugins(ENTRY_POINTS).get(spec.task, spec.task)
     if ":" not in target:
         raise UnknownNameError("task", spec.task, names())
     task: object = make(target, spec, workspace)
     if not isinstance(task, Task):
         raise UsageError(f"{target}: it is no Task; see genaipa/tasks/base.py for what a task is.")
+    task.folder = folder
     return task
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import digest, read_text
-from genaipa.runs.records import GUIDED, NEUTRAL
+from genaipa.runs.records import GUIDED, JUDGE, NEUTRAL
 from genaipa.workspace import Workspace, shipped
 
 if TYPE_CHECKING:
@@ -132,9 +132,12 @@ class Prompts:
 
 
 def set_names(workspace: Workspace) -> list[str]:
-    """The sets that there are: the shipped ones, then the folders in `prompts/` of the workspace."""
+    """The sets that there are: the shipped ones, then the folders in `prompts/` of the workspace.
+
+    A judge's messages are in a folder there, too, and no set to ask a system with.
+    """
     folders = (path for _, layer in workspace.layers for path in sorted((layer / "prompts").glob("[!.]*")))
-    return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir()))))
+    return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name != JUDGE))))
 
 
 def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:

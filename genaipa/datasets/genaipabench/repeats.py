@@ -86,16 +86,30 @@ def _mentioned(kind: str, alike: list[Answer], said: str) -> Finding:
 
 def _near(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
     """Pairs of texts that are nearly the same, and how much they have in common."""
-    counted = [(text, Counter(text)) for text in sorted(texts, key=len)]
+    known: dict[tuple[str, int], int] = {}
+    counted = [(text, _bits(text, known)) for text in sorted(texts, key=len)]
     for place, (one, words) in enumerate(counted):
         for other, further in counted[place + 1 :]:
             both = len(one) + len(other)
             if 2 * len(one) < _NEAR * both:
                 break  # this one and all behind it are too much longer
-            if 2 * (words & further).total() >= _NEAR * both:
+            if 2 * (words & further).bit_count() >= _NEAR * both:
                 alike = SequenceMatcher(None, one, other, autojunk=False).ratio()
                 if alike >= _NEAR:
                     yield one, other, alike
+
+
+def _bits(text: _Text, known: dict[tuple[str, int], int]) -> int:
+    """A number with a bit for every word of a text and time that it comes: texts have as many words in common as bits.
+
+    `known` maps these to their bits, and grows.
+    """
+    times: Counter[str] = Counter()
+    bits = 0
+    for word in text:
+        times[word] += 1
+        bits |= 1 << known.setdefault((word, times[word]), len(known))
+    return bits
 
 
 def _stems(text: str) -> set[str]:

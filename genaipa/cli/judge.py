@@ -1,0 +1,155 @@
+"""`genaipa judge`: have systems score answers in the role of a judge.
+
+Exit codes as of `genaipa run`: 0 complete; 1 error; 2 usage; 3 partial, and resumable by the same command; 4 stopped by
+the spending cap; 130 interrupted (resumable as well).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli import completion
+from genaipa.cli import run_options as options
+from genaipa.cli.console import number, print_json, say, show
+from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option, several
+
+if TYPE_CHECKING:
+    from genaipa.cli.progress import TerminalObserver
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.judging import PreparedJudges
+    from genaipa.execution.run import Outcome
+    from genaipa.runs.folder import RunFolder
+
+_MOST_PASSES = 100
+
+_Runs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        autocompletion=completion.runs_and_systems,
+        help="Runs whose answers are judged, or systems for all of their runs; by default, every run.",
+    ),
+]
+_Judge = Annotated[
+    list[str] | None,
+    option(
+        "--judge", autocompletion=completion.systems, help="Judges: systems as for run; several by commas or repeats."
+    ),
+]
+_Passes = Annotated[
+    int, option("--passes", help="Times that each answer is judged, in other orders.", min=1, max=_MOST_PASSES)
+]
+_Evidence = Annotated[
+    bool, option("--evidence", help="Show the judge what rules found: citations, quotations, silence.")
+]
+_OwnFamily = Annotated[bool, option("--own-family", help="Allow a judge of the family of a system that it judges.")]
+
+
+def judge(
+    run: _Runs = None,
+    judge: _Judge = None,
+    passes: _Passes = 1,
+    evidence: _Evidence = False,
+    own_family: _OwnFamily = False,
+    max_connections: options.MaxConnections = 10,
+    max_retries: options.MaxRetries = 5,
+    timeout: options.Timeout = 120.0,
+    max_cost: options.MaxCost = None,
+    dry_run: options.DryRun = False,
+    estimate: options.Estimate = False,
+    yes: options.Yes = False,
+    offline: OfflineOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Have systems judge answers by the rubric, and keep every verdict apart from people's scores.
+
+    Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
+    """
+    from genaipa.cli.progress import TerminalObserver
+    from genaipa.execution import judging
+    from genaipa.execution.engine import RunLimits
+    from genaipa.judging.plan import JudgeRequest
+
+    here, observer = current_workspace(), TerminalObserver(yes=yes)
+    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family)
+    with judging.alone(here):
+        judges = judging.prepare_judges(here, request, observer, offline=offline)
+        if judges.had:
+            say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} are there already.")
+        if not judges.runs:
+            _nothing_to_do(judges, json=json)
+        elif dry_run or estimate:
+            _preview(judges, offline=offline, messages=dry_run, json=json)
+        else:
+            raise typer.Exit(
+                _carry_out(judges, RunLimits(max_connections, max_retries, timeout, max_cost), observer, json=json)
+            )
+
+
+def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
+    if json:
+        print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
+    else:
+        show("There is nothing to judge: every answer has its verdict.")
+
+
+def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool) -> None:
+    from genaipa.cli import preview
+
+    for run in judges.runs:
+        preview.print_preview(run, offline=offline, messages=messages, json=json)
+
+
+def _carry_out(judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
+    """Ask the judges and print the outcome; the exit code."""
+    import asyncio
+
+    from genaipa.cli.run import CAPPED, INTERRUPTED, PARTIAL
+
+    try:
+        done = asyncio.run(_promptly(judges, limits, observer))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        say("interrupted; every verdict that came is kept. Go on with the same command.")
+        return INTERRUPTED
+    _print_closing(judges, done, json=json)
+    statuses = {outcome.status for _, outcome in done}
+    return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
+
+
+async def _promptly(
+    judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
+) -> list[tuple[RunFolder, Outcome]]:
+    from genaipa.cli.stopping import promptly
+    from genaipa.execution.judging import ask_judges
+
+    with promptly():
+        return await ask_judges(judges, limits, observer)
+
+
+def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]], *, json: bool) -> None:
+    from genaipa.cli.run_summary import print_tally, summary
+    from genaipa.execution.judging import changed_models
+
+    changed = changed_models(done)
+    if json:
+        runs: list[dict[str, Any]] = [
+            {**summary(folder, outcome.status, outcome.tally), "stopped": outcome.stopped} for folder, outcome in done
+        ]
+        print_json({"wanted": judges.wanted, "had": judges.had, "runs": runs, "several_models": changed})
+        return
+    missing = 0
+    for folder, outcome in done:
+        print_tally(outcome.tally)
+        show(f"Judge's run: {folder.name}")
+        for system, reason in outcome.stopped.items():
+            show(f"{system} was asked no more: {reason}")
+        if outcome.capped:
+            show(f"Stopped by --max-cost: {outcome.capped}.")
+        missing += sum(row.missing for row in outcome.tally.rows.values())
+    for name, models in changed.items():
+        show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
+    if missing or len(done) < len(judges.runs):
+        show(f"{number(missing, 'verdict')} missing. Ask again with the same command.")
+    else:
+        show("Complete. The verdicts are in the store, apart from people's scores, and in no average.")

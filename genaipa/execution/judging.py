@@ -1,0 +1,89 @@
+"""Judges asked: the judge's runs of a request, prepared and carried out one after another."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from genaipa.errors import RunBusyError, UsageError
+from genaipa.execution.engine import RunLimits
+from genaipa.execution.request import PreparedRun, resume
+from genaipa.execution.run import carry_out
+from genaipa.judging.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.execution.observer import Observer
+    from genaipa.execution.run import Outcome
+    from genaipa.judging.plan import JudgeRequest
+    from genaipa.runs.folder import RunFolder
+    from genaipa.workspace import Workspace
+
+_LOCK = ".judging.lock"
+
+
+@dataclass
+class PreparedJudges:
+    """The judge's runs to carry out: mostly one; those that were begun before come first.
+
+    `wanted` judgements are asked for, and `had` of them are there already.
+    """
+
+    runs: list[PreparedRun]
+    wanted: int
+    had: int
+
+
+def prepare_judges(
+    workspace: Workspace, request: JudgeRequest, observer: Observer, *, offline: bool = False
+) -> PreparedJudges:
+    """Prepare the asking of judges; the errors of `judging.plan.plan`. A new run's folder isn't made yet."""
+    if not request.judges:
+        raise UsageError("no judge is named; `genaipa systems` lists the models that can be one.")
+    found = plan(workspace, request)
+    for sentence in found.said:
+        observer.said(sentence)
+    runs = []
+    for folder, missing in found.begun:
+        observer.said(f"going on with {folder.name}, which lacks {missing:,} judgements")
+        runs.append(resume(workspace, folder.name, observer, offline=offline))
+    for task in found.new:
+        title = "-".join(("judge", *task.spec.systems)).replace("/", "-")
+        runs.append(PreparedRun(task, title, None, offline))
+    return PreparedJudges(runs, found.wanted, found.had)
+
+
+@contextlib.contextmanager
+def alone(workspace: Workspace) -> Iterator[None]:
+    """Hold the workspace's judges: two that plan at once would ask the same twice. A RunBusyError if they are held."""
+    workspace.runs.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(workspace.runs / _LOCK).acquire(blocking=False):
+            yield
+    except Timeout:
+        raise RunBusyError(
+            "judges are being asked in this workspace already; wait for that to end (one request can name several)."
+        ) from None
+
+
+async def ask_judges(judges: PreparedJudges, limits: RunLimits, observer: Observer) -> list[tuple[RunFolder, Outcome]]:
+    """Carry out the runs one after another; the spending cap is for all of them, and ends those that follow, too."""
+    done: list[tuple[RunFolder, Outcome]] = []
+    left = limits.max_cost
+    for run in judges.runs:
+        outcome = await carry_out(run, replace(limits, max_cost=left), observer)
+        done.append((run.open(), outcome))
+        if outcome.status == "capped":
+            break
+        left = None if left is None else max(0.0, left - outcome.tally.cost)
+    return done
+
+
+def changed_models(done: Sequence[tuple[RunFolder, Outcome]]) -> dict[str, list[str]]:
+    """Judge → the models as which it was served, where there were several: each is a judge of its own."""
+    served = ((name, facts.served) for folder, _ in done for name, facts in folder.manifest().systems.items())
+    return {name: models for name, models in served if len(models) > 1}

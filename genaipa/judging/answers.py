@@ -1,0 +1,161 @@
+"""The answers of runs as a judge is shown them: what an analyst sees of each, and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.judging.family import akin
+from genaipa.judging.material import Judged
+from genaipa.judging.passages import Passages, is_long
+from genaipa.runs.records import PROCEDURE, DocumentFacts
+from genaipa.runs.selection import select
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.evidence.examine import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.answers import Case
+    from genaipa.scoring.evidence.examine import Evidence
+    from genaipa.workspace import Workspace
+
+
+class Asker(NamedTuple):
+    """A system whose answers are judged: its name in the run, and every name that its model goes by."""
+
+    name: str
+    models: frozenset[str]
+
+    def akin(self, judge: str) -> bool:
+        """Whether it is of a judge's family."""
+        return any(akin(judge, model) for model in self.models)
+
+
+class Answers:
+    """The answers of runs that can be judged, those about one document in a row; documents by name.
+
+    A UsageError where the names mean no run, or runs without answers. `problems` are sentences on what is left out.
+    """
+
+    def __init__(self, workspace: Workspace, runs: Sequence[str]) -> None:
+        sources = [source for source in select(workspace, runs) if source.manifest.spec.task == PROCEDURE]
+        self.runs = tuple(source.folder.name for source in sources)
+        self._pool = Pool(
+            workspace,
+            [source.folder for source in sources],
+            systems={source.folder.name: source.systems for source in sources},
+            excluded=False,
+        )
+        if not self._pool.answers:
+            what = f"{', '.join(runs)}: there is" if runs else "this workspace has"
+            raise UsageError(f"{what} no answer to judge; `genaipa runs` lists the runs.")
+        self.problems = list(self._pool.problems)
+        self.systems = _systems(sources, self._pool)
+        self.documents: dict[str, Document] = {}
+        self._passages: dict[str, Passages] = {}
+
+    @property
+    def digests(self) -> list[str]:
+        """The digests of the answers."""
+        return list(self._pool.answers)
+
+    @property
+    def left_out(self) -> str:
+        """A sentence on answers that an audit excludes; empty without any."""
+        return self._pool.left_out.partition(" (")[0]
+
+    def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool) -> list[Judged]:
+        """The answers with these digests as they are shown, each with the passes that are wanted of it."""
+        found = []
+        for digest, passes in wanted.items():
+            try:
+                case = self._pool.case(digest)
+            except GenaipaError as error:
+                self.problems.append(str(error))
+                continue
+            found.append(self._judged(case, passes, evidence=evidence))
+        return sorted(found, key=lambda one: (one.document, not one.annotated, one.passages, one.question, one.digest))
+
+    def _judged(self, case: Case, passes: tuple[int, ...], *, evidence: bool) -> Judged:
+        document, annotated = case.document, case.annotated
+        long = is_long(document)
+        examined = _examined(case) if evidence or long else None
+        passages: tuple[tuple[int, int], ...] = ()
+        named: tuple[tuple[int, int], ...] = ()
+        if long and examined is not None:
+            pieces = self._passages.setdefault(document.digest, Passages(document))
+            passages = pieces.about_question(case)
+            named = pieces.named(examined, passages)
+        return Judged(
+            digest=case.answer.digest,
+            document=self._name(document),
+            question=case.answer.question,
+            asked=case.asked,
+            reply=case.masked_reply(),
+            passes=passes,
+            original=case.original,
+            annotated=annotated.answer if annotated else "",
+            aside=annotated.aside if annotated else "",
+            note=annotated.note if annotated else "",
+            silent=bool(annotated and annotated.silent == "yes"),
+            passages=passages,
+            named=named,
+            evidence=tuple(_in_words(case, examined)) if evidence and examined else (),
+        )
+
+    def _name(self, document: Document) -> str:
+        """The document's name in the judge's run: of two texts under one name, the second has its digest behind it."""
+        known = self.documents.setdefault(document.name, document)
+        if known.digest == document.digest:
+            return document.name
+        name = f"{document.name}-{document.digest[:8]}"
+        self.documents[name] = document
+        return name
+
+    def facts(self) -> dict[str, DocumentFacts]:
+        """The documents of the answers that were taken, as a manifest describes them."""
+        return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+
+
+def _systems(sources: Iterable[Source], pool: Pool) -> list[Asker]:
+    """The systems that gave the answers."""
+    manifests = {source.folder.name: source.manifest for source in sources}
+    models: dict[str, set[str]] = {}
+    for run, name in {(place.run, place.system) for one in pool.answers.values() for place in one.occurrences}:
+        facts = manifests[run].systems.get(name)
+        models.setdefault(name, set()).update({name, *((facts.model, *facts.served) if facts else ())})
+    return [Asker(name, frozenset(models[name] - {""})) for name in sorted(models)]
+
+
+def _examined(case: Case) -> Evidence:
+    return examine(
+        case.reply,
+        case.document,
+        parts=case.parts,
+        annotated=case.annotated,
+        part_set=case.part_set,
+        summarised=case.summarised,
+    )
+
+
+def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
+    """The evidence that was worked out by rules, a sentence each."""
+    for reference in evidence.references:
+        found = f"which is {reference.resolved}" if reference.resolved else "which refers to nothing in the document"
+        if reference.outside:
+            found = f"which refers to {reference.outside}"
+        elif reference.missing:
+            found = "which does not exist in the document"
+        rests = ", where the annotated answer rests" if reference.expected else ""
+        problem = f" ({reference.problem})" if reference.problem else ""
+        yield f"It cites “{reference.text}”, {found}{problem}{rests}."
+    said = {"exact": "word for word", "normalised": "word for word", "near": "in nearly these words"}
+    for quotation in evidence.quotations:
+        where = f"is in the document {said[quotation.match]}" if quotation.match in said else "is not in the document"
+        yield f"The quotation “{quotation.text}” {where}."
+    if evidence.silence.claimed:
+        yield "It says that the document does not answer the question."
+    yield f"It has {len(case.reply.split()):,} words."

@@ -1,0 +1,110 @@
+"""From the records of a judge's run to the events in the store of scores: each verdict once, however often it is put.
+
+The run folder is the source. An event's id follows from its record, so that after a crash, or with a store that was
+lost, the same events are made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Self
+
+from genaipa.judging import verdict
+from genaipa.judging.name import Judge
+from genaipa.scoring.events import Event
+from genaipa.scoring.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from genaipa.judging.material import Material
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest, Record
+    from genaipa.workspace import Workspace
+
+_EVERY = 0.5
+"""Seconds between two batches: a commit for each verdict would hold up hundreds of calls a second."""
+
+
+class Verdicts:
+    """The verdicts in the records of one judge's run."""
+
+    def __init__(self, manifest: Manifest, material: Material) -> None:
+        self.material = material
+        self._models = {name: facts.model for name, facts in manifest.systems.items()}
+        self._annotated = {judged.digest: bool(judged.annotated) for judged in material.answers}
+
+    def judge(self, record: Record) -> Judge:
+        """The judge that gave a verdict: the model as served, else as it was asked for."""
+        asked = self._models.get(record.system) or record.system
+        known = record.coordinates
+        return Judge(record.model or asked, known["prompt"], int(known["pass"]))
+
+    def event(self, record: Record) -> Event | None:
+        """The machine's score that a record is; None for a failure."""
+        answer = record.coordinates.get("answer", "")
+        if record.status != "answered" or record.reply is None or answer not in self._annotated:
+            return None
+        rubric = self.material.rubric
+        try:
+            found = verdict.read(rubric, record.reply, annotated=self._annotated[answer])
+        except ValueError:
+            return None
+        made_of = f"{record.key}|{record.started}|{record.digest}"
+        return Event(
+            id=hashlib.sha256(made_of.encode()).hexdigest()[:32],
+            time=record.started,
+            kind="score",
+            analyst=str(self.judge(record)),
+            answer=answer,
+            values=found.values,
+            note=found.note,
+            scorer="machine",
+            rubric=rubric.digest,
+        )
+
+    def events(self, records: Iterable[Record]) -> Iterator[Event]:
+        """The scores that these records are."""
+        return (event for record in records if (event := self.event(record)))
+
+
+class Keeper:
+    """Puts the verdicts of one judge's run into the workspace's store; a GenaipaError if that can't be written."""
+
+    def __init__(self, workspace: Workspace, folder: RunFolder, material: Material) -> None:
+        self._workspace, self._folder, self._material = workspace, folder, material
+        self._waiting: list[Record] = []
+        self._last = 0.0
+
+    def __enter__(self) -> Self:
+        self._store = open_store(self._workspace)
+        # Those of a sitting that was killed between the record and the store, and of a store that was lost.
+        self._verdicts = Verdicts(self._folder.manifest(), self._material)
+        self._store.append(list(self._verdicts.events(self._folder.records())))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._put()
+        finally:
+            self._store.close()
+
+    def keep(self, record: Record) -> None:
+        """Put a record's verdict into the store, with those of the last half second."""
+        self._waiting.append(record)
+        if time.monotonic() - self._last >= _EVERY:
+            self._put()
+
+    def _put(self) -> None:
+        self._store.append(list(self._verdicts.events(self._waiting)))
+        self._waiting.clear()
+        self._last = time.monotonic()
+
+
+def put_in(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, Material]]) -> None:
+    """Put the verdicts of judges' runs into the store, those that it lacks."""
+    with closing(open_store(workspace)) as store:
+        for folder, manifest, material in runs:
+            store.append(list(Verdicts(manifest, material).events(folder.records())))

@@ -1,0 +1,224 @@
+"""The judgements that are missing: of all that are wanted, those that neither the store nor a judge's run has.
+
+A judgement is an answer by a judge, prompt, rubric and pass; it is asked for once, ever.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.judging import verdict
+from genaipa.judging.answers import Answers
+from genaipa.judging.keeping import put_in
+from genaipa.judging.material import FILE, Material, read_material
+from genaipa.judging.name import Judge
+from genaipa.judging.prompts import load_templates, prompt_digest
+from genaipa.judging.task import Inputs, JudgeTask
+from genaipa.runs.folder import run_folders
+from genaipa.runs.records import JUDGE, RunSpec
+from genaipa.scoring.rubric import load_rubric
+from genaipa.scoring.store import existing_store
+from genaipa.systems.catalog import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest
+    from genaipa.tasks.prompts import Prompts
+    from genaipa.workspace import Workspace
+
+_DATED = r"(?:-\d[\d-]*)?"
+"""Behind the name of a model that was asked for, a provider names the version that it served."""
+
+Wanted = dict[str, set[tuple[str, int]]]
+"""A judge by its system's full name → (answer digest, pass)."""
+
+
+class JudgeRequest(NamedTuple):
+    """The request for judges: of the answers of which runs, by which systems, how often, and what they are shown."""
+
+    runs: tuple[str, ...]
+    judges: tuple[str, ...]
+    passes: int = 1
+    evidence: bool = False
+    own_family: bool = False
+
+
+@dataclass
+class Plan:
+    """The judge's runs to carry out: those `begun` before that go on, and `new` ones.
+
+    `wanted` is the number of judgements asked for, `had` of those that are there already. `said` are sentences for
+    whoever asked.
+    """
+
+    wanted: int
+    had: int = 0
+    begun: list[tuple[RunFolder, int]] = field(default_factory=list)
+    new: list[JudgeTask] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+
+class _Begun(NamedTuple):
+    """A judge's run: the judgements in its plan, and those it has, by judges; the names that they were served under."""
+
+    folder: RunFolder
+    planned: Wanted
+    done: Wanted
+
+
+def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
+    """Plan what is missing; puts verdicts that only a run folder has into the store.
+
+    A UsageError for runs without answers, for a judge that is none, and for one of the family of a system that it
+    would judge, unless that is wanted.
+    """
+    rubric, templates = load_rubric(workspace), load_templates(workspace)
+    verdict.check(rubric)
+    judges = {resolve(name, workspace).name: name for name in request.judges}
+    for name in request.judges:
+        _check_judge(workspace, name)
+    answers = Answers(workspace, request.runs)
+    own_family = _own_family(answers, judges, allowed=request.own_family)
+    prompt = prompt_digest(templates.sources, rubric, evidence=request.evidence)
+    begun, served = _judged_before(workspace, prompt, judges)
+    passes = range(1, request.passes + 1)
+    wanted = {judge: {(digest, one) for digest in answers.digests for one in passes} for judge in judges}
+    found = Plan(sum(map(len, wanted.values())))
+    _leave_out(wanted, _in_store(workspace, prompt, served))
+    for one in begun:
+        _leave_out(wanted, one.done)
+    found.had = found.wanted - sum(map(len, wanted.values()))
+    for one in begun:
+        missing = {judge: left for judge in one.planned if (left := one.planned[judge] - one.done[judge])}
+        if all(left <= wanted.get(judge, set()) for judge, left in missing.items()) and missing:
+            found.begun.append((one.folder, sum(map(len, missing.values()))))
+        elif any(missing.get(judge, set()) & left for judge, left in wanted.items()):
+            found.said.append(
+                f"{one.folder.name} was begun with these and other answers or judges, and asks them; to go on with it: "
+                f"genaipa run --resume {one.folder.name}"
+            )
+        _leave_out(wanted, missing)
+    alike: defaultdict[frozenset[tuple[str, int]], list[str]] = defaultdict(list)
+    for judge, left in wanted.items():
+        if left:
+            alike[frozenset(left)].append(judges[judge])
+    for those, names in alike.items():
+        whose = {name: own_family[name] for name in names if name in own_family}
+        material = Material(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
+        found.new.append(_task(workspace, answers, tuple(names), those, material, templates))
+    found.said += [*answers.problems, *filter(None, [answers.left_out])]
+    return found
+
+
+def _task(
+    workspace: Workspace,
+    answers: Answers,
+    names: tuple[str, ...],
+    left: frozenset[tuple[str, int]],
+    material: Material,
+    templates: Prompts,
+) -> JudgeTask:
+    passes: defaultdict[str, list[int]] = defaultdict(list)
+    for digest, number in sorted(left):
+        passes[digest].append(number)
+    judged = answers.judged({digest: tuple(those) for digest, those in passes.items()}, evidence=material.evidence)
+    material = Material(**{name: getattr(material, name) for name in material.__struct_fields__} | {"answers": judged})
+    spec = RunSpec(names, (), {}, (), other_task=JUDGE)
+    named = {one.document for one in judged}
+    documents = {name: document for name, document in answers.documents.items() if name in named}
+    facts = {name: facts for name, facts in answers.facts().items() if name in named}
+    return JudgeTask(spec, workspace, Inputs(material, documents, facts, templates))
+
+
+def _check_judge(workspace: Workspace, name: str) -> None:
+    """A UsageError for a system without words of its own."""
+    known = resolve(name, workspace)
+    if known.manual:
+        raise UsageError(
+            f"{name} is a web chat that a person carries the messages of; people score with: genaipa score"
+        )
+    words = known.record.words if known.record else "own"
+    if words != "own":
+        what = "repeats the recorded answers of a study" if words == "recording" else "only quotes the document"
+        raise UsageError(f"{name} can't judge: it {what}. Name a model, or scripted/FILE to try things out.")
+
+
+def _own_family(answers: Answers, judges: Mapping[str, str], *, allowed: bool) -> dict[str, tuple[str, ...]]:
+    """Judge → the systems of its own family that it is to judge; a UsageError for the first, unless `allowed`."""
+    found = {}
+    for judge, name in judges.items():
+        related = tuple(system.name for system in answers.systems if system.akin(judge))
+        if related and not allowed:
+            raise UsageError(
+                f"{name} is of the same family as {related[0]}, whose answers it would judge, and models favour their "
+                "own; choose another judge, or allow its own family (own_family), which every table then marks."
+            )
+        if related:
+            found[name] = related
+    return found
+
+
+def _leave_out(wanted: Wanted, done: Wanted) -> None:
+    for judge in wanted:
+        wanted[judge] -= done.get(judge, set())
+
+
+def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Material]]:
+    """The runs in which judges were asked, oldest first; without those whose manifest is damaged."""
+    found = []
+    for folder in run_folders(workspace):
+        if (folder.path / FILE).is_file() and not folder.is_withheld:
+            try:
+                found.append((folder, folder.manifest(), read_material(folder)))
+            except GenaipaError:
+                continue  # `genaipa validate` names it
+    return found
+
+
+def _judged_before(
+    workspace: Workspace, prompt: str, judges: Mapping[str, str]
+) -> tuple[list[_Begun], dict[str, set[str]]]:
+    """The runs in which these judges were asked this, and the models as which each judge was served."""
+    begun: list[_Begun] = []
+    served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
+    runs = _judge_runs(workspace)
+    if runs:
+        put_in(workspace, runs)
+    for folder, manifest, material in runs:
+        names = {name: identity.partition(" sha256:")[0] for name, identity in manifest.digests.systems.items()}
+        if material.prompt != prompt or not set(names.values()) & judges.keys():
+            continue
+        every = {(one.digest, number) for one in material.answers for number in one.passes}
+        one = _Begun(folder, dict.fromkeys(names.values(), every), {judge: set() for judge in names.values()})
+        for record in folder.records():
+            if record.status == "answered" and record.system in names:
+                judge, known = names[record.system], record.coordinates
+                one.done[judge].add((known["answer"], int(known["pass"])))
+                if record.model and judge in served:
+                    served[judge].add(record.model)
+        begun.append(one)
+    return begun, served
+
+
+def _in_store(workspace: Workspace, prompt: str, served: Mapping[str, set[str]]) -> Wanted:
+    """The judgements by these judges that the store has, whether their run is here or not."""
+    models = {
+        judge: re.compile("|".join(f"{re.escape(name)}{_DATED}" for name in names)) for judge, names in served.items()
+    }
+    found: Wanted = {judge: set() for judge in served}
+    given: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    with existing_store(workspace) as store:
+        for _, event in store.events() if store else ():
+            known = Judge.parse(event.analyst) if event.scorer == "machine" and event.kind == "score" else None
+            if known and known.prompt == prompt:
+                given[known.model].add((event.answer, known.passed))
+    for judge, pattern in models.items():
+        found[judge].update(*(had for model, had in given.items() if pattern.fullmatch(model)))
+    return found
