@@ -180,12 +180,12 @@ def test_whoever_has_seen_the_comparison_gives_no_independent_score(desk):
     page = Shown("scoring", calibrating)
 
     def act(what, typed="....."):
-        data = page.components()["pad"]
+        data = page.components()["turn"]
         sent = {"act": what, "id": data["id"], "number": 1, "typed": typed, "note": "", "seconds": 5.0}
-        page.tell("pad", "act", sent | {"revision": 1})
+        page.tell("turn", "act", sent | {"revision": 1})
 
     act("save", "33333")
-    assert page.components()["pad"]["comparison"]["by"] == "reference"
+    assert page.components()["turn"]["comparison"]["by"] == "reference"
     act("compared")
     act("undo")
     act("save", "11111")
@@ -249,6 +249,6 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     assert str(log) in capsys.readouterr().err
     (said,) = disputed.pool.problems
     assert said == "An answer to Q1 about acme can't be read and is left out; the desk's terminal shows why."
-    shown = {"scoring": "pad", "adjudication": "verdict"}.get(name)
+    shown = {"scoring": "answer", "adjudication": "verdict"}.get(name)
     if shown:
         assert page.components()[shown]["answer"] in disputed.pool.answers

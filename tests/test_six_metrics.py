@@ -90,18 +90,18 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     assert [line["words"] for line in pad["metrics"][5]["lines"]] == ["freundlich", "sachlich", "kühl", "herablassend"]
     given = {}
     for number, keys in enumerate(typed, start=1):
-        pad = page.components()["pad"]
-        given[pad["answer"]] = keys
+        turn = page.components()["turn"]
+        given[turn["of"]] = keys
         said = {
             "act": "save",
-            "id": pad["id"],
+            "id": turn["id"],
             "number": number,
             "typed": keys,
             "note": "",
             "seconds": 1,
             "revision": 1,
         }
-        page.tell("pad", "act", said | {"revision": 1})
+        page.tell("turn", "act", said | {"revision": 1})
     desk.store.close()
 
     done(genaipa("scores", "export", "-o", "scores.csv"))

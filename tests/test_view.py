@@ -27,7 +27,7 @@ We collect your name and your address. We collect nothing else from you.
 
 ## 2. What we do with it
 
-We deliver your order. ChatGPT helps us to answer you.
+We deliver your order \U0001f389. ChatGPT helps us to answer you.
 """
 ANNOTATED = AnnotatedAnswer(silent="no", answer="Name and address (1).", sections=("1",))
 
@@ -61,6 +61,16 @@ def screen(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, *, blind: 
     return prepare(case(reply, annotated), PAPER, blind=blind, suggestions=True).shown
 
 
+def as_cut(text: str, lengths: list[list[int | str]]) -> list[Piece]:
+    """The pieces of a text, cut as the browser cuts it: by units of UTF-16."""
+    units, at, cut = text.encode("utf-16-le"), 0, []
+    for length, *marked in lengths:
+        cut.append([units[at : at + 2 * int(length)].decode("utf-16-le"), *map(str, marked)])
+        at += 2 * int(length)
+    assert at == len(units)
+    return cut
+
+
 def with_style(cut: list[Piece], style: str) -> str:
     """The stretches of a text that carry a style, joined."""
     return "".join(piece[0] for piece in cut if len(piece) > 1 and style in piece[1].split())
@@ -87,7 +97,7 @@ def test_pieces_are_the_text(text: str, marked: list[Span]) -> None:
 def test_the_document_shows_what_the_answer_rests_on() -> None:
     """The annotated section, the cited one and the quoted words are each highlighted, and the first is scrolled to."""
     shown = screen('They say "ChatGPT helps us to answer you" (Section 2).')
-    cut = shown["document"]["pieces"]
+    cut = as_cut(TEXT, shown["pieces"])
     assert with_style(cut, "annotated").startswith("## 1. What we collect")
     assert with_style(cut, "cited").startswith("## 2. What we do with it")
     assert with_style(cut, "quoted") == "ChatGPT helps us to answer you"

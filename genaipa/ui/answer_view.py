@@ -1,7 +1,8 @@
 """One answer as plain data that the pad draws on the analyst's screen.
 
 Texts are cut into pieces wherever a highlight begins or ends, so that the browser needs no offsets: a piece is
-`[text]`, or `[text, styles, marks]` with the names of its styles and of the marks that one can jump to.
+`[text]`, or `[text, styles, marks]` with the names of its styles and of the marks that one can jump to. The document's
+text goes to the browser once, for all answers about it; its pieces have their lengths for their texts.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Prepared:
     """One answer, ready to be shown; the same for every analyst."""
 
     shown: dict[str, Any]
+    document: dict[str, Any]
+    """Its document's digest, name and text; the same for every answer about it."""
     evidence: Evidence
     suggested: dict[str, float]
     """Metric → the value that is suggested on screen."""
@@ -68,6 +71,11 @@ def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
     return cut
 
 
+def _lengths(cut: list[Piece]) -> list[list[int | str]]:
+    """These pieces, each with its text's length as JavaScript counts it: in units of UTF-16."""
+    return [[len(text.encode("utf-16-le")) // 2, *marked] for text, *marked in cut]
+
+
 def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Prepared:
     """The data of one answer that do not depend on the analyst."""
     document, annotated = case.document, case.annotated
@@ -86,11 +94,8 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
     suggested = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
     shown = {
         "answer": case.answer.digest,
-        "document": {
-            "name": document.about.title or document.company,
-            "digest": document.digest,
-            "pieces": pieces(document.text, [*_headings(document), *_marked(rests_on, evidence)]),
-        },
+        "document": document.digest,
+        "pieces": _lengths(pieces(document.text, [*_headings(document), *_marked(rests_on, evidence)])),
         "question": case.asked,
         "original": case.original,
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
@@ -111,9 +116,10 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
         "first": _first(rests_on, evidence),
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggestions else "",
-        "metrics": [metric_in_words(rubric, metric) for metric in rubric.metrics],
     }
-    return Prepared(shown, evidence, suggested, case)
+    name = document.about.title or document.company
+    about = {"digest": document.digest, "name": name, "text": document.text}
+    return Prepared(shown, about, evidence, suggested, case)
 
 
 def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:

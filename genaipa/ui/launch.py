@@ -162,6 +162,9 @@ def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bo
         "runner.magicEnabled": "false",
         # Collecting all garbage after every run of a page takes longer than the page; Python does it when it is due.
         "runner.postScriptGC": "false",
+        # A part of a page that the browser has is named by its digest, from this size on, and for so many runs.
+        "global.minCachedMessageSize": "500",
+        "global.maxCachedMessageAge": "12",
         "logger.level": "warning",
     }.items()
     # Without the flag Streamlit opens a browser where there is a screen. People who log in come by their own address.

@@ -6,16 +6,21 @@ spreadsheet.
 
 from __future__ import annotations
 
+import contextlib
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 import streamlit as st
 
+from genaipa.errors import GenaipaError
 from genaipa.ui.components import component
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
+
+    from genaipa.ui.desk import Desk
 
 Tone = Literal["", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
 T = TypeVar("T")
@@ -30,6 +35,8 @@ PAGE = 10
 """Rows of a long table that are on screen at once."""
 PROBLEMS = 5
 """Problems that are on screen at once."""
+_AWAY = 2
+"""Seconds between two attempts to reach a store that is away."""
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -189,6 +196,28 @@ def _mount(
         on_chosen_change=hand_on("chosen", choose),
         on_turned_change=hand_on("turned", turn),
     )
+
+
+def as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
+    """Run a page; show an error as a sentence, and as text, since it may quote a model or a person."""
+    try:
+        page()
+    except GenaipaError as error:
+        st.error("That can't be done:")
+        st.text(str(error))
+        if desk is not None and not _reaches_scores(desk):
+            st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
+            st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
+    except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
+        traceback.print_exc()
+        st.error("This page crashed. Saved scores are safe; the terminal running `genaipa score` shows the error.")
+
+
+def _reaches_scores(desk: Desk) -> bool:
+    with contextlib.suppress(GenaipaError):
+        desk.current.refresh()
+        return True
+    return False
 
 
 def kept(name: str, stamp: Hashable, make: Callable[[], T]) -> T:

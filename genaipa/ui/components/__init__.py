@@ -1,4 +1,4 @@
-"""The desk's own parts of a page, each a JavaScript file with its style beside it, after the parts shared by all.
+"""The desk's own parts of a page, each a JavaScript file with its style beside it, after the files that it builds on.
 
 They put every text that comes from a model, a document or an analyst on screen as text: no HTML, script, image, link
 or Markdown of theirs is ever live.
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
-_SHARED = {"pad": ("values", "nearest"), "rows": ("table",), "verdict": ("values", "table")}
+_SHARED = {
+    "pad": ("elements", "values", "nearest"),
+    "rows": ("elements", "table"),
+    "verdict": ("elements", "values", "table"),
+    "feed": (),
+    "remember": (),
+}
 
 
 @cache
@@ -25,6 +31,6 @@ def component(name: str) -> ComponentRenderer:
         found = files(__package__) / f"{part}.{ending}"
         return found.read_text(encoding="utf-8") if found.is_file() else ""
 
-    parts = ("elements", *_SHARED.get(name, ()), name)
+    parts = (*_SHARED.get(name, ("elements",)), name)
     script, style = ("".join(text(part, ending) for part in parts) for ending in ("js", "css"))
     return v2.component(f"genaipa_{name}", html=text(name, "html"), css=style, js=script)

@@ -1,7 +1,8 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
-// Python sends what to show (`answer_view.py` says what is in it) and gets two things back: `draft`, the unfinished score as
-// it grows, and `act`, what the analyst decided (save, skip, undo, back, object, …). Every text is put on screen as text.
+// Python sends what to show in parts (`feed.js`): the document, the answer (`answer_view.py` says what is in both), and the
+// analyst's turn at it. It gets two things back: `draft`, the unfinished score as it grows, and `act`, what the analyst
+// decided (save, skip, undo, back, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
 const AWAY = 2000; // ms between two attempts to reach the scores
@@ -24,6 +25,12 @@ function texts(pieces) {
   return pieces.map(([text, styles, marks]) =>
     styles ? make("mark", { class: styles, "data-marks": marks || null }, text) : document.createTextNode(text),
   );
+}
+
+// The text cut into pieces of these lengths, each with the styles and marks that come after its length.
+function cut(text, lengths) {
+  let at = 0;
+  return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
 }
 
 // A pattern for a word with any kind of quotes and hyphens.
@@ -139,9 +146,24 @@ class Pad extends Values {
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
   }
 
-  show(component) {
-    this.component = component;
-    const data = component.data;
+  // The pad itself comes once, with the metrics.
+  show({ data }) {
+    this.rubric = data;
+    const pad = (globalThis.genaipaPad ??= { feeds: {} });
+    pad.take = () => this.take(pad.feeds);
+    pad.take();
+  }
+
+  // Show the parts as soon as they belong together: each comes by itself.
+  take({ document, answer, turn }) {
+    const belongs = turn && answer && document && turn.data.of === answer.data.answer && answer.data.document === document.data.digest;
+    if (!belongs || !this.root.isConnected) return;
+    this.component = turn;
+    this.policy = document.data;
+    this.showTurn({ ...this.rubric, ...answer.data, ...turn.data });
+  }
+
+  showTurn(data) {
     const before = this.data;
     this.data = data;
     fill(this.progress, ...data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text)));
@@ -227,9 +249,9 @@ class Pad extends Values {
     this.reply.scrollTop = 0;
     this.showAnnotated();
     // The document is drawn anew only when it or what is marked in it differs.
-    if (!before || JSON.stringify(before.document) !== JSON.stringify(data.document)) {
-      this.title.textContent = data.document.name;
-      fill(this.document, ...texts(data.document.pieces));
+    if (before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces)) {
+      this.title.textContent = this.policy.name;
+      fill(this.document, ...texts(cut(this.policy.text, data.pieces)));
       this.readable = null;
       this.drawBars();
     }

@@ -12,8 +12,9 @@ from msgspec.structs import asdict, replace
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft, new_id
 from genaipa.ui import objecting
-from genaipa.ui.answer_view import Prepared, comparison, prepare
+from genaipa.ui.answer_view import Prepared, comparison, metric_in_words, prepare
 from genaipa.ui.components import component
+from genaipa.ui.widgets import as_sentence
 
 if TYPE_CHECKING:
     from genaipa.scoring.events import Event
@@ -31,6 +32,8 @@ class OpenAnswer:
     mode: Literal["score", "correction"]
     id: str
     draft: Draft
+    shown: Draft
+    """The draft that the browser was sent; what it has typed since, it knows."""
     trouble: str = ""
     objection: str = ""
     """A sentence on why the last objection to its annotated answer was not kept."""
@@ -55,8 +58,8 @@ class ScoringSession:
     preselect: bool = False
     begun: bool = False
     """Whether an answer was on screen before."""
-    shown: dict[str, Any] | None = None
-    """The pad's content when it was last on screen."""
+    shown: dict[str, dict[str, Any]] | None = None
+    """The pad's parts when it was last on screen: the document, the answer, and this analyst's turn at it."""
 
 
 def _session() -> ScoringSession:
@@ -73,6 +76,14 @@ def page(desk: Desk, user: User) -> None:
     session = _session()
     if session.opened is not None and session.opened.analyst != user.name:
         session.opened = session.comparison = session.shown = None
+    if session.opened is not None:
+        session.opened.shown = session.opened.draft
+    # What the pad tells runs this part of the page alone.
+    st.fragment(as_sentence)(lambda: _answer(desk, user), desk)
+
+
+def _answer(desk: Desk, user: User) -> None:
+    session = _session()
     try:
         if session.opened is None:
             session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
@@ -85,7 +96,7 @@ def page(desk: Desk, user: User) -> None:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
             raise
-        _mount(desk, user, session.shown | _away(session, error))
+        _mount(desk, user, session.shown | {"turn": session.shown["turn"] | _away(session, error)})
     else:
         _mount(desk, user, session.shown)
 
@@ -99,10 +110,14 @@ def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
-def _mount(desk: Desk, user: User, data: dict[str, Any]) -> None:
-    component("pad")(
-        key="pad",
-        data=data,
+def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
+    """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
+    component("pad")(key="pad", data={"metrics": [metric_in_words(desk.rubric, m) for m in desk.rubric.metrics]})
+    for name in ("document", "answer"):
+        component("feed")(key=name, data={"part": name, **parts[name]})
+    component("feed")(
+        key="turn",
+        data={"part": "turn", **parts["turn"]},
         on_draft_change=lambda: _take_draft(desk, user),
         on_act_change=lambda: _take_act(desk, user),
     )
@@ -145,12 +160,11 @@ def _open(desk: Desk, user: User, digest: str, session: ScoringSession) -> OpenA
     """An answer with its draft, else with the score to be corrected, else empty or with the suggestions."""
     score = desk.current.score(digest, user.name)
     draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
-    opened = OpenAnswer(user.name, digest, "correction" if score else "score", new_id(), draft)
     suggested = _prepared(desk, digest).shown["suggestion"]
-    if opened.draft.typed in ("", desk.rubric.untyped) and suggested and session.preselect:
+    if draft.typed in ("", desk.rubric.untyped) and suggested and session.preselect:
         typed = "".join(suggested.get(metric, ".") for metric in desk.rubric.metrics)
-        opened.draft = Draft(user.name, digest, "score", typed=typed, preselected=True)
-    return opened
+        draft = Draft(user.name, digest, "score", typed=typed, preselected=True)
+    return OpenAnswer(user.name, digest, "correction" if score else "score", new_id(), draft, draft)
 
 
 def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
@@ -169,7 +183,9 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, Any]:
+def _on_screen(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer
+) -> dict[str, dict[str, Any]]:
     prepared = _prepared(desk, opened.answer)
     progress = desk.queue.progress(user.name)
     calibrating = desk.queue.is_calibration(opened.answer, user.name)
@@ -181,11 +197,12 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
         *([] if desk.queue.plan.blind else _systems(desk, opened.answer)),
     ]
-    return prepared.shown | {
+    turn = {
         "id": opened.id,
+        "of": opened.answer,
         "mode": opened.mode,
         "analyst": user.name,
-        "draft": asdict(opened.draft) | {"typed": opened.draft.typed or desk.rubric.untyped},
+        "draft": asdict(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
         "progress": [line for line in lines if line],
         "can": {
             "back": desk.queue.before(user.name, _scored(opened)) is not None,
@@ -201,6 +218,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "comparison": session.comparison,
         "away": False,
     }
+    return {"document": prepared.document, "answer": prepared.shown, "turn": turn}
 
 
 def _scored(opened: OpenAnswer) -> str | None:
@@ -258,7 +276,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
 
 def _take_draft(desk: Desk, user: User) -> None:
     """Keep a draft that the browser sent; one that comes late, after its score was saved, is ignored."""
-    session, sent = _session(), st.session_state["pad"].draft
+    session, sent = _session(), st.session_state["turn"].draft
     opened = session.opened
     if sent and opened is not None and sent["id"] == opened.id and not session.comparison:
         _keep_draft(desk, user, opened, sent)
@@ -299,7 +317,7 @@ def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str,
 
 def _take_act(desk: Desk, user: User) -> None:
     """Carry out an act of the analyst once: one for an answer no longer on screen was carried out before."""
-    session, sent = _session(), st.session_state["pad"].act
+    session, sent = _session(), st.session_state["turn"].act
     opened = session.opened
     if not sent or opened is None or sent["id"] != opened.id:
         return

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.errors import GenaipaError
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
+from genaipa.ui.widgets import as_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 
-_AWAY = 2
-"""Seconds between two attempts to reach a store that is away."""
 PAGES = {
     "score": ("Score", "scoring"),
     "adjudicate": ("Adjudicate", "adjudication"),
@@ -42,34 +38,12 @@ def _page(module: str, desk: Desk, user: User) -> None:
         import_module(f"genaipa.ui.pages.{module}").page(desk, user)
 
 
-def _as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
-    """Run a page; show an error as a sentence, and as text, since it may quote a model or a person."""
-    try:
-        page()
-    except GenaipaError as error:
-        st.error("That can't be done:")
-        st.text(str(error))
-        if desk is not None and not _reaches_scores(desk):
-            st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
-            st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
-    except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
-        traceback.print_exc()
-        st.error("This page crashed. Saved scores are safe; the terminal running `genaipa score` shows the error.")
-
-
-def _reaches_scores(desk: Desk) -> bool:
-    with contextlib.suppress(GenaipaError):
-        desk.current.refresh()
-        return True
-    return False
-
-
 def _desk() -> None:
     desk, login = open_once(handed_settings())
     user = identify(desk, login)
 
     def shown(module: str) -> Callable[[], None]:
-        return lambda: _as_sentence(lambda: _page(module, desk, user), desk) if user else None
+        return lambda: as_sentence(lambda: _page(module, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     pages = [st.Page(shown(module), title=title, url_path=path) for path, (title, module) in PAGES.items()]
@@ -77,4 +51,4 @@ def _desk() -> None:
 
 
 st.set_page_config(page_title="genaipa desk", page_icon="⚖️", layout="wide")
-_as_sentence(_desk)
+as_sentence(_desk)

@@ -1,0 +1,76 @@
+"""What goes between the desk and a browser, in bytes: a team may be far away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from analysts import arrive, make_answers, open_to
+from desk import PATIENCE
+
+pytest.importorskip("streamlit", reason="needs the extra desk")
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+LONG = "# ACME Privacy Policy\n\n" + "".join(
+    f"## {n}. Matter {n}\n\n{f'This is what we say about matter {n}. ' * 60}\n\n" for n in range(1, 41)
+)
+A_KEY = 2000
+AN_ANSWER = 12_000
+
+
+class Wire:
+    """Every frame that goes over the websockets of a browser."""
+
+    def __init__(self, machine: BrowserContext) -> None:
+        self.sent = self.received = self.finished = 0
+        machine.on("page", lambda page: page.on("websocket", self._listen))
+
+    def _listen(self, socket: object) -> None:
+        socket.on("framesent", self._send)  # type: ignore[attr-defined]
+        socket.on("framereceived", self._receive)  # type: ignore[attr-defined]
+
+    def _send(self, frame: bytes) -> None:
+        self.sent += len(frame)
+
+    def _receive(self, frame: bytes) -> None:
+        self.received += len(frame)
+        message = ForwardMsg()
+        message.ParseFromString(frame)
+        self.finished += message.WhichOneof("type") == "script_finished"
+
+    def quiet(self, page: Page, finished: int = 0) -> int:
+        """All bytes in both directions, once more runs of the page than that are over and nothing comes any more."""
+        seen = -1
+        for _ in range(int(PATIENCE * 5)):
+            if self.finished > finished and self.received == seen:
+                return self.sent + self.received
+            seen = self.received
+            page.wait_for_timeout(200)
+        raise AssertionError("the desk has not answered")
+
+    def of(self, page: Page, key: str) -> int:
+        """The bytes in both directions for a key."""
+        before, finished = self.quiet(page), self.finished
+        page.keyboard.press(key)
+        return self.quiet(page, finished) - before
+
+
+def test_a_key_sends_what_changed() -> None:
+    """However long the document, a key costs 2 kB, and the next answer about the same document not much more."""
+    assert len(LONG) > 80_000
+    replies = [f"See section {n}. " * 20 for n in (3, 4)]
+    annotations = "".join(f'  Q{n}: {{silent: false, answer: "It says so.", sections: ["{n}"]}}\n' for n in (1, 2))
+    make_answers(*replies, text=LONG, annotations=annotations)
+    with open_to("--per-answer", "1") as (desk, browser):
+        machine = browser.machine()
+        wire = Wire(machine)
+        anna = arrive(browser, desk, "Anna", machine=machine)
+        first = anna.wait()
+        assert wire.received > len(LONG)
+        assert [key for key in "11213" if wire.of(anna.page, key) > A_KEY] == []
+        assert wire.of(anna.page, "Enter") <= AN_ANSWER
+        assert anna.leave(first) is not None
+        assert anna.page.locator(".document").text_content() == LONG
