@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,12 +13,12 @@ from genaipa.scoring.events import Draft, new_id
 from genaipa.ui import objecting
 from genaipa.ui.answer_view import Prepared, comparison, metric_in_words, prepare
 from genaipa.ui.components import component
+from genaipa.ui.progress_line import progress_line
 from genaipa.ui.widgets import as_sentence
 
 if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
-    from genaipa.scoring.queue import Progress
     from genaipa.ui.desk import Desk
 
 
@@ -183,27 +182,15 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def _on_screen(
-    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer
-) -> dict[str, dict[str, Any]]:
+def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
     prepared = _prepared(desk, opened.answer)
-    progress = desk.queue.progress(user.name)
-    calibrating = desk.queue.is_calibration(opened.answer, user.name)
-    lines = [
-        "Correcting a score of yours" if opened.mode == "correction" else f"Answer {progress.scored + 1}",
-        "calibration: compared with the reference once it is saved" if calibrating else "",
-        _left(desk, progress),
-        f"study: {progress.given:,} of {progress.wanted:,} scores",
-        f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
-        *([] if desk.queue.plan.blind else _systems(desk, opened.answer)),
-    ]
     turn = {
         "id": opened.id,
         "of": opened.answer,
         "mode": opened.mode,
         "analyst": user.name,
         "draft": asdict(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
-        "progress": [line for line in lines if line],
+        "progress": progress_line(desk, user, opened.answer, correcting=opened.mode == "correction"),
         "can": {
             "back": desk.queue.before(user.name, _scored(opened)) is not None,
             "skip": True,
@@ -224,30 +211,6 @@ def _on_screen(
 def _scored(opened: OpenAnswer) -> str | None:
     """The answer in the analyst's history from which Back goes further back; None for the newest."""
     return opened.answer if opened.mode == "correction" else None
-
-
-def _systems(desk: Desk, digest: str) -> list[str]:
-    answer = desk.pool.answers[digest]
-    return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
-
-
-def _left(desk: Desk, progress: Progress) -> str:
-    """A sentence on this analyst's remaining answers, and the time for them at the analyst's median.
-
-    The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
-    """
-    team = {*(desk.people.analysts or desk.current.analysts()), progress.analyst}.difference(desk.people.reference)
-    share = progress.remaining
-    if progress.analyst in team:
-        share = min(share, math.ceil((progress.wanted - progress.given) / len(team)))
-    about = "" if share == progress.remaining else "about "
-    hours, minutes = divmod(math.ceil(share * (progress.seconds or 0) / 60), 60)
-    lasts = f", about {f'{hours} h ' if hours else ''}{minutes} min" if hours or minutes else ""
-    return f"{about}{share:,} left for you{lasts}"
-
-
-def _minutes(seconds: float) -> str:
-    return f"{int(seconds // 60)}:{int(seconds % 60):02}"
 
 
 def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:

@@ -1,0 +1,50 @@
+"""The line above the pad: how far this analyst and the study are."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from genaipa.scoring.people import User
+    from genaipa.scoring.queue import Progress
+    from genaipa.ui.desk import Desk
+
+
+def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> list[str]:
+    """The pieces of the line while that answer is on screen."""
+    progress = desk.queue.progress(user.name)
+    calibrating = desk.queue.is_calibration(digest, user.name)
+    pieces = [
+        "Correcting a score of yours" if correcting else f"Answer {progress.scored + 1}",
+        "calibration: compared with the reference once it is saved" if calibrating else "",
+        _left(desk, progress),
+        f"study: {progress.given:,} of {progress.wanted:,} scores",
+        f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
+        *([] if desk.queue.plan.blind else _systems(desk, digest)),
+    ]
+    return [piece for piece in pieces if piece]
+
+
+def _systems(desk: Desk, digest: str) -> list[str]:
+    answer = desk.pool.answers[digest]
+    return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
+
+
+def _left(desk: Desk, progress: Progress) -> str:
+    """A sentence on this analyst's remaining answers, and the time for them at the analyst's median.
+
+    The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
+    """
+    team = {*(desk.people.analysts or desk.current.analysts()), progress.analyst}.difference(desk.people.reference)
+    share = progress.remaining
+    if progress.analyst in team:
+        share = min(share, math.ceil((progress.wanted - progress.given) / len(team)))
+    about = "" if share == progress.remaining else "about "
+    hours, minutes = divmod(math.ceil(share * (progress.seconds or 0) / 60), 60)
+    lasts = f", about {f'{hours} h ' if hours else ''}{minutes} min" if hours or minutes else ""
+    return f"{about}{share:,} left for you{lasts}"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds // 60)}:{int(seconds % 60):02}"
