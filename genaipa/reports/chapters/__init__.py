@@ -40,4 +40,4 @@ def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
     scored = bool(gathered.frame["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
     made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]
-    return [prompting.noted(each, gathered.frame) for each in made if each]
+    return prompting.noted([each for each in made if each], gathered.frame)

@@ -66,16 +66,22 @@ def marked(made: Table, frame: pd.DataFrame) -> Table:
     return replace(made, data=data, note=f"{made.note} {said}".strip())
 
 
-def noted(made: Chapter, frame: pd.DataFrame) -> Chapter:
-    """The chapter with its tables `marked`, and the sentence under its figures of systems."""
+def noted(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
+    """The chapters with their tables `marked`, and the sentence under their figures of systems."""
     said = unlike(frame)
     if not said:
         return made
-    figures = [
-        replace(figure, about=f"{figure.about} {said}") if "system" in figure.table.data else figure
-        for figure in made.figures
+    return [
+        replace(
+            each,
+            tables=[marked(one, frame) for one in each.tables],
+            figures=[
+                replace(figure, about=f"{figure.about} {said}") if "system" in figure.table.data else figure
+                for figure in each.figures
+            ],
+        )
+        for each in made
     ]
-    return replace(made, tables=[marked(each, frame) for each in made.tables], figures=figures)
 
 
 def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
