@@ -165,6 +165,9 @@ def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) ->
         va="bottom" if above else "top",
         ha="center",
         fontsize=style.TINY,
+        # No line of a band goes through it, and it hides no mark.
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8},
+        zorder=1.5,
     )
 
 
