@@ -142,20 +142,23 @@ def _examined(case: Case) -> Evidence:
 
 
 def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
-    """The evidence that was worked out by rules, a sentence each."""
-    for reference in evidence.references:
-        found = f"which is {reference.resolved}" if reference.resolved else "which refers to nothing in the document"
+    """The evidence that was worked out by rules, a sentence each.
+
+    None repeats a word of the answer: outside the lines around it, the judge would take it for ours.
+    """
+    cited, quoted = len(evidence.references), len(evidence.quotations)
+    for number, reference in enumerate(evidence.references, 1):
+        means = f"is {reference.resolved}" if reference.resolved else "can't be found in the document"
         if reference.outside:
-            found = f"which refers to {reference.outside}"
+            means = f"refers to {reference.outside}"
         elif reference.missing:
-            found = "which does not exist in the document"
-        rests = ", where the annotated answer rests" if reference.expected else ""
-        problem = f" ({reference.problem})" if reference.problem else ""
-        yield f"It cites “{reference.text}”, {found}{problem}{rests}."
-    said = {"exact": "word for word", "normalised": "word for word", "near": "in nearly these words"}
-    for quotation in evidence.quotations:
-        where = f"is in the document {said[quotation.match]}" if quotation.match in said else "is not in the document"
-        yield f"The quotation “{quotation.text}” {where}."
+            means = "names a section that the document does not have"
+        rests = ", on which the annotated answer rests" if reference.expected else ""
+        yield f"Citation {number} of {cited} {means}{rests}."
+    said = {"exact": "in the document word for word", "normalised": "in the document word for word"}
+    said |= {"near": "in the document in nearly these words"}
+    for number, quotation in enumerate(evidence.quotations, 1):
+        yield f"Quotation {number} of {quoted} is {said.get(quotation.match, 'not in the document')}."
     if evidence.silence.claimed:
         yield "It says that the document does not answer the question."
     yield f"It has {len(case.reply.split()):,} words."

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest
+    from genaipa.scoring.rubric import Rubric
     from genaipa.tasks.prompts import Prompts
     from genaipa.workspace import Workspace
 
@@ -87,7 +88,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
     answers = Answers(workspace, request.runs)
     own_family = _own_family(answers, judges, allowed=request.own_family)
     prompt = prompt_digest(templates.sources, rubric, evidence=request.evidence)
-    begun, served = _judged_before(workspace, prompt, judges)
+    begun, served = _judged_before(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     wanted = {judge: {(digest, one) for digest in answers.digests for one in passes} for judge in judges}
     found = Plan(sum(map(len, wanted.values())))
@@ -183,12 +184,13 @@ def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Materia
 
 
 def _judged_before(
-    workspace: Workspace, prompt: str, judges: Mapping[str, str]
+    workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
 ) -> tuple[list[_Begun], dict[str, set[str]]]:
     """The runs in which these judges were asked this, and the models as which each judge was served."""
     begun: list[_Begun] = []
     served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
-    runs = _judge_runs(workspace)
+    # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
+    runs = [run for run in _judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
     if runs:
         put_in(workspace, runs)
     for folder, manifest, material in runs:
