@@ -125,24 +125,42 @@ def test_refusals() -> None:
     assert crossed([99, 100, 91], ["a", "b", "c"], ["", "", ""], limits=(10, 100)).high == 100
 
 
-def test_at_an_end_of_the_scale_it_is_exact() -> None:
+def test_a_share_of_none_or_all_is_exact() -> None:
     """A rate of 0 or 100 % has the limits of Clopper and Pearson, over questions, and over cells that share nothing."""
     questions, documents = np.repeat([f"q{n}" for n in range(12)], 5), np.tile(list("vwxyz"), 12)
-    for value, limits in ((0.0, (0, 1)), (1.0, (0, 1)), (100.0, (0, 100)), (1.0, (-1, 1))):
+    for value, limits in ((0.0, (0, 1)), (1.0, (0, 1)), (100.0, (0, 100))):
         found = crossed(np.full(60, value), questions, documents, limits=limits)
-        share, wide = int(value == limits[1]), limits[1] - limits[0]
+        share = int(value > 0)
         for ends, n in (((found.low, found.high), 12), ((found.policies_low, found.policies_high), 5)):
             exact = binomtest(share * n, n).proportion_ci(0.95, method="exact")
-            assert ends == pytest.approx([limits[0] + wide * exact.low, limits[0] + wide * exact.high])
+            assert ends == pytest.approx([limits[1] * exact.low, limits[1] * exact.high])
         assert not found.why
         assert found.warning.startswith("5 documents")
-        assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
     # Three documents about which only one and the same question was asked are one draw, and so is each other document.
     chained = crossed(np.zeros(6), list("aaabbc"), list("xyzxuw"), limits=(0, 1))
     assert (chained.high, chained.policies_high) == pytest.approx([binomtest(0, 3).proportion_ci(0.95).high] * 2)
     apart = crossed(np.zeros(5), list("aaabc"), list("xyzxx"), limits=(0, 1))
     assert apart.policies_high == pytest.approx(binomtest(0, 2).proportion_ci(0.95).high)
     assert np.isnan(crossed(np.zeros(4), list("aabb"), list("xyxy"), limits=(0, 1)).policies_high)
+
+
+def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
+    """About one document it is a little wider than the binomial one; one error tells no more than none does."""
+    for errors, n in ((3, 8), (5, 20), (16, 32)):
+        found = crossed(np.arange(n) < errors, [f"q{i}" for i in range(n)], ["d"] * n, limits=(0, 1))
+        exact = binomtest(errors, n).proportion_ci(0.95)
+        assert exact.low - 0.1 < found.low < exact.low
+        assert exact.high < found.high < exact.high + 0.1
+        assert np.isnan(found.p)
+    none = np.zeros((24, 5))
+    one = none.copy()
+    one[0, 0] = 1
+    ends = [crossed(*cells(values), limits=(0, 1)) for values in (none, one)]
+    assert ends[0].high < ends[1].high < 0.2
+    assert ends[0].policies_high < ends[1].policies_high < 0.6
+    # Every document answers a third of the questions: alike, and still a sample.
+    even = np.tile([1.0, 0.0, 0.0], (6, 1))
+    assert crossed(*cells(even), limits=(0, 1)).high == pytest.approx(binomtest(2, 6).proportion_ci(0.95).high)
 
 
 def test_two_independent_sets() -> None:

@@ -276,7 +276,7 @@ def test_silent_questions_apart() -> None:
         [2, 1, 0.5, 2, 1, 1],
         [4, 1, 0.25, 4, 1, 1],
     ]
-    assert rates["low"].tolist() == [0, 0]
+    assert (rates["low"] < 1e-6).all()
     assert rates["policies_low"].isna().all()
     quality = silent.silent_quality(frame).data
     assert quality[["silent", "m_all10"]].values.tolist() == [["silent", 55], ["answers", 77.5]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports import aggregate
-from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, crossed
+from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, SHARES, crossed, sampled
 from genaipa.reports.table import SCALE
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from genaipa.reports.crossed import Crossed
 
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
-_BUT = " between the ends of the scale (at an end, such as 0 %, the interval is exact)."
+_BUT = ", but for a share of 0 or 100 %."
 INTERVALS = (
     f"Two intervals go with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
     "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide "
@@ -47,6 +47,9 @@ _ENDS = {
 """Column → the ends of its scale."""
 ROUGH = 10
 """Below so many questions or documents, a note says how few they are."""
+
+LEAST_FOR_MEDIAN = 6
+"""Of so many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
 
 
 def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
@@ -145,10 +148,27 @@ def mean_over_documents(
     weights = known["document"].nunique() / (by_group.transform("size") * by_group.ngroups)
     added = mean + (weights * (known[column] - means)).groupby(known["document"], observed=True).sum()
     # Documents are what could have been others: they are to this average what questions are to the other ones.
-    found = crossed(added, added.index.to_series(), added.index.to_series(), limits=limits or _ENDS.get(column))
-    enough = found.questions >= LEAST_DOCUMENTS
-    low, high = (found.low, found.high) if enough else (float("nan"), float("nan"))
-    return {"n": found.questions, "mean": found.mean, "policies_low": low, "policies_high": high}
+    low, high = sampled(added, limits or _ENDS.get(column))
+    return {"n": len(added), "mean": added.mean(), "policies_low": low, "policies_high": high}
+
+
+def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:
+    """The median of a column, and the ends of its two intervals: order statistics (Woodruff, 1952).
+
+    How sure the median is follows from how sure the share of values below it is, which `crossed` says. Below
+    `LEAST_FOR_MEDIAN` questions, or documents, no two values enclose it in 95 of 100 studies.
+    """
+    known = rows[rows[column].notna()]
+    middle = known[column].median()
+    below = (known[column] < middle) + (known[column] == middle) / 2
+    share = crossed(below, known["question"], known["document"], limits=SHARES[0])
+    found: dict[str, object] = {"median": middle}
+    for before, n in (("", share.questions), ("policies_", share.documents)):
+        ends = [getattr(share, f"{before}{end}") - share.mean + 0.5 for end in ("low", "high")]
+        enough = n >= LEAST_FOR_MEDIAN and 0 < ends[0] < ends[1] < 1
+        at = known[column].quantile(ends).tolist() if enough else [float("nan")] * len(ends)
+        found |= {f"{before}low": at[0], f"{before}high": at[1]}
+    return found
 
 
 def as_columns(found: Crossed) -> dict[str, object]:

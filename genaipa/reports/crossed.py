@@ -9,14 +9,14 @@ neither the cells nor the questions alone can stand for independent draws. Two t
 Both are closed formulas, chosen by the simulation in `docs/intervals.md` (`python -m benchmarks coverage`): Student's t
 for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang, 1980,
 https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the scale
-(Willink, 2005, https://doi.org/10.1081/STA-200045794). Where all questions are at the same end of the scale (a rate of
-0 or 100 %), the interval is exact (Clopper and Pearson, 1934, https://doi.org/10.1093/biomet/26.4.404).
+(Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson, for the number
+of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 193-201).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import cbrt, hypot, isclose, sqrt
+from math import cbrt, hypot, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,23 +24,28 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
-from scipy.special import stdtr, stdtrit
+from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
+    _Limits = tuple[float, float]
+    """The ends of a scale."""
     _Ends = tuple[float, float, float]
     """The lower and the upper end of an interval, and the p value of 0."""
 
 LEVEL = 0.95
+SHARES = ((0.0, 1.0), (0.0, 100.0))
+"""Scales of shares: each answer is one or not."""
 LEAST_DOCUMENTS = 3
 """Below so many documents nothing is said about other policies."""
 LEAST_KNOWN = 5
 """Below so many questions that people scored answers to, a judge's scores of the others give no estimate."""
 FEW_DOCUMENTS = 10
 """Below so many documents, what is said about other policies comes with a warning."""
+_ENDLESS = (-np.inf, np.inf)
 _TWO = 2
 _MOST_BENT = 0.97
 """At 1 the transformation for skewness has no end on one side: a few questions would give intervals without end."""
@@ -77,7 +82,7 @@ def crossed(
     documents: Any,
     *,
     weights: Any = None,
-    limits: tuple[float, float] | None = None,
+    limits: _Limits | None = None,
     known: Any = None,
 ) -> Crossed:
     """The average of cells (one question about one document each), and how sure it is.
@@ -86,10 +91,11 @@ def crossed(
     questions, so that every question counts alike. Several values of one cell are averaged before; NaN are left out,
     and cells may lack. An empty document is a value that is known as a mean over documents only, and is left out where
     its question has documents. With `weights` (positive), a question's mean is the weighted one of all its values.
-    `limits` are the ends of the scale, which no interval leaves; an average at one of them has an interval, too. Where
-    some values are a judge's estimates, `known` says of each value whether people scored an answer to its question:
-    only those questions say how far the judge is off, and there is no result below `LEAST_KNOWN` of them. The same
-    cells give the same result, in whatever order they come.
+    `limits` are the ends of the scale, which no interval leaves; those of `SHARES` make it a share, which has intervals
+    also where all questions are alike, and no p values. Where some values are a judge's estimates, `known` says of each
+    value whether people scored an answer to its question: only those questions say how far the judge is off, there is
+    no result below `LEAST_KNOWN` of them, and none is taken for a share. The same cells give the same result, in
+    whatever order they come.
 
     >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
     >>> found.mean, found.questions, found.documents, found.why
@@ -109,42 +115,47 @@ def crossed(
     if len(around) < _TWO:
         return Crossed(mean, 1, cells.documents, why="One question: too few for an interval.")
     by_question = replace(_part(around - around.mean()), n=min(scored, len(around)))
-    if sqrt(by_question.variance) <= _ROUNDING * max(float(np.abs(cells.means).max()), 1e-300):
-        return _all_alike(mean, cells, limits)
-    these = _interval(mean, [by_question], limits)
-    why, also = _refused(cells), (np.nan, np.nan, np.nan)
+    limits = limits or _ENDLESS
+    # Estimates lie beyond the ends of a share, too.
+    share = limits in SHARES and (known is None or bool(np.all(known)))
+    if not share and _all_same(by_question.variance, cells.means):
+        why = f"All {len(around)} questions have the same value, which says nothing about how others differ."
+        return Crossed(mean, len(around), cells.documents, why=why)
+    these = _of_share(mean, [by_question], limits, cells.means) if share else _interval(mean, [by_question], limits)
+    why, also, warning = _refused(cells), (np.nan, np.nan, np.nan), ""
     if not why:
-        wider = _interval(mean, [by_question, _of_documents(cells)], limits)
+        parts = [by_question, _of_documents(cells)]
+        wider = _of_share(mean, parts, limits, cells) if share else _interval(mean, parts, limits)
         # What holds for other policies holds for these: never the narrower of the two.
         also = (min(these[0], wider[0]), max(these[1], wider[1]), max(these[2], wider[2]))
-    if known is not None and limits is not None:  # an estimate may lie a little beyond the scale, as its interval may
+        if cells.documents < FEW_DOCUMENTS:
+            warning = (
+                f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
+            )
+    if known is not None:  # an estimate may lie a little beyond the scale, as its interval may
         mean = min(max(mean, limits[0]), limits[1])
-    return _found(mean, cells, these, also, why)
+    ends = (*these[:2], *also[:2], these[2], also[2])
+    return Crossed(mean, len(around), cells.documents, *ends, why, warning)
 
 
-def _all_alike(mean: float, cells: _Cells, limits: tuple[float, float] | None) -> Crossed:
-    """The average of questions that all have the same value: sure to a degree at an end of the scale, else unknown."""
-    questions = len(cells.means)
-    ends = [end for end in limits or () if isclose(mean, end, rel_tol=_ROUNDING, abs_tol=_ROUNDING)]
-    if limits is None or not ends or np.isinf(limits).any():
-        why = f"All {questions} questions have the same value, which says nothing about how others differ."
-        return Crossed(mean, questions, cells.documents, why=why)
-    why, also = _refused(cells), (np.nan, np.nan, np.nan)
-    if not why:
-        # Cells that share neither a question nor a document are independent draws, and there are so many of them.
-        pairs = csr_array((np.ones(len(cells.value)), (cells.question, cells.document)))
-        also = _exact(ends[0], int((maximum_bipartite_matching(pairs) >= 0).sum()), limits)
-    return _found(mean, cells, _exact(ends[0], questions, limits), also, why)
+def sampled(values: Any, limits: _Limits | None = None) -> tuple[float, float]:
+    """The interval of the mean of values that are independent draws, such as one of each document.
+
+    NaN below `LEAST_DOCUMENTS`, and where all are equal between the ends of the scale.
+    """
+    value = np.sort(np.asarray(values, dtype=np.float64))
+    if len(value) < LEAST_DOCUMENTS:
+        return np.nan, np.nan
+    mean = float(value[0] + (value - value[0]).mean())
+    part = _part(value - mean)
+    limits = limits or _ENDLESS
+    share = limits in SHARES
+    if not share and _all_same(part.variance, value):
+        return np.nan, np.nan
+    return (_of_share(mean, [part], limits, value) if share else _interval(mean, [part], limits))[:2]
 
 
-def _found(mean: float, cells: _Cells, these: _Ends, policies: _Ends, why: str) -> Crossed:
-    rough = not why and cells.documents < FEW_DOCUMENTS
-    warning = f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
-    ends = (*these[:2], *policies[:2], these[2], policies[2])
-    return Crossed(mean, len(cells.means), cells.documents, *ends, why, warning if rough else "")
-
-
-def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: tuple[float, float] | None = None) -> Crossed:
+def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: _Limits | None = None) -> Crossed:
     """The difference between the averages of two independent sets of (values, questions), the first minus the second.
 
     For sets that share their questions, give the differences to `crossed`. `questions` is the smaller number of them.
@@ -160,9 +171,9 @@ def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: tuple[floa
     if least < _TWO:
         return Crossed(mean, least, 0, why="One question: too few for an interval.")
     parts = [_part(ours - ours.mean()), _part(theirs.mean() - theirs)]
-    if sqrt(sum(part.variance for part in parts)) <= _ROUNDING * max(float(np.abs([*ours, *theirs]).max()), 1e-300):
+    if _all_same(sum(part.variance for part in parts), np.append(ours, theirs)):
         return Crossed(mean, least, 0, why="All questions of a side have the same value.")
-    low, high, p = _interval(mean, parts, limits)
+    low, high, p = _interval(mean, parts, limits or _ENDLESS)
     return Crossed(mean, least, 0, low, high, p=p, why=why)
 
 
@@ -250,6 +261,11 @@ def _refused(cells: _Cells) -> str:
 # -- intervals --
 
 
+def _all_same(variance: float, values: Floats) -> bool:
+    """Whether the variance of the mean of these is an error of rounding."""
+    return sqrt(variance) <= _ROUNDING * max(float(np.abs(values).max()), 1e-300)
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """The part of questions, or documents, in the mean's variance and third cumulant; `n` is their number."""
@@ -299,35 +315,57 @@ def _residual(cells: _Cells) -> float:
     return max(float((own**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
 
 
-def _interval(mean: float, parts: list[_Part], limits: tuple[float, float] | None) -> _Ends:
+def _half(parts: list[_Part], probability: float) -> float:
+    """Half the interval of a symmetric mean; `probability` is that of an end."""
+    # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
+    return hypot(*(part.quantile(probability) * sqrt(part.variance) for part in parts if part.variance))
+
+
+def _interval(mean: float, parts: list[_Part], limits: _Limits) -> _Ends:
     parts = [part for part in parts if part.variance]
     error = sqrt(sum(part.variance for part in parts))
 
     def half(probability: float) -> float:
-        """Half the interval of a symmetric mean, in standard errors; `probability` is that of an end."""
-        # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
-        return hypot(*(part.quantile(probability) * sqrt(part.variance) for part in parts)) / error
+        """`_half` in standard errors."""
+        return _half(parts, probability) / error
 
     reach = half((1 - LEVEL) / 2)
     most = _MOST_BENT / (6 * reach)
     skew = min(max(sum(part.third for part in parts) / (6 * error**3), -most), most)
     low, high = mean - _bent(reach, skew) * error, mean - _bent(-reach, skew) * error
-    if limits is not None:
-        low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
+    low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
     return low, high, _p(abs(_unbent(mean / error, skew)), half, parts[0] if len(parts) == 1 else None)
 
 
-def _exact(end: float, n: int, limits: tuple[float, float]) -> _Ends:
-    """The interval of a mean at this end of the scale, which n independent values all have.
+def _of_share(mean: float, parts: list[_Part], limits: _Limits, drawn: Floats | _Cells) -> _Ends:
+    """The interval of a share: that of Clopper and Pearson for as many single answers as would be as sure as these.
 
-    Of values with a mean that is a share s of the scale away from its end, at most 1 - s are at the end: the limits of
-    Clopper and Pearson for none of n hold for values between the ends as well.
+    How many follows from the variance (Korn and Graubard, 1998), if it is known. As long as fewer than
+    `LEAST_DOCUMENTS` of the questions, or documents, are not at the same end as the others, nothing shows how they
+    differ, and they are no more than were `drawn` independently.
     """
-    low, high = limits
-    away = (1 - ((1 - LEVEL) / 2) ** (1 / n)) * (high - low)
-    share = abs(end) / (high - low) if low <= 0 <= high else 1.0
-    p = min(1.0, 2 * (1 - share) ** n)
-    return (low, low + away, p) if end == low else (high - away, high, p)
+    n, others = _drawn(drawn, limits)
+    # Rounded, because what is at an end may be a hair beside it.
+    share, tail = round(mean / limits[1], 12), (1 - LEVEL) / 2
+    half = _half(parts, tail) / limits[1]
+    if half > _ROUNDING:
+        known = share * (1 - share) * (float(ndtri(tail)) / half) ** 2
+        n = known if others >= LEAST_DOCUMENTS else min(n, known)
+    low = float(betaincinv(share * n, n - share * n + 1, tail)) if share > 0 else 0.0
+    high = float(betaincinv(share * n + 1, n - share * n, 1 - tail)) if share < 1 else 1.0
+    return low * limits[1], high * limits[1], np.nan
+
+
+def _drawn(drawn: Floats | _Cells, limits: _Limits) -> tuple[float, int]:
+    """How many draws are independent; and of how many questions (or documents) not all is at the usual end."""
+    if isinstance(drawn, _Cells):
+        # Only cells that share neither a question nor a document are independent of each other.
+        pairs = csr_array((np.ones(len(drawn.value)), (drawn.question, drawn.document)))
+        n = int((maximum_bipartite_matching(pairs) >= 0).sum())
+        apart = [len(np.unique(drawn.document[~np.isclose(drawn.value, end)])) for end in limits]
+    else:
+        n, apart = len(drawn), [int((~np.isclose(drawn, end)).sum()) for end in limits]
+    return n, min(apart)
 
 
 def _bent(reach: float, skew: float) -> float:

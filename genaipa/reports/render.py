@@ -34,7 +34,7 @@ _LINKED = ("question", "m_all", "m_all10")
 
 def _columns(table: Table) -> list[str]:
     """The columns that people see: the upper end of an interval is in the column of the lower."""
-    names = list(map(str, table.data.columns))
+    names = table.printed
     return [name for name in names if not name.endswith("high") or _other_end(name) not in names]
 
 

@@ -66,7 +66,7 @@ class Table:
     `name` is the stem of its files. `note` says how the numbers were computed, how many there are, and the
     paper's section. `data` has plain columns and no index; `headings` are the columns as people read them (a column
     that is not listed is headed by its own name), `formats` how their numbers are written ("+.2f"), and an absent
-    number is left blank.
+    number is left blank. `aside` are the columns that only CSV and JSON have, because people would have too many.
     """
 
     name: str
@@ -75,10 +75,16 @@ class Table:
     data: pd.DataFrame
     headings: Mapping[str, str] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
+    aside: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether there is anything to show."""
         return not self.data.empty
+
+    @property
+    def printed(self) -> list[str]:
+        """The columns that are not aside."""
+        return [str(column) for column in self.data.columns if column not in self.aside]
 
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
@@ -110,12 +116,15 @@ def table(
     *,
     headings: dict[str, str] | None = None,
     formats: dict[str, str] | None = None,
+    aside: Sequence[str] = (),
 ) -> Table:
     """A table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
 
-    Categories become text. A column that the data lacks is there without values, so that an empty table has all.
+    Categories become text. A column that the data lacks is there without values, so that an empty table has all; those
+    `aside` come last.
     """
-    plain = data.reindex(columns=list(columns)).reset_index(drop=True)
+    columns = [*columns, *aside]
+    plain = data.reindex(columns=columns).reset_index(drop=True)
     for column in columns:
         if isinstance(plain[column].dtype, pd.CategoricalDtype):
             plain[column] = plain[column].astype("str")
@@ -127,4 +136,5 @@ def table(
         data=plain,
         headings={column: text for column, text in {**HEADINGS, **(headings or {})}.items() if column in there},
         formats={column: form for column, form in {**FORMATS, **(formats or {})}.items() if column in there},
+        aside=frozenset(aside),
     )

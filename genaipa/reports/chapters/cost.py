@@ -15,7 +15,7 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import HEADINGS, Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,8 @@ _FEW = 4
 """More points than these have no n each: they would cover each other."""
 _COSTS = {end: f"cost_{end}" for end in BOTH[:-1]}
 """End of an interval → its column for the cost."""
+_SECONDS = {end: f"seconds_{end}" for end in BOTH[:-1]}
+"""The same for the seconds."""
 _TARGETS = {"low": "for these documents", "policies_low": "for policies like these"}
 _LINES: dict[str, dict[str, Any]] = {
     "low": {"linestyle": "-", "linewidth": 2.4, "marker": ""},
@@ -59,7 +61,7 @@ def by_system(frame: pd.DataFrame) -> Table:
     spent = averages.summed_up(asked, by, _spent)
     scored = averages.weighted(frame, "m_all10")
     quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
-    columns = [*by, "answers", "m_all10", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
+    columns = [*by, "answers", "m_all10", *BOTH, "seconds", *_SECONDS.values(), "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
@@ -71,17 +73,22 @@ def by_system(frame: pd.DataFrame) -> Table:
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
         "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document. "
         "Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents. "
-        f"{INTERVALS} The intervals of the cost are those of a question's mean over documents.",
+        f"{INTERVALS} The intervals of the cost are those of a question's mean over documents; those of the median are "
+        f"seconds that were measured, blank below {averages.LEAST_FOR_MEDIAN} questions and, for policies like these, "
+        "so many documents.",
         data,
         columns,
+        headings={"seconds_low": HEADINGS["low"], "seconds_policies_low": HEADINGS["policies_low"]},
+        formats=dict.fromkeys(_SECONDS.values(), ".2f"),
     )
 
 
 def _spent(rows: pd.DataFrame) -> dict[str, object]:
-    over_questions = averages.mean_of(rows, "cost")
+    over_questions, middle = averages.mean_of(rows, "cost"), averages.median_of(rows, "seconds")
     return {
         "answers": len(rows),
-        "seconds": rows["seconds"].median(),
+        "seconds": middle["median"],
+        **{name: middle[end] for end, name in _SECONDS.items()},
         "cost": rows["cost"].mean(),
         **{name: over_questions[end] for end, name in _COSTS.items()},
         "cost_total": rows["cost"].sum(min_count=1),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.crossed import sampled
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.heatmap import Grid
@@ -22,32 +24,62 @@ from genaipa.reports.tidy import metrics_of, names_of
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
+_ASKED = ["system", "experiment", "question"]
+_ENDS = ("policies_low", "policies_high")
+
 
 def by_question(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every question, as means over documents."""
     found = averages.policy_questions(frame)
+    found = found.merge(_over_documents(frame, found), on=_ASKED, how="left")
     return table(
         "metrics-by-question",
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
-        "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b)."
-        f"{averages.in_doubt(found)}",
+        "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
+        f"{LIKE_THESE} Beside M_all; that of each metric is in CSV and JSON.{averages.in_doubt(found)}",
         averages.yes_where_in_doubt(found).rename(
             columns={"metric_documents": "documents", "documents": "m_all_documents"}
         ),
         (
             *("system", "experiment", "question", "category", "source"),
             *metrics_of(frame),
-            *("m_all", "documents", "m_all_documents"),
+            *("m_all", "policies_low", "policies_high", "documents", "m_all_documents"),
             *averages.doubts(found, "doubtful", "metric_doubtful"),
         ),
         headings=names_of(frame)
         | {"documents": "n of the metrics", "m_all_documents": "n of M_all"}
         | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
-        formats=metric_formats(frame),
+        formats=metric_formats(frame) | dict.fromkeys(_ENDS, ".2f"),
+        aside=[f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS],
     )
+
+
+def _over_documents(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
+    """The intervals of each question's metrics and M_all, where its mean is one over documents."""
+    cells = averages.policy_cells(frame)
+    single = cells[cells["document"] != ""]
+    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in metrics_of(frame)}, "m_all": ("", (1.0, 10.0))}
+    values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
+    scored = (single["scores"] > 0).to_numpy()
+    shown = means.set_index(_ASKED)[list(scales)].to_dict("index")
+    rows = []
+    groups: Any = single.groupby(_ASKED, observed=True).indices
+    for key, places in groups.items():
+        found: dict[str, object] = dict(zip(_ASKED, key, strict=True))
+        for measure, (before, limits) in scales.items():
+            own = values[measure][places]
+            own = own[~np.isnan(own)]
+            # A published mean over documents is not that of the documents there are; and where nobody scored, a judge's
+            # estimates don't say how far they are off.
+            if len(own) and np.isclose(own.mean(), shown[key][measure]) and scored[places].all():
+                low, high = sampled(own, limits)
+                found |= {f"{before}policies_low": low, f"{before}policies_high": high}
+        rows.append(found)
+    columns = [*_ASKED, *(f"{before}{end}" for before, _ in scales.values() for end in _ENDS)]
+    return pd.DataFrame(rows, columns=columns).astype({column: means[column].dtype for column in _ASKED})
 
 
 def by_category(frame: pd.DataFrame) -> Table:

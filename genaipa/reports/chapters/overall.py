@@ -42,6 +42,10 @@ def board(frame: pd.DataFrame) -> Table:
         means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
         data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
+        each = averages.summed_up(cells, _BY, lambda rows: averages.mean_of(rows, "m_all10"))
+        for name, rows in each.groupby("experiment", observed=True):
+            sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
+            data = data.merge(sure, on="system", how="left")
         data = data.sort_values("m_all10", ascending=False, kind="stable")
         data["rank"] = averages.places(data["m_all10"])
     made = table(
@@ -50,11 +54,12 @@ def board(frame: pd.DataFrame) -> Table:
         "Systems by M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each "
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
-        "differ is what `genaipa compare` says (paper, sections 6 and 7). "
+        "differ is what `genaipa compare` says (paper, sections 6 and 7). Those of an experiment are in CSV and JSON. "
         f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(frame, found)}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
+        aside=[f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]],
     )
     return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
 

@@ -85,7 +85,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
     """The figure of a grid; `about` is the beginning of its caption."""
     systems = style.labels(style.ordered(grid.data["system"]), 26)
     title = style.headline(experiment)
-    drawn = Table(name, title, about, grid.data.reset_index(drop=True), table.headings, table.formats)
+    drawn = Table(name, title, about, grid.data.reset_index(drop=True), table.headings, table.formats, table.aside)
     return Figure(
         name,
         title,

@@ -316,12 +316,12 @@ def _figure(found: View, figure: Figure) -> None:
 def _table(each: Table) -> None:
     texts(f"results title {each.name}", [Text(each.note, each.title, tone="system", fold=400)])
     numbers = set(each.data.select_dtypes("number").columns)
-    columns = [Column(each.headings.get(str(name), str(name)), right=name in numbers) for name in each.data.columns]
+    columns = [Column(each.headings.get(name, name), right=name in numbers) for name in each.printed]
     long_table(
         f"results table {each.name}",
         each.title,
         columns,
-        each.data.to_dict("records"),
+        each.data[each.printed].to_dict("records"),
         lambda row: Row(tuple(each.written(str(name), value) for name, value in row.items())),
     )
 

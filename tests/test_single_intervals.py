@@ -1,0 +1,89 @@
+"""Intervals of what is no average over questions: one question, one experiment of a system, a median."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from framing import tidy_of
+from scipy import stats
+from tabling import published
+
+from genaipa.reports import averages, render
+from genaipa.reports.chapters import metrics, overall
+from genaipa.reports.crossed import crossed, sampled
+
+SYSTEM, DOCUMENTS = "a/one", ("uber", "spotify", "airbnb", "twitter")
+M_ALL = {"T_f1": (7.0, 8.5, 9.0, 7.75), "T_u1": (10.0, 10.0, 10.0, 10.0), "UC_f1": (4.0, 7.0, 2.5, 6.0)}
+
+
+def frame() -> pd.DataFrame:
+    """Three questions about four documents each in two experiments, metrics too, and one only as a published mean."""
+    rows = [
+        published(SYSTEM, experiment, document, question, m_all=value - easier, metrics=(value - easier - 5.5) / 4.5)
+        for experiment, easier in (("quality", 0.0), ("recall", 1.0))
+        for question, values in M_ALL.items()
+        for document, value in zip(DOCUMENTS, values, strict=True)
+    ]
+    return tidy_of([*rows, published(SYSTEM, "quality", "", "PD_f1", m_all=5.0, metrics=0.5)])
+
+
+def test_a_question_has_the_interval_over_its_documents() -> None:
+    """Metric by metric and of M_all; where all are alike there is none, and a published mean has none."""
+    made = metrics.by_question(frame())
+    found = made.data[made.data["experiment"] == "quality"].set_index("question")
+    for question in ("T_f1", "UC_f1"):
+        values, row = M_ALL[question], found.loc[question]
+        assert (row["policies_low"], row["policies_high"]) == pytest.approx(sampled(values, (1, 10)))
+        ends = sampled([(value - 5.5) / 4.5 for value in values], (-1, 1))
+        assert (row["clarity_policies_low"], row["clarity_policies_high"]) == pytest.approx(ends)
+    low, high = stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), stats.sem(M_ALL["UC_f1"]))
+    assert found.loc["UC_f1", "policies_low"] < low < high
+    assert found.loc[["T_u1", "PD_f1"], ["policies_low", "clarity_policies_low"]].isna().all(axis=None)
+    assert not any(heading.startswith("clarity_") for heading in render.headings(made))
+    assert "clarity_policies_low" in render.as_csv(made).partition("\n")[0].split(",")
+
+
+def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
+    """They are those of the table of averages, times ten, in CSV and JSON; people see as many columns as before."""
+    made, each = overall.board(frame()), overall.by_measure(frame()).data
+    each = each[(each["measure"] == "M_all") & (each["questions"] == "all")].set_index("experiment")
+    (row,) = render.as_rows(made)
+    for experiment in ("quality", "recall"):
+        for end in ("low", "high", "policies_low", "policies_high"):
+            assert row[f"{experiment}_{end}"] == pytest.approx(10 * each.loc[experiment, end])
+    assert row["summary_low"] is None
+    assert "quality_low" in render.as_csv(made)
+    assert [column for column in render.headings(made) if "quality" in column] == ["quality"]
+
+
+def test_a_median_is_as_sure_as_the_share_below_it() -> None:
+    """About one document, the order statistics are those of the sign test, or the next ones; few have none."""
+    random = np.random.default_rng(4)
+    for n in (8, 20, 60):
+        seconds = np.sort(random.lognormal(1, 0.6, n))
+        rows = pd.DataFrame({"seconds": seconds, "question": [f"q{i}" for i in range(n)], "document": "uber"})
+        found = averages.median_of(rows, "seconds")
+        assert found["median"] == np.median(seconds)
+        exact = stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
+        for ours, theirs in ((found["low"], exact.low), (found["high"], exact.high)):
+            assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
+        assert np.isnan(found["policies_low"])
+    assert np.isnan(averages.median_of(rows[:5], "seconds")["low"])
+
+
+def test_a_median_over_documents_that_differ_is_less_sure() -> None:
+    """Whole documents that are slow leave it open for other policies, not for these; below six it is refused."""
+    random = np.random.default_rng(5)
+    about = np.tile(np.arange(8), 20)
+    seconds = np.exp(random.normal(0, 1, 8)[about] + random.normal(0, 0.3, 160))
+    rows = pd.DataFrame({"seconds": seconds, "question": np.repeat(np.arange(20), 8), "document": about}).astype(
+        {"question": str, "document": str}
+    )
+    found = averages.median_of(rows, "seconds")
+    assert found["policies_low"] < found["low"] < found["median"] < found["high"] < found["policies_high"]
+    share = crossed(seconds < np.median(seconds), rows["question"], rows["document"], limits=(0, 1))
+    assert found["policies_low"] == pytest.approx(np.quantile(seconds, share.policies_low))
+    few = averages.median_of(rows[rows["document"] < "5"], "seconds")
+    assert np.isnan(few["policies_low"])
+    assert few["low"] > 0
