@@ -357,7 +357,7 @@ def _of_share(mean: float, parts: list[_Part], limits: _Limits, drawn: Floats | 
 
 
 def _drawn(drawn: Floats | _Cells, limits: _Limits) -> tuple[float, int]:
-    """How many draws are independent; and of how many questions (or documents) not all is at the usual end."""
+    """The number of independent draws, and of questions (or documents) that are not wholly at the usual end."""
     if isinstance(drawn, _Cells):
         # Only cells that share neither a question nor a document are independent of each other.
         pairs = csr_array((np.ones(len(drawn.value)), (drawn.question, drawn.document)))
