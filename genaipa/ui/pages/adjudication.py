@@ -14,6 +14,7 @@ from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.ui.answer_view import in_words, metric_in_words
 from genaipa.ui.components import component
+from genaipa.ui.pages import objections
 from genaipa.ui.widgets import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ def page(desk: Desk, user: User) -> None:
         st.text(user.why_no_adjudication)
         return
     desk.current.refresh()
+    if objections.here(desk) and _is_about_annotations():
+        objections.section(desk, user)
+        return
     disputes = _disputes(desk, user)
     if not disputes:
         notice(
@@ -102,6 +106,12 @@ def page(desk: Desk, user: User) -> None:
             data=_on_screen(desk, user, disputes[opened.answer], opened) | {"can": _can(user, disputes, chosen)},
             on_did_change=lambda: _take(desk, user, disputes, chosen),
         )
+
+
+def _is_about_annotations() -> bool:
+    """Whether to settle objections to annotated answers; else scores that differ."""
+    kinds = ["Scores that differ", "Annotated answers"]
+    return st.radio("Settle", kinds, key="adjudication of", horizontal=True, label_visibility="collapsed") == kinds[1]
 
 
 # -- which answer --
