@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from msgspec.structs import force_setattr
 
 from genaipa.errors import GenaipaError, UsageError
@@ -24,13 +25,11 @@ from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.wave_file import load_waves
-from genaipa.scoring.waves import Waves
+from genaipa.scoring.waves import Waves, inclusion
 from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-
-    import pandas as pd
 
     from genaipa.policies.statistics import Statistics
     from genaipa.runs.audit import Finding
@@ -69,7 +68,7 @@ class Gathered:
     rubric: Rubric = field(default_factory=shipped_rubric)
     """By which the answers are scored."""
     waves: Waves = field(default_factory=Waves)
-    """The answers that people were asked to score, drawn at random."""
+    """The random parts of their answers that people were asked to score."""
 
 
 def gather(
@@ -94,16 +93,27 @@ def gather(
     # The tidy table has no place for answers to another task.
     for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):
         _Run(workspace, source, gathered).add_to(rows)
-    try:
-        gathered.waves = load_waves(workspace)
-    except GenaipaError as error:
-        gathered.problems.append(str(error))
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.events = _about(store, wanted) if store is not None and wanted else []
+    _draw(workspace, gathered, rows)
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
     scores = _scores(in_effect(gathered.events), rubric)
     gathered.frame = tidy_table.tidy(rows, scores, rubric, excluded=excluded, orders=orders)
     return gathered
+
+
+def _draw(workspace: Workspace, gathered: Gathered, rows: dict[str, list[Any]]) -> None:
+    """Add the waves, and which answers are in them."""
+    try:
+        gathered.waves = load_waves(workspace)
+    except GenaipaError as error:
+        gathered.problems.append(str(error))
+    if gathered.waves:
+        taken = inclusion(
+            pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}), gathered.waves
+        )
+        rows["pi"] = taken["pi"].to_list()
+        rows["in_wave"] = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no")).tolist()
 
 
 def gather_scored(
@@ -155,6 +165,7 @@ def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
         "role": [event.kind for event in events],
         "scorer": [event.scorer for event in events],
         "independent": [_yes(event.independent) for event in events],
+        "desk_order": [event.order for event in events],
         "rubric": [event.rubric or shipped_rubric().digest for event in events],
         **{metric: values[:, number] for number, metric in enumerate(metrics)},
     }

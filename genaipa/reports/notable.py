@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.reports import part
 from genaipa.reports.chapters import outcomes, prompting
 from genaipa.reports.table import Table
 
@@ -33,6 +34,7 @@ def notable(gathered: Gathered) -> list[str]:
     return [
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
+        *filter(None, [part.in_words(gathered.frame).strip()]),
         *_mixed(gathered.frame),
         *_reworded(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),

@@ -66,6 +66,11 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
         "yes or no: whether the reply begins by saying that the document is silent, found by rules",
     ),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
+    "in_wave": (
+        "category",
+        "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from it",
+    ),
+    "pi": ("float64", "the chance by which it came into the wave"),
     "seconds": ("float64", "from the question to the whole reply"),
     "cost": ("float64", "money for this answer, in US dollars, where prices are known"),
     "tokens_in": ("float64", "tokens sent, cached ones included"),
@@ -75,6 +80,10 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "role": ("category", "score or adjudication; `published` in `table` rows; empty where nobody scored"),
     "scorer": ("category", "human or machine"),
     "independent": ("category", "yes or no: whether the analyst had not seen how others scored the answer"),
+    "desk_order": (
+        "category",
+        "the order in which the desk brought it up: question, document or random; empty for scores from elsewhere",
+    ),
     "m_all": ("float64", "M_all, the overall quality, from 1 to 10"),
     "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
     "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),

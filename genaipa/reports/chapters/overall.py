@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
-from genaipa.reports import averages
+from genaipa.reports import averages, part
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -27,21 +27,24 @@ _BY = ["system", "experiment"]
 def board(frame: pd.DataFrame) -> Table:
     """Systems by the mean over questions of their means over experiments, the best first.
 
-    Experiments of which less than `LEAST_SCORED` is scored are left blank, and count nowhere: a handful that shares its
-    texts with answers scored elsewhere is not a sample.
+    Experiments of which less than `LEAST_SCORED` is scored, and no finished wave, are left blank, and count nowhere: a
+    handful that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the
+    answers, the column `scored` says on which.
     """
     thin = _thin(frame)
     frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin))]
+    policies = averages.about_policies(frame)
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     cells = averages.weighted(frame, "m_all10")
     data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
-    columns += ["answers", "scored_by"]
+    columns += ["answers", *(["scored"] if part.is_partial(policies) else []), "scored_by"]
     if len(data):
         means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
         data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
+        data["scored"] = data["system"].map(part.of_systems(policies))
         each = averages.summed_up(cells, _BY, lambda rows: averages.mean_of(rows, "m_all10"))
         for name, rows in each.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
@@ -55,7 +58,8 @@ def board(frame: pd.DataFrame) -> Table:
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7). Those of an experiment are in CSV and JSON. "
-        f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(frame, found)}",
+        f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(frame, found)}"
+        f"{part.in_words(policies)}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -83,7 +87,7 @@ def _thin(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
         single = set(zip(scores["document"], scores["question"], strict=True))
         cells = list(zip(asked["document"], asked["question"], strict=True))
         scored = sum(cell in single or cell[1] in means for cell in cells)
-        if 0 < scored < LEAST_SCORED * len(cells):
+        if 0 < scored < LEAST_SCORED * len(cells) and not part.part_scored(own).speaks_for_all:
             thin[str(system), str(experiment)] = (scored, len(cells))
     return thin
 
@@ -147,7 +151,8 @@ def by_source(frame: pd.DataFrame) -> Table:
 
 def by_measure(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH]
+    partial = part.is_partial(averages.about_policies(frame))
+    columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, *(["scored"] if partial else [])]
     names = {"m_all": "M_all"} | {metric: names_of(frame).get(metric, metric) for metric in metrics_of(frame)}
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean}
@@ -157,6 +162,10 @@ def by_measure(frame: pd.DataFrame) -> Table:
         for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns)
+    if partial:
+        parts = part.parts(averages.about_policies(frame))
+        known = {(row.system, row.experiment): str(row.part) for row in parts.itertuples()}
+        data["scored"] = [known.get(key, "") for key in zip(data["system"], data["experiment"], strict=True)]
     return table(
         "averages",
         "Averages of M_all and of each metric",

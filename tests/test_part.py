@@ -1,0 +1,101 @@
+"""What reports say about the part of the answers that averages rest on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from framing import answer_rows, score_rows, tidy_of
+from queues import make_run, save, work
+from tabling import published
+
+from genaipa.reports import part, render
+from genaipa.reports.chapters.overall import board, by_measure, too_few
+from genaipa.scoring.assignment import Plan
+from genaipa.ui.desk import open_desk
+from genaipa.ui.settings import DeskSettings
+
+
+def said(rows, scored, **score):
+    """What is said of one system, of whose answers (`rows`) these are scored."""
+    [found] = part.parts(tidy_of(rows, [row | score for row in score_rows(scored)]))["part"]
+    return str(found), found.speaks_for_all
+
+
+def test_each_part_in_its_words():
+    """All, a finished wave, one with scores beside it, one half done, one that answers came after, and no wave."""
+    rows = answer_rows(systems=("a/one",), documents=("uber", "spotify", "tiktok"))
+    assert len(rows) == 96
+    wave = [{**row, "in_wave": "no" if n % 3 else "yes", "pi": 1 / 3} for n, row in enumerate(rows)]
+    taken = wave[::3]
+    assert said(rows, rows) == said(wave, wave) == ("all 96", True)
+    assert said(wave, taken) == ("32 of 96, at random", True)
+    assert said(wave, taken[:31]) == ("31 of 96, at random", True)
+    assert said(wave, [*taken, wave[1]]) == ("33 of 96, 32 of them at random", True)
+    assert said(wave, taken[:30]) == ("30 of 96, the wave of 32 not finished: not a sample", False)
+    late = [row if n < 90 else {**row, "in_wave": "", "pi": None} for n, row in enumerate(wave)]
+    assert said(late, late[:90:3]) == ("30 of 96, but 6 came after the draw: not a sample", False)
+    for order, how in (
+        ("question", ", in the order of documents: not a sample"),
+        ("document", ", in the order of documents: not a sample"),
+        ("random", ", in random order"),
+        ("", ": not a sample"),
+    ):
+        assert said(rows, rows[:40], desk_order=order) == (f"40 of 96{how}", False)
+    # What an audit leaves out is no part of it, nor what failed; a study's published scores are no part of answers.
+    out = [
+        {**row, "excluded": "no"} if n < 10 else {**row, "answer": ""} if n < 20 else row for n, row in enumerate(rows)
+    ]
+    assert said(out, out[20:]) == ("all 76", True)
+    tables = [published("a/one", "quality", "uber", row["question"], m_all=7.0) for row in rows[:32]]
+    assert part.parts(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
+
+
+def test_the_tables_say_it():
+    """The leaderboard and the averages have a column for it where anything is partial, and only there."""
+    one, two = (answer_rows(systems=(name,), experiments=("quality", "recall")) for name in ("a/one", "b/two"))
+    drawn = [{**row, "in_wave": "no" if n % 4 else "yes", "pi": 0.25} for n, row in enumerate(one)]
+    whole = tidy_of([*one, *two], score_rows([*one, *two]))
+    assert "scored" not in {*board(whole).data, *by_measure(whole).data}
+    assert "Averages of people's scores" not in board(whole).note
+    frame = tidy_of([*drawn, *two], score_rows([*drawn[::4], *two]))
+    # A quarter is enough where chance chose it.
+    assert too_few(frame) == ""
+    assert dict(board(frame).data[["system", "scored"]].to_numpy()) == {
+        "a/one": "32 of 128, at random",
+        "b/two": "all 128",
+    }
+    assert board(frame).note.endswith(
+        " Averages of people's scores rest on: 16 of 64, at random (a/one quality, a/one recall); all 64 (b/two "
+        "quality, b/two recall)."
+    )
+    means = by_measure(frame).data
+    assert set(means.loc[means["system"] == "a/one", "scored"]) == {"16 of 64, at random"}
+    assert "scored" in render.as_csv(by_measure(frame)).partition("\n")[0]
+    unplanned = tidy_of([*one, *two], score_rows([*one[::4], *two]))
+    assert "a/one quality (16 of 64)" in too_few(unplanned)
+
+
+def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
+    """A wave that was scored at the desk is at random; an edited file is named, and then nothing is random."""
+    make_run("See section 2.", "See section 1.")
+    desk = open_desk(DeskSettings(Path.cwd(), sample=4, plan=Plan(per_answer=1)))
+    work(desk.queue, "Anna", 7)
+    before = json.loads(genaipa("leaderboard", "--json").out)
+    # Of the other system, three of twelve and an unfinished wave: too little for a place.
+    assert [row["scored"] for row in before["rows"]] == ["4 of 12, at random"]
+    work(desk.queue, "Anna")
+    found = json.loads(genaipa("leaderboard", "--json").out)
+    assert [row["scored"] for row in found["rows"]] == ["4 of 12, at random"] * 2
+    outside = next(digest for digest in desk.pool.answers if not desk.queue.wanted(digest))
+    save(desk.queue, "Anna", outside)
+    desk.store.close()
+    told = genaipa("leaderboard").out
+    assert "4 of 12, at random" in told
+    assert "5 of 12, 4 of them at random" in told
+    file = Path("waves.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"size":4', b'"size":6', 1))
+    damaged = genaipa("leaderboard", "--json")
+    assert damaged.code == 0
+    assert "is not as genaipa wrote it" in damaged.out
+    assert "at random" not in str(json.loads(damaged.out)["rows"])
