@@ -5,7 +5,7 @@ from __future__ import annotations
 GROUPS: dict[str, tuple[str, ...]] = {
     "Ask": ("run", "collect", "runs", "show"),
     "Score": ("judge", "sample", "score", "scores", "objections"),
-    "Findings": ("report", "compare", "leaderboard"),
+    "Findings": ("report", "compare", "leaderboard", "judges"),
     "Data": ("policies", "questions", "prompts", "systems", "pull", "import", "pack", "unpack"),
     "Workspace": ("init", "demo", "validate", "doctor"),
 }

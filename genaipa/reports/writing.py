@@ -73,7 +73,7 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     """Write everything but the figures into the folder that has these; the names, the manifest's last."""
     (folder / "tables").mkdir()
     for table in report.tables.values():
-        _write_table(table, folder / "tables")
+        write_table(table, folder / "tables")
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     _write(folder / PAGE, page.html(report, drawn, whole=whole))
     frame = report.frame
@@ -92,7 +92,8 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     return [*names, MANIFEST]
 
 
-def _write_table(table: Table, folder: Path) -> None:
+def write_table(table: Table, folder: Path) -> None:
+    """Write a table into a folder in every form; one of more than `READABLE` rows as CSV alone."""
     _write(folder / f"{table.name}.csv", as_csv(table))
     if len(table.data) <= READABLE:
         _write(folder / f"{table.name}.tex", as_latex(table))

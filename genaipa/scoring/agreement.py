@@ -107,7 +107,7 @@ def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
     counts = table.counts()
     return Agreement(
         answers=len(table.answers),
-        metrics={metric: _on_metric(counts[:, i], table.scale) for i, metric in enumerate(table.metrics)},
+        metrics={metric: within(counts[:, i], table.scale) for i, metric in enumerate(table.metrics)},
         pairs=_pairs(table),
         leanings=_leanings(table, counts),
     )
@@ -174,16 +174,6 @@ def _apart(scale: Floats) -> Floats:
 # -- alpha --
 
 
-def _coincidences(counts: NDArray[np.int64]) -> Floats:
-    """Each answer's pairs of values given by different analysts, weighted so that each value counts once."""
-    import numpy as np
-
-    pairs = counts[..., :, None] * counts[..., None, :] - counts[..., None] * np.eye(counts.shape[-1], dtype=np.int64)
-    others = counts.sum(axis=-1) - 1
-    weighted: Floats = pairs / others[..., None, None]
-    return weighted
-
-
 def _alphas(coincidences: Floats) -> Floats:
     """Alpha of each matrix of coincidences, with ordinal distances; nan where nothing varies.
 
@@ -200,8 +190,8 @@ def _alphas(coincidences: Floats) -> Floats:
     return alphas
 
 
-def _alpha(patterns: NDArray[np.int64], often: NDArray[np.int64], scale: Floats) -> Alpha:
-    """Alpha of answers with these counts of values, each pattern of counts so often, with its interval.
+def _alpha(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> Alpha:
+    """Alpha of answers with these coincidences, each kind of answer so often, with its interval.
 
     The interval is a jackknife over the answers: Student's t on the logarithm of 1 - alpha (which is at most 1), wider
     by 1/n for few answers (`docs/intervals.md`).
@@ -210,11 +200,10 @@ def _alpha(patterns: NDArray[np.int64], often: NDArray[np.int64], scale: Floats)
     from scipy.special import stdtrit
 
     answers = int(often.sum())
-    coincidences = _coincidences(patterns)
     every = np.tensordot(often, coincidences, 1)
     value = float(_alphas(every))
     if np.isnan(value):
-        return _undefined(scale[patterns[0].argmax()])
+        return _undefined(scale[every.diagonal().argmax()])
     without = _alphas(every - coincidences)
     if answers < LEAST_ANSWERS or np.isnan(without).any() or max(value, without.max()) >= 1:
         return Alpha(value, reason="too few answers, or too few that vary, for a confidence interval")
@@ -229,21 +218,59 @@ def _undefined(value: float) -> Alpha:
     return Alpha(None, reason=f"every value is {shown(value)}, and alpha is not defined where nothing varies")
 
 
-def _on_metric(counts: NDArray[np.int64], scale: Floats) -> MetricAgreement:
+def within(counts: NDArray[np.int64], scale: Floats) -> MetricAgreement:
+    """The agreement of scorers with each other on answers that two or more of them scored.
+
+    `counts` has how many gave each value (answers, values), `scale` the values in their order.
+    """
     import numpy as np
 
     if not len(counts):
         return MetricAgreement(Alpha(None, reason="no answer has been scored by two analysts"), None, None)
-    # Many answers share few patterns of counts. As one number each, they are found quickly.
-    places = (counts.max() + 1) ** np.arange(len(scale))
-    _, where, often = np.unique(counts @ places, return_index=True, return_counts=True)
-    patterns = counts[where]
+    patterns, often = _patterns(counts)
     scores = patterns.sum(axis=1)
-    shares = patterns[:, :, None] * patterns[:, None, :] / (scores * (scores - 1))[:, None, None]
+    same = patterns[:, :, None] * np.eye(len(scale), dtype=np.int64)
+    pairs = patterns[:, :, None] * patterns[:, None, :] - same
+    return _measured(pairs / (scores - 1)[:, None, None], often, scale)
+
+
+def between(first: NDArray[np.int64], second: NDArray[np.int64], scale: Floats) -> MetricAgreement:
+    """The agreement of two sides on answers that both scored; how far a side agrees with itself doesn't matter.
+
+    Each side's counts (answers, values) are as those of `within`; where several of a side scored an answer, each of
+    them counts alike. With one scorer on either side, it is what `within` finds.
+    """
+    import numpy as np
+
+    if not len(first):
+        return MetricAgreement(Alpha(None, reason="no answer has been scored by both"), None, None)
+    patterns, often = _patterns(np.hstack([first, second]))
+    ours, theirs = patterns[:, : len(scale)], patterns[:, len(scale) :]
+    ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (ours, theirs))
+    crossed = ours[:, :, None] * theirs[:, None, :]
+    return _measured(crossed + crossed.swapaxes(-2, -1), often, scale)
+
+
+def _patterns(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different rows, and how often there is each: many answers share few."""
+    import numpy as np
+
+    # As one piece each, they are found quickly.
+    rows = np.ascontiguousarray(counts.astype(np.uint16))
+    pieces = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, where, often = np.unique(pieces, return_index=True, return_counts=True)
+    return counts[where], often
+
+
+def _measured(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> MetricAgreement:
+    """The agreement of answers with these coincidences, each kind of answer so often."""
+    import numpy as np
+
+    shares = coincidences / coincidences.sum(axis=(1, 2), keepdims=True)
     unequal = (shares * ~np.eye(len(scale), dtype=bool)).sum(axis=(1, 2))
     difference = (shares * _apart(scale)).sum(axis=(1, 2))
     return MetricAgreement(
-        _alpha(patterns, often, scale),
+        _alpha(coincidences, often, scale),
         float(1 - np.average(unequal, weights=often)),
         float(np.average(difference, weights=often)),
     )

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from genaipa.errors import GenaipaError
-from genaipa.reports.chapters import documents, metrics, overall
+from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import as_png
+from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.report import Report
 from genaipa.reports.tidy import metrics_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
@@ -260,9 +262,19 @@ class View:
     @cached_property
     def report(self) -> Report:
         """Everything that a report of this has."""
+        return Report.of(self._gathered)
+
+    @cached_property
+    def judges(self) -> Chapter:
+        """The report's chapter on judges alone."""
+        return judges.chapter(self._gathered, Scope.of(self.frame, self._snapshot.gathered.categories, self.bounds))
+
+    @cached_property
+    def _gathered(self) -> Gathered:
+        """The snapshot's data, of the answers in this view."""
         shown = {*self.frame["answer"].unique()}
         events = [event for event in self._snapshot.gathered.events if event.answer in shown]
-        return Report.of(replace(self._snapshot.gathered, frame=self.frame, events=events))
+        return replace(self._snapshot.gathered, frame=self.frame, events=events)
 
     def picture(self, figure: Figure) -> bytes:
         """A figure of the report as a PNG file, drawn once."""

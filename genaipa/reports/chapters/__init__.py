@@ -27,6 +27,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "regulation": "scores",
     "cost": "answers",
     "agreement": "answers",
+    "judges": "answers",
     "texts": "answers",
     "sensitivity": "scores",
     "audit": "answers",

@@ -16,13 +16,13 @@ from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
+from genaipa.ui.chapter_view import show_chapter
 from genaipa.ui.pages.overview import scores_of
 from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
     Cell,
-    Column,
     Row,
     Text,
     head,
@@ -38,7 +38,6 @@ from genaipa.ui.widgets import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.figures.figure import Figure
     from genaipa.reports.table import Table
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
@@ -297,33 +296,13 @@ def _report(desk: Desk, user: User, found: View) -> None:
         return
     desk.queue.expose(user.name, found.told(), scores=True)
     with st.spinner("Working out the report …"):
-        chapters = {chapter.title: chapter for chapter in found.report.chapters}
+        # How good the judges are is for those who lead the study (the page Judges).
+        let = (chapter for chapter in found.report.chapters if chapter.name != "judges" or user.adjudicates)
+        chapters = {chapter.title: chapter for chapter in let}
     if not chapters:
         return
     chapter = chapters[st.selectbox("Part", list(chapters), key="results chapter")]
-    texts("results chapter lead", [Text(sentence, tone="system") for sentence in (chapter.lead, *chapter.absent)])
-    for figure in chapter.figures:
-        _figure(found, figure)
-    for each in chapter.tables:
-        _table(each)
-
-
-def _figure(found: View, figure: Figure) -> None:
-    texts(f"results figure {figure.name}", [Text(figure.note, figure.title, tone="system", fold=400)])
-    st.image(found.picture(figure), alt=figure.title)
-
-
-def _table(each: Table) -> None:
-    texts(f"results title {each.name}", [Text(each.note, each.title, tone="system", fold=400)])
-    numbers = set(each.data.select_dtypes("number").columns)
-    columns = [Column(each.headings.get(name, name), right=name in numbers) for name in each.printed]
-    long_table(
-        f"results table {each.name}",
-        each.title,
-        columns,
-        each.data[each.printed].to_dict("records"),
-        lambda row: Row(tuple(each.written(str(name), value) for name, value in row.items())),
-    )
+    show_chapter("results", chapter, found)
 
 
 def _counted(number: int, thing: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from genaipa.errors import GenaipaError
+from genaipa.judging.name import Judge
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
@@ -26,16 +29,24 @@ PAGES = {
     "by-hand": ("By hand", "manual"),
     "overview": ("Overview", "overview"),
     "results": ("Results", "results"),
+    "judges": ("Judges", "judges"),
 }
 """Path in the address → title and module; the first one opens. Modules are imported when their page is first shown."""
 
 
 def _page(module: str, desk: Desk, user: User) -> None:
-    closed = why_no_results() if module == "results" else ""
+    closed = why_no_results() if module in ("results", "judges") else ""
     if closed:
         st.text(closed)
     else:
         import_module(f"genaipa.ui.pages.{module}").page(desk, user)
+
+
+def _judged(desk: Desk) -> bool:
+    """Whether there are verdicts: without any, their page would only be in the way."""
+    with contextlib.suppress(GenaipaError):
+        desk.current.refresh()
+    return any(map(Judge.parse, desk.current.analysts("machine")))
 
 
 def _desk() -> None:
@@ -46,7 +57,11 @@ def _desk() -> None:
         return lambda: as_sentence(lambda: _page(module, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
-    pages = [st.Page(shown(module), title=title, url_path=path) for path, (title, module) in PAGES.items()]
+    pages = [
+        st.Page(shown(module), title=title, url_path=path)
+        for path, (title, module) in PAGES.items()
+        if path != "judges" or user is None or (user.adjudicates and _judged(desk))
+    ]
     st.navigation(pages, position="top" if user else "hidden").run()
 
 

@@ -1,0 +1,200 @@
+"""Figures of the judges: agreement beside people's own, leniency by system, and verdicts against people's scores."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.figures import ranges, style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.judged.leniency import ALL
+from genaipa.reports.judged.quality import EACH_OTHER, PEOPLE
+from genaipa.reports.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.judged.verdicts import Floats
+
+_ACROSS = 3
+"""Panels beside each other."""
+_MOST = 9
+"""Panels on a page."""
+_JITTER = 0.12
+"""Points of M_all by which a mark may be moved so that others are seen."""
+
+
+def agreement_figure(found: Table) -> Figure | None:
+    """Metrics down, each judge's alpha with people across, and people's own as the line to reach; None without any."""
+    data = found.data[found.data["with"].isin((PEOPLE, EACH_OTHER)) & found.data["alpha"].notna()]
+    judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
+    if not judges:
+        return None
+    names = style.labels(judges, 38)
+    title = "How far judges agree with people"
+    note = (
+        "Krippendorff's alpha of each judge with people, with its interval; the dark bar is that of people with each "
+        "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
+        f"answers were scored by two people.{style.in_full(names)} {found.note}"
+    )
+    shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats)
+    return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names))
+
+
+def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
+    measures, marks = list(dict.fromkeys(data["measure"])), style.system_marks(list(names))
+    high = max(0.3, 0.13 * len(names) + 0.12)
+    drawn = style.canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
+    axes = drawn.subplots()
+    axes.axvline(0, color=style.FAINT, linewidth=0.7, zorder=0)
+    for row in data.to_dict("records"):
+        place = measures.index(row["measure"])
+        if row["judge"] == PEOPLE:
+            if not np.isnan(row["low"]):
+                axes.fill_betweenx([place - 0.42, place + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
+            axes.plot([row["alpha"]] * 2, [place - 0.42, place + 0.42], color=style.INK, linewidth=1.8, zorder=2)
+        else:
+            step = 0.7 / len(names)
+            at = place + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
+            look = marks[row["judge"]]
+            axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
+            axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
+    style.name_rows(axes, {name: style.short(name) for name in measures}, {})
+    axes.set_ylim(len(measures) - 0.4, -0.6)
+    lowest: Any = data[["alpha", "low"]].min(axis=None)
+    axes.set_xlim(min(-0.1, lowest - 0.05), 1.05)
+    axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
+    axes.set_xlabel("Krippendorff's alpha")
+    axes.tick_params(axis="y", length=0)
+    people = [style.patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
+    there = (data["judge"] == PEOPLE).any()
+    style.legend(drawn, [*(style.mark(names[name], **marks[name]) for name in names), *(people if there else [])])
+    return drawn
+
+
+def leniency_figures(found: Table, scope: Scope = ALONE) -> list[Figure]:
+    """Judges down, and under each the systems: its M_all less people's, with both intervals; page by page."""
+    data = found.data[
+        (found.data["measure"] == "M_all") & found.data["by"].isin((ALL, "system")) & found.data["mean"].notna()
+    ]
+    order = {name: place for place, name in enumerate(("", *scope.systems))}
+    data = data.assign(place=data["group"].map(order).fillna(len(order))).sort_values("place", kind="stable")
+    data = data.drop(columns="place")
+    judges = style.labels(dict.fromkeys(found.data["judge"]), 40)
+    there = [judge for judge in judges if (data["judge"] == judge).any()]
+    fits = ranges.fits(data.groupby("judge").size().max()) if there else 1
+    pages = [there[first : first + fits] for first in range(0, len(there), fits)]
+    return [_leniency_page(found, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
+
+
+def _leniency_page(
+    found: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
+) -> Figure:
+    rows = data[data["judge"].isin(page)].reset_index(drop=True)
+    labels = {judge: judges[judge] for judge in page}
+    systems = style.labels(dict.fromkeys(name for name in rows["group"] if name), 22)
+    name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
+    title = f"Leniency of the judges, by system{of}"
+    note = (
+        "M_all of a judge less people's: right of the line it is more lenient than people. A square, and the star at "
+        f"the name, mark a system of the judge's own family. {ranges.READING}{style.in_full({**labels, **systems})} "
+        f"{found.note}"
+    )
+    shown = Table(name, title, note, rows, found.headings, found.formats)
+    return Figure(name, title, note, shown, lambda: _draw_leniency(rows, labels, systems))
+
+
+def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
+    rows = data.to_dict("records")
+    named = [
+        (row["judge"], row["group"], systems[row["group"]] + (" *" if row["family"] else "") if row["group"] else ALL)
+        for row in rows
+    ]
+    laid = ranges.Rows.of(judges, named)
+    drawn, (axes,) = laid.canvas([1])
+    axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
+    for row in rows:
+        own, every = bool(row["family"]), not row["group"]
+        look = {
+            "marker": "s" if own else "o",
+            "color": style.INK if every else style.COLOURS[1] if own else style.COLOURS[0],
+        }
+        ranges.draw(axes, row, laid.places[row["judge"], row["group"]], look)
+        axes.annotate(
+            f"n={row['answers']}", (1.01, laid.places[row["judge"], row["group"]]),
+            xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
+        )  # fmt: skip
+    axes.set_xlabel("M_all of the judge less people's")
+    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(round(tick, 6))[0])
+    looks = [
+        style.mark("all answers", marker="o", color=style.INK),
+        style.mark("a system", marker="o", color=style.COLOURS[0]),
+    ]
+    if data["family"].any():
+        looks.append(style.mark("own family", marker="s", color=style.COLOURS[1]))
+    style.legend(drawn, looks)
+    return drawn
+
+
+def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]) -> Figure | None:
+    """A panel for each judge: people's M_all across, its own up, a point for each answer; None without a judge."""
+    shown_of = dict(list(pairs.items())[:_MOST])
+    if not shown_of:
+        return None
+    title = "Judges against people, answer by answer"
+    more = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
+    note = (
+        "M_all of each answer: people's mean across, the judge's mean over its passes up; on the line they are "
+        "equal, above it the judge is more lenient. Points are moved a little, at random, so that equal ones are seen; "
+        f"the numbers behind the figure are not.{more}"
+    )
+    data = pd.concat(
+        [pd.DataFrame({"judge": judge, "people": people, "verdict": own}) for judge, (people, own) in shown_of.items()],
+        ignore_index=True,
+    )
+    table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
+                  dict.fromkeys(("people", "verdict"), ".2f"))  # fmt: skip
+    return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations))
+
+
+def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
+    judges = list(dict.fromkeys(data["judge"]))
+    down, across = style.panels(len(judges), _ACROSS)
+    width = style.COLUMN if len(judges) == 1 else style.WIDTH
+    drawn = style.canvas(width, down * (width / across * 0.92 + 0.4))
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    names = style.labels(judges, 44)
+    random = np.random.default_rng(0)
+    for axes, judge in zip(panels.flat, judges, strict=False):
+        rows = data[data["judge"] == judge]
+        _draw_points(axes, rows, random)
+        said = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
+        axes.set_title("\n".join(said), fontsize=style.SMALL)
+    for axes in style.bottom(panels, len(judges)):
+        axes.set_xlabel("People's M_all")
+        axes.tick_params(labelbottom=True)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("Judge's M_all")
+    return drawn
+
+
+def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
+    axes.plot([1, 10], [1, 10], color=style.FAINT, linewidth=0.8, zorder=1)
+    moved = random.uniform(-_JITTER, _JITTER, (2, len(rows)))
+    axes.plot(
+        rows["people"] + moved[0], rows["verdict"] + moved[1], "o", color=style.COLOURS[0], markersize=2.6, alpha=0.45,
+        markeredgewidth=0, zorder=2,
+    )  # fmt: skip
+    axes.set_xlim(0.7, 10.3)
+    axes.set_ylim(0.7, 10.3)
+    axes.set_aspect("equal")
+    axes.set_xticks([1, 4, 7, 10])
+    axes.set_yticks([1, 4, 7, 10])

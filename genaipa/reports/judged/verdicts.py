@@ -1,0 +1,201 @@
+"""The verdicts of judges beside people's independent scores of the same answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from genaipa.judging.name import Judge
+from genaipa.scoring.agreement import between, within
+from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.scoring.rubric import shipped_rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.scoring.agreement import MetricAgreement
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+LEAST = 30
+"""Answers scored by both below which a comparison is not meaningful."""
+OVERALL = "m_all"
+_SHORTEST = 6
+"""Characters of a prompt's digest that are shown at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The scores that people, or the passes of a judge, gave to `size` answers.
+
+    Of each score: the place of its `answer`, its `scorer` (the analyst, or the pass), its `time`, and `values`: a
+    column for each measure.
+    """
+
+    size: int
+    answer: Places
+    scorer: NDArray[np.str_]
+    time: NDArray[np.str_]
+    values: Floats
+
+    @cached_property
+    def often(self) -> Places:
+        """Number of scores of each answer."""
+        return np.bincount(self.answer, minlength=self.size)
+
+    @cached_property
+    def means(self) -> Floats:
+        """Mean of each answer's scores by measure; NaN where it has none."""
+        sums = [np.bincount(self.answer, column, self.size) for column in self.values.T]
+        often = np.where(self.often, self.often, np.nan)
+        found: Floats = np.array(sums).T / often[:, None]
+        return found
+
+    @cached_property
+    def scorers(self) -> list[str]:
+        """Those who scored, sorted."""
+        return sorted(set(self.scorer.tolist()))
+
+    def of(self, scorer: str, measure: int) -> Floats:
+        """One scorer's value for each answer; NaN where they gave none."""
+        own, found = self.scorer == scorer, np.full(self.size, np.nan)
+        found[self.answer[own]] = self.values[own, measure]
+        return found
+
+    def with_(self, others: Iterable[Side]) -> Side:
+        """These scores and those of others as one side."""
+        sides = (self, *others)
+        answer, scorer, time, values = (
+            np.concatenate([getattr(side, name) for side in sides]) for name in ("answer", "scorer", "time", "values")
+        )
+        return Side(self.size, answer, scorer, time, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """The verdicts of judges (name → side), and people's independent scores.
+
+    A judge is a model with a prompt; its passes are scorers of its own side. `answers` are the digests in their places,
+    `questions` what each was asked, `models` and `prompts` the judges' by name, and `left_out` the number of scores by
+    another rubric.
+    """
+
+    rubric: Rubric
+    answers: pd.Index
+    questions: NDArray[np.str_]
+    people: Side
+    judges: Mapping[str, Side]
+    models: Mapping[str, str]
+    prompts: Mapping[str, str]
+    left_out: int
+
+    @classmethod
+    def of(cls, gathered: Gathered) -> Verdicts:
+        """All verdicts on the answers of a report, and the scores to compare them with."""
+        rubric, there = gathered.rubric, {*gathered.frame["answer"].unique()}
+        events = [event for event in gathered.events if event.answer in there]
+        found: defaultdict[tuple[str, str], list[tuple[Event, str]]] = defaultdict(list)
+        left_out = 0
+        for event in in_effect(event for event in events if event.scorer == "machine" or event.kind == "undo"):
+            judge = Judge.parse(event.analyst)
+            if judge is not None and _by(event) == rubric.digest:
+                found[judge.model, judge.prompt].append((event, str(judge.passed)))
+            left_out += judge is not None and _by(event) != rubric.digest
+        people = [(event, event.analyst) for event in independent_scores(events)]
+        own = [(event, analyst) for event, analyst in people if _by(event) == rubric.digest]
+        asked = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
+        answers = pd.Index(asked["answer"].astype("str"))
+        names = _names(found)
+        return cls(
+            rubric,
+            answers,
+            asked["question"].astype("str").to_numpy(dtype=np.str_),
+            _side(own, rubric, answers),
+            {names[key]: _side(found[key], rubric, answers) for key in sorted(found)},
+            {names[model, prompt]: model for model, prompt in found},
+            {names[model, prompt]: prompt for model, prompt in found},
+            left_out + (len(people) - len(own) if found else 0),
+        )
+
+    def __bool__(self) -> bool:
+        """Whether any judge has scored an answer."""
+        return bool(self.judges)
+
+    @cached_property
+    def measures(self) -> dict[str, str]:
+        """M_all and the metrics → their names; in the order of the sides' columns."""
+        return {OVERALL: "M_all", **self.rubric.names}
+
+    @cached_property
+    def both(self) -> dict[str, Mask]:
+        """Judge → which answers it and people have scored."""
+        return {name: (side.often > 0) & (self.people.often > 0) for name, side in self.judges.items()}
+
+    @cached_property
+    def _scales(self) -> list[Floats]:
+        values = np.array(sorted(self.rubric.values))
+        overall = np.concatenate([side.values[:, 0] for side in (self.people, *self.judges.values())])
+        return [np.unique(overall), *(values for _ in self.rubric.metrics)]
+
+    def counts(self, side: Side, some: Mask, measure: int) -> Places:
+        """Number of a side's scores with each value, of some of the answers: answers, values."""
+        scale = self._scales[measure]
+        ranks = np.searchsorted(scale, side.values[:, measure])
+        counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
+        return counted.reshape(side.size, len(scale))[some]
+
+    def compare(self, first: Side, second: Side, some: Mask, measure: int) -> MetricAgreement:
+        """The agreement of two sides on some answers, which both scored."""
+        ours, theirs = (self.counts(side, some, measure) for side in (first, second))
+        return between(ours, theirs, self._scales[measure])
+
+    def compare_within(self, side: Side, some: Mask, measure: int) -> MetricAgreement:
+        """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""
+        return within(self.counts(side, some, measure), self._scales[measure])
+
+
+def _by(event: Event) -> str:
+    return event.rubric or shipped_rubric().digest
+
+
+def _names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Model and prompt → the judge's name, with as much of the prompt's digest as tells them apart."""
+    known = list(judges)
+    names: dict[tuple[str, str], str] = {}
+    for length in range(_SHORTEST, 13):
+        names = {(model, prompt): f"{model} @{prompt[:length]}" for model, prompt in known}
+        if len(set(names.values())) == len(known):
+            break
+    return names
+
+
+def _side(given: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> Side:
+    metrics = list(rubric.metrics)
+    scores = [event.values for event, _ in given if event.values is not None]
+    values = np.array([[score[metric] for metric in metrics] for score in scores]).reshape(-1, len(metrics))
+    # Sums of floating-point numbers may differ in their last digit by their order.
+    overall = np.round(rubric.m_all(dict(zip(metrics, values.T, strict=True))), 9)
+    return Side(
+        len(answers),
+        answers.get_indexer(pd.Index([event.answer for event, _ in given], dtype=answers.dtype)).astype(np.int64),
+        np.array([scorer for _, scorer in given], dtype=np.str_),
+        np.array([event.time for event, _ in given], dtype=np.str_),
+        np.column_stack([overall, values]),
+    )
+
+
+def not_meaningful(answers: int) -> str:
+    """The reason for a blank below `LEAST`; empty from there on."""
+    return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and it takes {LEAST}"

@@ -1,0 +1,38 @@
+"""Tables and figures of a report's chapter on a page of the desk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from genaipa.ui.widgets import Column, Row, Text, long_table, texts
+
+if TYPE_CHECKING:
+    from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.reports.table import Table
+    from genaipa.ui.results import View
+
+
+def show_chapter(key: str, chapter: Chapter, found: View) -> None:
+    """The chapter's lead, what it lacks, its figures and its tables; `key` begins the keys of what is mounted."""
+    texts(f"{key} chapter lead", [Text(sentence, tone="system") for sentence in (chapter.lead, *chapter.absent)])
+    for figure in chapter.figures:
+        texts(f"{key} figure {figure.name}", [Text(figure.note, figure.title, tone="system", fold=400)])
+        st.image(found.picture(figure), alt=figure.title)
+    for each in chapter.tables:
+        show_table(key, each)
+
+
+def show_table(key: str, each: Table) -> None:
+    """A table of a report with its title and note, of which one page of rows is on screen."""
+    texts(f"{key} title {each.name}", [Text(each.note, each.title, tone="system", fold=400)])
+    numbers = set(each.data.select_dtypes("number").columns)
+    columns = [Column(each.headings.get(name, name), right=name in numbers) for name in each.printed]
+    long_table(
+        f"{key} table {each.name}",
+        each.title,
+        columns,
+        each.data[each.printed].to_dict("records"),
+        lambda row: Row(tuple(each.written(str(name), value) for name, value in row.items())),
+    )
