@@ -21,9 +21,9 @@ def main() -> None:
     # of a report's time, for next to nothing to collect.
     gc.set_threshold(100_000, 50, 100)
     try:
-        from genaipa import cli
+        from genaipa.cli import carry_out
 
-        cli.main()
+        sys.exit(carry_out())
     except KeyboardInterrupt:
         sys.stderr.write("genaipa: interrupted.\n")
         sys.exit(130)

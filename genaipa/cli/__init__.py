@@ -57,14 +57,6 @@ def _root(
     load_dotenv()
 
 
-def main() -> None:
-    """Run the command line; an error is one sentence on stderr and its exit code."""
-    from genaipa.cli import streams
-
-    streams.prepare()
-    sys.exit(carry_out())
-
-
 @functools.cache
 def command() -> Any:
     """The whole command line as one command, made once for a process."""
@@ -87,8 +79,10 @@ def _check_text(arguments: list[str]) -> None:
 
 def carry_out(arguments: list[str] | None = None) -> int:
     """Carry out a command and give its exit code; an error is one sentence on stderr."""
+    from genaipa.cli import streams
     from genaipa.cli.console import complain
 
+    streams.prepare()
     try:
         _check_text(sys.argv[1:] if arguments is None else arguments)
         code = command()(arguments, prog_name="genaipa", standalone_mode=False)
