@@ -50,7 +50,9 @@ def study(genaipa: Any, questions: int = 4, answers: str = ANSWERS, text: str = 
     """A workspace in which a scripted system was asked so many questions about one short document."""
     make_workspace(questions, **({"text": text} if text else {}))
     write(f"{system}.yaml", answers)
-    done: Finished = genaipa("run", "-s", f"scripted/{system}.yaml", "-p", "acme", "-i", "document")
+    done: Finished = genaipa(
+        "run", "-s", f"scripted/{system}.yaml", "-p", "acme", "-i", "document", "--name", "answers"
+    )
     assert done.code == 0, done.err
 
 

@@ -24,7 +24,7 @@ def test_every_answer_is_judged_once(genaipa):
     done = genaipa("judge", "--judge", judge)
     assert done.code == 0, done.err
     given = events()
-    answers = load_run("say").answers()
+    answers = load_run("answers").answers()
     assert {event.answer for event in given} == {record.digest for record in answers}
     # Questions 3 and 4 have the same answer, and another question makes another answer.
     assert len(given) == 4
@@ -122,7 +122,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     here = find_workspace()
     own, judges = Pool(here, run_folders(here)), Pool(here, judge_runs())
     assert (len(own.answers), len(judges.answers)) == (2, 0)
-    assert [source.folder.name for source in select(here, ["latest"])] == [load_run("say").name]
+    assert [source.folder.name for source in select(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select(here, ["latest"])] == ["procedure"]
     tidy = gather_scored(here, select(here, [])).frame
     assert set(tidy["system"]) == {"scripted/say.yaml"}

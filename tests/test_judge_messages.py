@@ -193,7 +193,10 @@ def test_two_texts_of_one_name_are_two_documents(genaipa):
     """Answers about a document that was changed meanwhile are judged by the text that they were given about."""
     study(genaipa, 1)
     make_workspace(1, text="# ACME\n\n## 1. Other\n\nQuite another text about ACME, of a few words.\n")
-    assert genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-i", "document", "--new").code == 0
+    assert (
+        genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-i", "document", "--name", "answers", "--new").code
+        == 0
+    )
     done = genaipa("judge", "--judge", script("judge.yaml"))
     assert done.code == 0, done.err
     (folder,) = judge_runs()
