@@ -172,6 +172,8 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert "1, applied: acme Q1" in Path("out/index.html").read_text(encoding="utf-8")
     with Path("out/tables/documents.csv").open(encoding="utf-8-sig") as file:
         assert [(row["document"], row["silent"]) for row in csv.DictReader(file)] == [("acme", "0")]
+    with Path("out/tables/objections.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert list(csv.reader(file))[1:] == [["acme", "0", "2", "1"]]
 
 
 def test_the_words_are_quoted_where_they_may_be(genaipa: Cli, objected: list[Event]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,21 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import SCALE, Table, table
+from genaipa.scoring.objections import filed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.objections import Status
 
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
+_STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
+"""States of objections to annotated answers, beside those that were withdrawn."""
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
@@ -94,6 +102,24 @@ def _quality(rows: pd.DataFrame) -> dict[str, object]:
     return {"m_all10": found.mean, **_sure(found)}
 
 
+def objections(events: Iterable[Event]) -> Table:
+    """Counts of objections to annotated answers by document and state; empty where there is none."""
+    found = [one for one in filed(events) if one.status != "withdrawn"]
+    documents = sorted({one.said.document for one in found})
+    counts = Counter((one.said.document, one.status) for one in found)
+    columns = ["document", *_STATES]
+    data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
+    return table(
+        "objections",
+        "Objections to annotated answers",
+        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, with the "
+        "passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. The annotated answers "
+        "count as they are, until a correction is exported and applied.",
+        data,
+        columns,
+    )
+
+
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
     frame = gathered.frame
@@ -104,7 +130,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "Where the document is silent",
         "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
         "something all the same, and how often it claims silence where the document is not silent.",
-        tables,
+        [*tables, *present(objections(gathered.events))],
         [],
         [] if tables and known else ["No question that was asked is annotated as one on which its document is silent."],
     )
