@@ -52,10 +52,8 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
     marks = style.system_marks([str(name) for name in drawn["system"].unique()])
     systems, documents = list(marks), [str(name) for name in drawn["document"].unique()]
     about_box = _tooltip("system", "document", "n", *_NUMBERS)
-    about_point = _tooltip("system", "document", "question", "category", "source", "m_all10", "answers", "scores")
     sides = style.doubted(drawn, "doubtful").map({True: f" {style.DOUBT_SIGN}", False: ""})
     drawn = drawn.assign(counted=drawn["n"].astype(str) + sides)
-    doubted = style.doubted(points, "doubtful")
     colours = [mark["color"] for mark in marks.values()]
     place: Spec = {
         "y": {"field": "document", "type": "nominal", "title": None, "sort": documents},
@@ -66,12 +64,6 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
             "scale": {"domain": systems, "range": colours},
             "legend": {"title": None, "orient": "top", "labelLimit": 400},
         },
-    }
-    shape: Spec = {
-        "field": "source",
-        "type": "nominal",
-        "scale": {"domain": ["faq", "user"], "range": ["circle", "diamond"]},
-        "legend": {"title": "question from", "orient": "top", "symbolFillColor": style.FAINT},
     }
     return {
         "height": _BOX * (len(drawn) + len(documents)) + _AROUND,
@@ -97,18 +89,30 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
                     },
                 ],
             },
-            *(
-                {
-                    "data": {"values": some[[about["field"] for about in about_point]].to_dict("records")},
-                    "mark": {"type": "point", "filled": filled, "size": 30, "opacity": 0.55},
-                    "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about_point},
-                }
-                # What rests on a doubtful source is hollow, as in the report's figures.
-                for some, filled in ((points[~doubted], True), (points[doubted], False))
-                if len(some)
-            ),
+            *_points(points, place),
         ],
     }
+
+
+def _points(points: pd.DataFrame, place: Spec) -> list[Spec]:
+    """The layers of the questions: what rests on a doubtful source is hollow, as in the report's figures."""
+    about = _tooltip("system", "document", "question", "category", "source", "m_all10", "answers", "scores")
+    shape: Spec = {
+        "field": "source",
+        "type": "nominal",
+        "scale": {"domain": ["faq", "user"], "range": ["circle", "diamond"]},
+        "legend": {"title": "question from", "orient": "top", "symbolFillColor": style.FAINT},
+    }
+    doubted = style.doubted(points, "doubtful")
+    return [
+        {
+            "data": {"values": some[[each["field"] for each in about]].to_dict("records")},
+            "mark": {"type": "point", "filled": filled, "size": 30, "opacity": 0.55},
+            "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about},
+        }
+        for some, filled in ((points[~doubted], True), (points[doubted], False))
+        if len(some)
+    ]
 
 
 def _along(field: str) -> Spec:
