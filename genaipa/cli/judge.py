@@ -14,6 +14,7 @@ from genaipa.cli import completion
 from genaipa.cli import run_options as options
 from genaipa.cli.console import number, print_json, say, show
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option, several
+from genaipa.cli.selection import RunsArgument
 
 if TYPE_CHECKING:
     from genaipa.cli.progress import TerminalObserver
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
 
 _MOST_PASSES = 100
 
-_Runs = Annotated[
-    list[str] | None,
-    typer.Argument(
-        autocompletion=completion.runs_and_systems,
-        help="Runs whose answers are judged, or systems for all of their runs; by default, every run.",
-    ),
-]
 _Judge = Annotated[
     list[str] | None,
     option(
@@ -47,7 +41,7 @@ _OwnFamily = Annotated[bool, option("--own-family", help="Allow a judge of the f
 
 
 def judge(
-    run: _Runs = None,
+    run: RunsArgument = None,
     judge: _Judge = None,
     passes: _Passes = 1,
     evidence: _Evidence = False,
