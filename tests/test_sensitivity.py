@@ -55,6 +55,8 @@ def test_averages_by_both_sources(included: bool) -> None:
     }
     numbers = found.set_index(["experiment", "questions"])[["chosen_n", "other_n", "everything_n"]]
     assert numbers.loc[("summary", "all")].tolist() == [1, 1, 2]
+    clarity = found.set_index(["experiment", "questions"]).loc[("quality", "faq")]
+    assert clarity[["clarity_chosen", "clarity_other", "clarity_everything"]].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_nothing_rests_on_a_choice() -> None:

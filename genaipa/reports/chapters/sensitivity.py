@@ -9,7 +9,7 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import countable
+from genaipa.reports.tidy import countable, metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +35,14 @@ def variants(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def sensitivity(frame: pd.DataFrame) -> Table:
-    """M_all of the systems and experiments that rest on a choice, in each variant."""
+    """M_all, and the metrics aside, of the systems and experiments that rest on a choice, in each variant."""
     systems = frame.loc[frame["doubt"] != "", "system"].unique()
     frame = frame[frame["system"].isin(systems)]
     found: dict[tuple[str, str, str], dict[str, float]] = {}
     for name, rows in variants(frame).items():
-        for key, n, mean in _means(rows):
-            found.setdefault(key, {}).update({name: mean, f"{name}_n": n})
+        for key, n, means in _means(rows):
+            own = {f"{metric}_{name}": mean for metric, mean in means.items()}
+            found.setdefault(key, {}).update({**own, name: means["m_all10"], f"{name}_n": n})
     affected = _affected(frame)
     by = ["system", "experiment", "questions"]
     columns = [*by, *(column for name in ("chosen", "other", "everything") for column in (name, f"{name}_n"))]
@@ -54,7 +55,8 @@ def sensitivity(frame: pd.DataFrame) -> Table:
         "with each finding. Other: by the source that was not chosen: what the metrics come to where M_all by document "
         "was chosen, and of two equal columns the other one, so that the first gives way without a replacement. "
         "Everything: with all that an audit leaves out, too "
-        "(`genaipa report --include-excluded`). Only averages that rest on a choice are here.",
+        "(`genaipa report --include-excluded`). Only averages that rest on a choice are here; those of the metrics (-1 "
+        "to 1), over the questions among these that have them, are in CSV and JSON.",
         data,
         columns,
         headings={
@@ -64,17 +66,19 @@ def sensitivity(frame: pd.DataFrame) -> Table:
         },
         formats=dict.fromkeys(("chosen", "other", "everything"), ".1f")
         | dict.fromkeys(("chosen_n", "other_n", "everything_n"), ".0f"),
+        aside=[f"{metric}_{name}" for metric in metrics_of(frame) for name in ("chosen", "other", "everything")],
     )
 
 
-def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, float]]:
-    """System, experiment (or all) and group of questions, with how many questions there are, and their mean."""
-    found = averages.policy_questions(frame).dropna(subset="m_all10")
+def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, dict[str, float]]]:
+    """System, experiment (or all) and group of questions, with how many questions there are, and their means."""
+    found, measures = averages.policy_questions(frame).dropna(subset="m_all10"), [*metrics_of(frame), "m_all10"]
     for system, own in found.groupby("system", observed=True, sort=True):
         for experiment, rows in [*own.groupby("experiment", observed=True, sort=True), (_EVERY, own)]:
             for group, some in averages.groups_of_questions(rows):
-                each = some.groupby("question", observed=True)["m_all10"].mean()
-                yield (str(system), str(experiment), group), len(each), each.mean()
+                each = some.groupby("question", observed=True)[measures].mean()
+                means = {name: float(each[name].mean()) for name in measures}
+                yield (str(system), str(experiment), group), len(each), means
 
 
 def _affected(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
