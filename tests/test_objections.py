@@ -20,7 +20,11 @@ from genaipa.runs.folder import now
 from genaipa.scoring import chain
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
+from genaipa.scoring.exchange.exporting import write_scores
+from genaipa.scoring.exchange.importing import import_scores
 from genaipa.scoring.objections import filed, own, proved, ruling
+from genaipa.scoring.people import People
+from genaipa.scoring.rubric import shipped_rubric
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace
 
@@ -98,6 +102,23 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
         with pytest.raises(DataError, match=sentence):
             store.append([event])
     assert len(kept(store)) == 2
+
+
+def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
+    """Exported and imported it is the same file; a ruling on what is neither here nor in the file is a problem."""
+    ana = objection("ana", "a" * 64)
+    events = [ana, ruling(filed([ana])[0], "lee", RIGHT), undo(ana)]
+    log, rest = tmp_path / "log.jsonl", tmp_path / "rest.jsonl"
+    for path, some in ((log, events), (rest, events[1:2])):
+        with path.open("wb") as file:
+            write_scores(file, ".jsonl", some, {}, shipped_rubric())
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        (problem,) = import_scores(store, [rest], {ana.answer}, People()).problems
+        assert f"there is no objection '{ana.id}' to settle" in problem
+        assert import_scores(store, [log], {ana.answer}, People()).added == len(events)
+        assert import_scores(store, [rest], {ana.answer}, People()).known == 1
+        assert kept(store) == events
+        assert statuses(store) == [("ana", "accepted")]
 
 
 def test_a_passage_has_to_be_in_the_document() -> None:

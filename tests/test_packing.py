@@ -18,7 +18,12 @@ from stores import GOOD, POOR, opened, score
 from genaipa.archive.pack import PACK
 from genaipa.archive.unpack import read_pack, unpack
 from genaipa.errors import DataError, UsageError
+from genaipa.files.strict_yaml import digest
+from genaipa.policies.document import load_document
+from genaipa.runs.folder import now
 from genaipa.runs.permission import may_be_passed_on
+from genaipa.scoring.events import Event, Objection, new_id
+from genaipa.scoring.objections import proved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +52,9 @@ def make_study(license_: str, *, scored: bool = True) -> None:
     write("policies/acme.yaml", f"company: ACME\nlicense: {license_}\n")
     digests = [record.digest for record in answers(make_answers(*REPLIES, annotations=ANNOTATED))]
     given = [score("ada", digests[0], GOOD), score("ada", digests[1], POOR), score("bo", digests[0], POOR)]
+    right = proved(load_document("acme"), SENTENCE, silent="no", answer="Never.", why="It says so.")
+    wrong = Objection("acme", digest(TEXT), "policy", "Q2", right)
+    given.append(Event(new_id(), now(), "objection", "bo", digests[1], annotation=wrong))
     with opened("sqlite:///scores.db") as store:
         store.append(given if scored else [])
 
@@ -85,7 +93,7 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     make_study("not stated; not redistributable")
     packed = genaipa("pack", "latest", "-o", "study.zip")
     assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
-    assert "3 events of scoring" in done(packed)
+    assert "4 events of scoring" in done(packed)
     assert "left out: the text of acme (not stated; not redistributable)" in packed.err
     assert SENTENCE not in texts("study.zip")
     assert "See section 1." in texts("study.zip")
