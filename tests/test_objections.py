@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from analysts import make_answers
-from running import TEXT, answers, write
+from running import TEXT, answers, make_workspace, write
 from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError, UsageError
@@ -20,6 +20,7 @@ from genaipa.runs.folder import now
 from genaipa.scoring import chain
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
+from genaipa.scoring.exchange.corrections import accepted
 from genaipa.scoring.exchange.exporting import write_scores
 from genaipa.scoring.exchange.importing import import_scores
 from genaipa.scoring.objections import filed, own, proved, ruling
@@ -43,10 +44,12 @@ AT = (TEXT.index(SENTENCE), TEXT.index(SENTENCE) + len(SENTENCE))
 RIGHT = Correction(silent="no", answer="It never sells it.", at=AT, sha256=digest(SENTENCE), why="Section 2 says so.")
 
 
-def objection(analyst: str, answer: str = "a1", question: str = "Q1", correction: Correction = RIGHT) -> Event:
+def objection(
+    analyst: str, answer: str = "a1", question: str = "Q1", correction: Correction = RIGHT, **more: Any
+) -> Event:
     """An objection to the annotated answer to a question, made beside an answer."""
-    said = Objection("acme", digest(TEXT), "policy", question, correction)
-    return Event(id=new_id(), time=now(), kind="objection", analyst=analyst, answer=answer, annotation=said)
+    said = {"annotation": Objection("acme", digest(TEXT), "policy", question, correction), **more}
+    return Event(id=new_id(), time=now(), kind="objection", analyst=analyst, answer=answer, **said)
 
 
 def statuses(store: Store) -> list[tuple[str, str]]:
@@ -205,3 +208,22 @@ def test_the_words_are_quoted_where_they_may_be(genaipa: Cli, objected: list[Eve
     assert genaipa("objections", "accept", objected[0].id[:6], "--by", "lee").code == 0
     assert f"sentence: {SENTENCE}" in genaipa("objections", "export", "acme").out
     assert json.loads(genaipa("objections", "--status", "accepted", "--json").out)[0]["by"] == "Lee"
+
+
+def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
+    """An objection beside the same question of another set is one to the same annotated answer; others are left out."""
+    here = make_workspace(2)
+    write("annotations/acme.yaml", f"document: acme\nquestions: policy\nannotators: [one]\nanswers:{ANNOTATED}")
+    policy = Path("questions/policy.yaml").read_text(encoding="utf-8").replace("name: policy", "name: other")
+    write("questions/other.yaml", policy.replace("id: Q1", "id: Q9").replace("Question 2", "Something else"))
+    places = [("other", "Q9", TEXT), ("other", "Q2", TEXT), ("policy", "Q2", "Another text.")]
+    given = [
+        objection("ana", annotation=Objection("acme", digest(text), questions, question, RIGHT))
+        for questions, question, text in places
+    ]
+    found, left_out = accepted(here, "acme", filed([*given, *(ruling(one, "lee", RIGHT) for one in filed(given))]))
+    assert (found.questions, found.digest, [*found.corrections]) == ("policy", digest(TEXT), ["Q1"])
+    assert left_out == [
+        "left out: Q2 of other, which is about another question set.",
+        "left out: Q2 of policy, which is about another text.",
+    ]
