@@ -23,7 +23,8 @@ from scipy import stats
 from genaipa.reports.chapters.judges import chapter
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import Gathered, gather_scored, rescored
-from genaipa.reports.judged.quality import correlated
+from genaipa.reports.judged.quality import agreement, correlated
+from genaipa.reports.judged.verdicts import Verdicts
 from genaipa.runs.selection import select
 from genaipa.scoring.agreement import between
 from genaipa.scoring.people import User
@@ -246,8 +247,9 @@ def test_drift_is_agreement_in_the_order_of_time(study):
     scored = [event.answer for event in found.events if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
         events = [event for event in found.events if event.scorer == "machine" or event.answer in half]
-        (expected,) = rows(
-            chapter_of(rescored(found, events)), "judges-agreement", judge=HARSH, measure="M_all", **{"with": "people"}
+        agreed = agreement(Verdicts.of(rescored(found, events))).data
+        (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
+            "records"
         )
         (row,) = rows(made, "judges-drift", judge=HARSH, measure="M_all", part=f"{number} of 2")
         assert [row[name] for name in ("answers", "alpha", "low", "high", "agreement")] == [

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import make_answers, open_to
+from judged import verdict
 from running import answers, write
 
 from genaipa.runs.folder import now
@@ -41,6 +42,8 @@ def make_scored() -> None:
         )
         for (analyst, question), keys in SCORES.items()
     ]
+    # A judge's verdicts are for who leads the study.
+    events += [verdict("made-up", digest, (0, 0, 2, 0, 0)) for digest in digests.values()]
     store.append(events)
     store.close()
 
@@ -58,7 +61,10 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def test_from_a_cell_to_its_answers_and_back() -> None:
-    """A click shows the answers behind a cell, arrow keys lead to another; what models and people wrote is text."""
+    """A click shows the answers behind a cell, arrow keys lead to another; what models and people wrote is text.
+
+    Who leads the study has a page on the judges, too, and an analyst none.
+    """
     make_scored()
     with open_to("--per-answer", "2") as (desk, browser):
         page = browser.visit(desk, "Ruth")
@@ -90,6 +96,10 @@ def test_from_a_cell_to_its_answers_and_back() -> None:
         assert cell(page, "Q2", "clarity").text_content() == "+1.00"
         choose(page, "Questions", "of users")
         page.get_by_text("No score counts here").wait_for()
+
+        page.get_by_role("link", name="Judges").click()
+        page.get_by_text("Not meaningful: people scored 2 of the answers that it judged").wait_for()
+        assert browser.visit(desk, "Ada").get_by_role("link", name="Judges").count() == 0
 
 
 # In small, test_pages_results has what is drawn, the test above that figures are.

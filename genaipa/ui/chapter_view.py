@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from genaipa.reports import render
 from genaipa.ui.widgets import Column, Row, Text, long_table, texts
 
 if TYPE_CHECKING:
@@ -27,12 +29,10 @@ def show_chapter(key: str, chapter: Chapter, found: View) -> None:
 def show_table(key: str, each: Table) -> None:
     """A table of a report with its title and note, of which one page of rows is on screen."""
     texts(f"{key} title {each.name}", [Text(each.note, each.title, tone="system", fold=400)])
-    numbers = set(each.data.select_dtypes("number").columns)
-    columns = [Column(each.headings.get(name, name), right=name in numbers) for name in each.printed]
-    long_table(
-        f"{key} table {each.name}",
-        each.title,
-        columns,
-        each.data[each.printed].to_dict("records"),
-        lambda row: Row(tuple(each.written(str(name), value) for name, value in row.items())),
-    )
+    right = set(render.numeric(each))
+    columns = [Column(name, right=place in right) for place, name in enumerate(render.headings(each))]
+
+    def row(place: int) -> Row:
+        return Row(render.rows(replace(each, data=each.data.iloc[place : place + 1]))[0])
+
+    long_table(f"{key} table {each.name}", each.title, columns, range(len(each.data)), row)

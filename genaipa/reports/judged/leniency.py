@@ -86,7 +86,9 @@ def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, o
         for measure, name in given.measures.items() if by in _EACH else [(OVERALL, given.measures[OVERALL])]:
             found = crossed(some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC))
             sure = {column: getattr(found, column) for column in BOTH}
-            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": found.why}
+            # Why nothing is said for policies like these, the table's note says.
+            why = found.why if np.isnan(found.low) else ""
+            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": why}
 
 
 def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

@@ -49,7 +49,7 @@ def agreement(given: Verdicts) -> Table:
         f"Not meaningful, and blank, below {LEAST} answers scored by both.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys((*_ALPHA, *_R), "float64")),
         columns,
-        headings={"low": "from", "high": "to", "agreement": "same value", "r_low": "r from", "reason": "why blank"},
+        headings={"low": "interval", "agreement": "same value", "r_low": "interval of r", "reason": "why blank"},
         formats=dict.fromkeys(("low", "high", *_R), ".2f"),
     )
 
@@ -168,7 +168,7 @@ def confusion(given: Verdicts) -> Table:
 
 def drift(given: Verdicts) -> Table:
     """Alpha of each judge with people, in parts of the answers by the order in which people scored them."""
-    columns = ["judge", "measure", "part", "first", "last", "answers", *_ALPHA, "reason"]
+    columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
     for judge, both in given.both.items():
         order, first = _in_time(given.people, both)
@@ -178,8 +178,7 @@ def drift(given: Verdicts) -> Table:
                 some = np.isin(np.arange(len(both)), order[places])
                 found = given.compare(given.judges[judge], given.people, some, measure)
                 about = {"judge": judge, "measure": name, "part": f"{number} of {parts}"}
-                days = {"first": first[places[0]][:10], "last": first[places[-1]][:10]}
-                rows.append({**about, **days, **_found(len(places), found)})
+                rows.append({**about, "since": first[places[0]][:10], **_found(len(places), found)})
     return table(
         "judges-drift",
         "Agreement in the order in which people scored",
@@ -189,10 +188,9 @@ def drift(given: Verdicts) -> Table:
         f"have {LEAST} answers each, three at most.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64")),
         columns,
-        headings={"low": "from", "high": "to", "agreement": "same value", "first": "first day", "last": "last day",
-                  "reason": "why blank"},
+        headings={"low": "interval", "agreement": "same value", "reason": "why blank"},
         formats=dict.fromkeys(("low", "high"), ".2f"),
-    )  # fmt: skip
+    )
 
 
 def _in_time(people: Side, some: Mask) -> tuple[Places, list[str]]:

@@ -37,7 +37,7 @@ def page(desk: Desk, user: User) -> None:
         notice("judges none", "No judge has scored an answer here. Begin with: genaipa judge RUN --judge SYSTEM")
         return
     said, *tables = found.judges.tables
-    entries = [Text(row["finding"], row["judge"], _counts(row), "strong") for row in said.data.to_dict("records")]
+    entries = [Text(row["finding"], row["judge"], _counts(row)) for row in said.data.to_dict("records")]
     texts("judges findings", [*entries, Text(said.note, tone="system")])
     show_chapter("judges", replace(found.judges, tables=tables), found)
 
