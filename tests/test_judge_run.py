@@ -30,7 +30,7 @@ LONG = "# ACME\n\n" + "\n\n".join(f"## {n}. Chapter\n\n{'We keep what we have to
 @pytest.fixture
 def server(monkeypatch):
     """A server whose model gives full marks to every answer, and keeps the rule of OpenAI's cache."""
-    with OpenAIServer(models=("m", "gpt-4o")) as running:
+    with OpenAIServer(models=("m", "n", "gpt-4o")) as running:
         running.script = lambda _number, _body: reply(verdict())
         monkeypatch.setenv("LOOP_BASE_URL", running.url)
         monkeypatch.setenv("LOOP_API_KEY", "sk-x")
@@ -140,6 +140,41 @@ def test_a_cap_is_kept_and_lifted(genaipa, server):
     assert len(judge_runs()) == 1
     assert len(server.requests) == 12 + 1
     assert len(events()) == 12
+
+
+def test_a_run_with_more_than_is_asked_for_is_left_to_its_own_name(genaipa, server):
+    """Of an unfinished run of several judges nothing is asked for one of them, and nothing twice: it is named."""
+    study(genaipa, 3)
+    server.script = lambda number, _body: reply(verdict()) if number <= 2 else cut("{")
+    both = ("judge", "--judge", "openai-api/loop/m,openai-api/loop/n", "-j", "1", "--max-retries", "0")
+    assert genaipa(*both).code == 3
+    asked = len(server.requests)
+    one = genaipa("judge", "--judge", "openai-api/loop/m")
+    assert (one.code, len(server.requests)) == (0, asked)
+    assert f"genaipa run --resume {judge_runs()[0].name}" in one.err
+    assert "is of a run that was begun before" in one.out
+    server.script = lambda _number, _body: reply(verdict())
+    assert genaipa(*both).code == 0
+    assert (len(judge_runs()), len(events())) == (1, 6)
+
+
+def test_a_judge_of_ones_own_is_kept_by_its_name(genaipa):
+    """A class of the user's whose replies name no model judges under its own name, now and when it is put in again."""
+    study(genaipa, 2)
+    write(
+        "mine.py",
+        "from genaipa.systems.base import Readiness, Reply\n"
+        "class Own:\n"
+        "    name = 'mine'\n"
+        "    async def start(self): return Readiness()\n"
+        f"    async def reply(self, messages, settings): return Reply({verdict()!r})\n"
+        "    async def count_tokens(self, text): return None\n"
+        "    async def close(self): pass\n",
+    )
+    assert genaipa("judge", "--judge", "mine:Own").code == 0
+    assert {event.analyst.partition("@")[0] for event in events()} == {"judge:mine:Own"}
+    again = genaipa("judge", "--judge", "mine:Own")
+    assert (again.code, len(events())) == (0, 2), again.err
 
 
 def test_a_model_that_changed_is_two_judges(genaipa):

@@ -85,7 +85,12 @@ def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
     if json:
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
     else:
-        show("There is nothing to judge: every answer has its verdict.")
+        lacking = judges.wanted - judges.had
+        show(
+            f"Nothing was asked: what is missing, {number(lacking, 'judgement')}, is of a run that was begun before."
+            if lacking
+            else "There is nothing to judge: every answer has its verdict."
+        )
 
 
 def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool) -> None:

@@ -28,19 +28,23 @@ _EVERY = 0.5
 """Seconds between two batches: a commit for each verdict would hold up hundreds of calls a second."""
 
 
+def asked_models(manifest: Manifest) -> dict[str, str]:
+    """Each system of a judge's run, as it was asked for, and its full name."""
+    return {name: identity.partition(" sha256:")[0] for name, identity in manifest.digests.systems.items()}
+
+
 class Verdicts:
     """The verdicts in the records of one judge's run."""
 
     def __init__(self, manifest: Manifest, material: Material) -> None:
         self.material = material
-        self._models = {name: facts.model for name, facts in manifest.systems.items()}
+        self._models = asked_models(manifest)
         self._annotated = {judged.digest: bool(judged.annotated) for judged in material.answers}
 
     def judge(self, record: Record) -> Judge:
         """The judge that gave a verdict: the model as served, else as it was asked for."""
-        asked = self._models.get(record.system) or record.system
         known = record.coordinates
-        return Judge(record.model or asked, known["prompt"], int(known["pass"]))
+        return Judge(record.model or self._models[record.system], known["prompt"], int(known["pass"]))
 
     def event(self, record: Record) -> Event | None:
         """The machine's score that a record is; None for a failure."""

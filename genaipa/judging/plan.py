@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
 from genaipa.judging.answers import Answers
-from genaipa.judging.keeping import put_in
+from genaipa.judging.keeping import asked_models, put_in
 from genaipa.judging.material import FILE, Material, read_material
 from genaipa.judging.name import Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
@@ -194,7 +194,7 @@ def _judged_before(
     if runs:
         put_in(workspace, runs)
     for folder, manifest, material in runs:
-        names = {name: identity.partition(" sha256:")[0] for name, identity in manifest.digests.systems.items()}
+        names = asked_models(manifest)
         if material.prompt != prompt or not set(names.values()) & judges.keys():
             continue
         every = {(one.digest, number) for one in material.answers for number in one.passes}

@@ -30,7 +30,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     ),
 }
 """Template → the variables that it sees; the entries of `metrics` have `name` and `question`, and at the answer `id`
-and `options` as well."""
+and `options`, too."""
 FORM = 1
 """Raised whenever the same templates and rubric make other messages than before."""
 _NEEDED = {"document": ("text",), "answer": ("question", "annotated", "begin", "answer", "end")}

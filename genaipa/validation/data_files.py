@@ -16,6 +16,8 @@ from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
+from genaipa.judging.prompts import TEMPLATES as JUDGES
+from genaipa.judging.prompts import load_templates
 from genaipa.policies.document import About, Document, load_document, read_document
 from genaipa.policies.document import problems as document_problems
 from genaipa.policies.lookup import resolve
@@ -27,7 +29,7 @@ from genaipa.questions.sets import QuestionSet
 from genaipa.questions.sets import problems as question_problems
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.integrity import damage
-from genaipa.runs.records import ConversationRecord, Record
+from genaipa.runs.records import JUDGE, ConversationRecord, Record
 from genaipa.scoring.chain import verify
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.people import FILE as PEOPLE
@@ -85,6 +87,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
     sets = (found_prompts(workspace, name) for name in set_names(workspace))
     found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
+    found["prompts"] += [path for _, path in workspace.names("prompts", JUDGE).values()]
     found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
     found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
@@ -268,6 +271,13 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
     """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
     for name in set_names(workspace):
         yield from _check_set(workspace, found_prompts(workspace, name))
+    try:
+        load_templates(workspace)
+    except GenaipaError as error:
+        yield from _errors([error], workspace.home)
+    for name, (_, path) in workspace.names("prompts", JUDGE).items():
+        if name not in JUDGES:
+            yield Finding(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
 
 
 def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
