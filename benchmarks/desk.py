@@ -76,7 +76,8 @@ def open_desk(workspace: Path, run: str):
     """The desk's address and the seconds until it could be asked, while it runs."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    flags = ("--no-browser", "--port", str(port), "--workspace", str(workspace))
+    # Every answer may be asked for: a wave is less work for the desk, and too little for these analysts.
+    flags = ("--no-browser", "--sample", "all", "--port", str(port), "--workspace", str(workspace))
     command = [sys.executable, "-m", "genaipa", "score", run, *flags]
     begun = time.perf_counter()
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:

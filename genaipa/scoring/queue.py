@@ -171,8 +171,8 @@ class Queue:
     def _in_order(self, analyst: str) -> Iterable[str]:
         """The answers asked of this analyst and not scored by them, in their order."""
         scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
-        if len(asked) <= _FEW:
-            # Near the end of a study these few are far apart in the whole order.
+        if self.plan.wave is None and len(asked) <= _FEW:
+            # Near the end of a study these few are far apart in the whole order; that of a wave is short.
             return sorted(asked - scored, key=self._place(analyst))
         return (digest for digest in self.order(analyst) if digest in asked and digest not in scored)
 

@@ -244,31 +244,23 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     Sums of y/π over the answers in the wave are unbiased over the draws. What only another group's wave brought up, a
     text that both gave, is not in this one.
     """
+    import numpy as np
     import pandas as pd
 
-    keys = ["system", "experiment", "answer"]
-    rows = pd.DataFrame({name: answers[name].astype("str").to_numpy(dtype=object) for name in keys})
-    rows["answer"] = rows["answer"].str[:_DIGITS]
-    found = rows.merge(_table(waves), on=keys, how="left", validate="m:1")
-    in_wave = found["in_wave"].eq(other=True).to_numpy()
-    return pd.DataFrame({"in_wave": in_wave, "pi": found["pi"].to_numpy(dtype=float)}, index=answers.index)
-
-
-def _table(waves: Waves) -> pd.DataFrame:
-    """Every answer of every draw: `system`, `experiment`, `answer` (as waves know it), `in_wave`, `pi`."""
-    import pandas as pd
-
-    columns: defaultdict[str, list[object]] = defaultdict(list)
+    digests = answers["answer"].astype("category")
+    texts = np.array([*map(short, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
+    groups: defaultdict[Group, list[Cell]] = defaultdict(list)
     for draw in waves.draws:
-        for cell in draw.cells():
-            number = len(cell.answers)
-            columns["system"] += [draw.system] * number
-            columns["experiment"] += [draw.experiment] * number
-            columns["answer"] += cell.answers
-            columns["in_wave"] += [True] * cell.taken + [False] * (number - cell.taken)
-            columns["pi"] += [cell.pi] * number
-    types = {"system": object, "experiment": object, "answer": object, "in_wave": bool, "pi": float}
-    return pd.DataFrame({name: pd.Series(columns[name], dtype=kind) for name, kind in types.items()})
+        groups[draw.group] += draw.cells()
+    found = pd.DataFrame({"in_wave": False, "pi": np.nan}, index=answers.index)
+    for (system, experiment), cells in groups.items():
+        rows = np.flatnonzero((answers["system"] == system) & (answers["experiment"] == experiment))
+        each = [len(cell.answers) for cell in cells]
+        taken = np.concatenate([np.arange(len(cell.answers)) < cell.taken for cell in cells])
+        pi = np.repeat([cell.pi for cell in cells], each)
+        at = pd.Index(list(chain.from_iterable(cell.answers for cell in cells))).get_indexer(pd.Index(texts[rows]))
+        found.iloc[rows[at >= 0], 0], found.iloc[rows[at >= 0], 1] = taken[at[at >= 0]], pi[at[at >= 0]]
+    return found
 
 
 class Standing(NamedTuple):

@@ -29,7 +29,7 @@ def board(frame: pd.DataFrame) -> Table:
 
     Experiments of which less than `LEAST_SCORED` is scored, and no finished wave, are left blank, and count nowhere: a
     handful that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the
-    answers, the column `scored` says on which.
+    answers, people see the column `scored`, which says on which part.
     """
     thin = _thin(frame)
     frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin))]
@@ -39,7 +39,8 @@ def board(frame: pd.DataFrame) -> Table:
     data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
-    columns += ["answers", *(["scored"] if part.is_partial(policies) else []), "scored_by"]
+    partial = part.is_partial(policies)
+    columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
         means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
         data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
@@ -63,7 +64,10 @@ def board(frame: pd.DataFrame) -> Table:
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
-        aside=[f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]],
+        aside=[
+            *([] if partial else ["scored"]),
+            *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]),
+        ],
     )
     return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
 
@@ -151,21 +155,22 @@ def by_source(frame: pd.DataFrame) -> Table:
 
 def by_measure(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    partial = part.is_partial(averages.about_policies(frame))
-    columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, *(["scored"] if partial else [])]
+    policies = averages.about_policies(frame)
+    known: dict[object, str] = {
+        (row.system, row.experiment): str(row.part) for row in part.parts(policies).itertuples()
+    }
+    columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     names = {"m_all": "M_all"} | {metric: names_of(frame).get(metric, metric) for metric in metrics_of(frame)}
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean}
+        | {"scored": known.get((system, experiment), "")}
         for measure, name in names.items()
         for (system, experiment), those in averages.weighted(frame, measure).groupby(_BY, observed=True, sort=True)
         for group, some in averages.groups_of_questions(those)
         for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns)
-    if partial:
-        parts = part.parts(averages.about_policies(frame))
-        known = {(row.system, row.experiment): str(row.part) for row in parts.itertuples()}
-        data["scored"] = [known.get(key, "") for key in zip(data["system"], data["experiment"], strict=True)]
+    shown = columns if part.is_partial(policies) else columns[:-1]
     return table(
         "averages",
         "Averages of M_all and of each metric",
@@ -173,8 +178,9 @@ def by_measure(frame: pd.DataFrame) -> Table:
         "questions, those from FAQs and those of users; `documents` is how many documents these are, 0 where a study "
         f"published only means over them (paper, section 6). {averages.intervals(data)}",
         data.sort_values(["system", "experiment"], kind="stable"),
-        columns,
+        shown,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
+        aside=columns[len(shown) :],
     )
 
 
