@@ -71,7 +71,7 @@ def test_shipped_data_is_clean(genaipa: Callable[..., Finished]) -> None:
     finished = genaipa("validate")
     assert finished.code == 0
     checked = "2 question sets, 2 documents, 2 files of annotated answers, 3 files of corrections, 1 rubric."
-    assert f"Checked 18 prompts, {checked}" in finished.out
+    assert f"Checked 21 prompts, {checked}" in finished.out
     assert "Everything is fine." in finished.out
 
 
@@ -277,7 +277,7 @@ def test_the_command_groups_by_file_and_fails_on_errors_alone(genaipa: Callable[
     warned = genaipa("validate")
     assert warned.code == 0
     assert warned.out.count("annotations/acme.yaml") == 1
-    assert "2 warnings; 30 of 31 are fine." in warned.out
+    assert "2 warnings; 33 of 34 are fine." in warned.out
     annotate("  Q2: {silent: true, answer: It does not say.}\n")
     failed = genaipa("validate", "--json")
     assert failed.code == 1
