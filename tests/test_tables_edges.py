@@ -108,7 +108,7 @@ _COLUMNS = {
     "documents-ranked": "rank document n mean low high",
     "documents": "document words unique_words reading_minutes grade connective_words questions silent",
     "metrics-by-question": "system experiment question category source relevance accuracy clarity completeness "
-    "reference m_all policies_low policies_high documents",
+    "reference m_all documents",
     "metrics-by-category": "system experiment category relevance accuracy clarity completeness reference m_all",
     "regulation": "system document question relevance accuracy clarity completeness reference m_all answers",
     "robustness": "system questions n original paraphrased drop low high policies_low policies_high documents",
@@ -119,8 +119,7 @@ _COLUMNS = {
     "positions": "system experiment conversation n first middle last slope low high policies_low policies_high",
     "memory": "system question category source document_shown name_only difference n",
     "memory-summary": "system n mean low high policies_low policies_high documents",
-    "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds "
-    "seconds_low seconds_high seconds_policies_low seconds_policies_high cost "
+    "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds cost "
     "cost_low cost_high cost_policies_low cost_policies_high cost_total",
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
     "silent-questions": "system experiment error answers wrong rate low high policies_low policies_high questions "

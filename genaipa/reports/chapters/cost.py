@@ -15,7 +15,7 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.table import HEADINGS, Table, table
+from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def by_system(frame: pd.DataFrame) -> Table:
     spent = averages.summed_up(asked, by, _spent)
     scored = averages.weighted(frame, "m_all10")
     quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
-    columns = [*by, "answers", "m_all10", *BOTH, "seconds", *_SECONDS.values(), "cost", *_COSTS.values(), "cost_total"]
+    columns = [*by, "answers", "m_all10", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
@@ -75,11 +75,10 @@ def by_system(frame: pd.DataFrame) -> Table:
         "Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents. "
         f"{INTERVALS} The intervals of the cost are those of a question's mean over documents; those of the median are "
         f"seconds that were measured, blank below {averages.LEAST_FOR_MEDIAN} questions and, for policies like these, "
-        "so many documents.",
+        "so many documents; they are in CSV and JSON.",
         data,
         columns,
-        headings={"seconds_low": HEADINGS["low"], "seconds_policies_low": HEADINGS["policies_low"]},
-        formats=dict.fromkeys(_SECONDS.values(), ".2f"),
+        aside=list(_SECONDS.values()),
     )
 
 
@@ -108,7 +107,7 @@ def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None
         f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
-    shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats)
+    shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
     # The panels of money and of time come in the same order, whichever of the two a row lacks.
     experiments = [one for one in style.ordered(table.data["experiment"]) if (data["experiment"] == one).any()]
     return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, scope))

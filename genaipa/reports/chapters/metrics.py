@@ -39,21 +39,21 @@ def by_question(frame: pd.DataFrame) -> Table:
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
         "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
-        f"{LIKE_THESE} Beside M_all; that of each metric is in CSV and JSON.{averages.in_doubt(found)}",
+        f"{LIKE_THESE} It is in CSV and JSON.{averages.in_doubt(found)}",
         averages.yes_where_in_doubt(found).rename(
             columns={"metric_documents": "documents", "documents": "m_all_documents"}
         ),
         (
             *("system", "experiment", "question", "category", "source"),
             *metrics_of(frame),
-            *("m_all", "policies_low", "policies_high", "documents", "m_all_documents"),
+            *("m_all", "documents", "m_all_documents"),
             *averages.doubts(found, "doubtful", "metric_doubtful"),
         ),
         headings=names_of(frame)
         | {"documents": "n of the metrics", "m_all_documents": "n of M_all"}
         | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
-        formats=metric_formats(frame) | dict.fromkeys(_ENDS, ".2f"),
-        aside=[f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS],
+        formats=metric_formats(frame),
+        aside=[*_ENDS, *(f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS)],
     )
 
 
