@@ -174,7 +174,8 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     ]
     assert listed[0]["annotated"] == "silent: yes. It does not say."
     assert "no objection to an annotated answer about 'acme' is accepted" in genaipa("objections", "export", "acme").err
-    assert genaipa("objections", "accept", first, "--by", "lee").code == 0
+    done = genaipa("objections", "accept", first, "--by", "lee")
+    assert f"export acme -o {Path.cwd() / 'corrections' / 'acme.yaml'}" in done.out
     edited = ("--silent", "partly", "--answer", "It does not sell.", "--reason", "Better so.")
     assert genaipa("objections", "accept", second, "--by", "lee", *edited).code == 0
     assert "does not have these words" in genaipa("objections", "accept", third, "--by", "lee", "--passage", "No.").err

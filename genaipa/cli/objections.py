@@ -104,7 +104,8 @@ def accept(
         )
     _settle(here, one, by, correction, reason)
     show(f"{one.said.document} {one.said.question}: accepted. Into a file of corrections:")
-    show(command("genaipa", "objections", "export", one.said.document, "-o", f"corrections/{one.said.document}.yaml"))
+    file = here.home / "corrections" / f"{one.said.document}.yaml"
+    show(command("genaipa", "objections", "export", one.said.document, "-o", str(file)), exact=True)
 
 
 @app.command()
