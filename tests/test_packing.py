@@ -91,6 +91,7 @@ def repacked(file: Path, name: str, content: bytes) -> Path:
 def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> None:
     """A pack leaves out what may not be passed on; unpacked elsewhere, every table comes out byte for byte."""
     make_study("not stated; not redistributable")
+    done(genaipa("sample", "--size", "1"))
     packed = genaipa("pack", "latest", "-o", "study.zip")
     assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
     assert "4 events of scoring" in done(packed)
@@ -102,6 +103,7 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     assert len(list(Path("check/reports/again/tables").glob("*.csv"))) > 5
     again = done(genaipa("report", "-o", "mine", "--formats", "svg", "--workspace", "check"))
     assert "mine/index.html" in again
+    assert Path("check/waves.jsonl").read_bytes() == Path("waves.jsonl").read_bytes()
     for path in Path("check/report/tables").iterdir():
         assert (Path("mine/tables") / path.name).read_bytes() == path.read_bytes()
     assert "test" in done(genaipa("runs", "--workspace", "check"))

@@ -228,6 +228,10 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
     assert genaipa("sample", "--size", "4").code == 0
     file = Path("waves.jsonl")
     good = file.read_bytes()
+    file.write_bytes(good[:-20])
+    said = genaipa("validate")
+    assert said.code == 1
+    assert "waves.jsonl" in said.out
     newer = good.replace(b'"format":1', b'"format":9', 1)
     other = written(draw(study(2, 2)))
     for content, told in (

@@ -4,6 +4,7 @@
     genaipa.toml            so that the unpacked folder is a workspace
     runs/NAME/…             the run folders (`archive.run_files`)
     scores.jsonl            every event of the store about their answers
+    waves.jsonl             the random parts of their answers that people were asked to score, if any was drawn
     report/…                the report, made from these
 
 The same runs, scores and versions give the same bytes.
@@ -32,10 +33,12 @@ from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.selection import select
 from genaipa.scoring.rubric import load_rubric, rubric_file
 from genaipa.scoring.store import existing_store
+from genaipa.scoring.wave_file import WAVES, written
+from genaipa.scoring.waves import Waves
 from genaipa.workspace import MARKER, find_workspace, shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
@@ -96,9 +99,11 @@ def pack(
     """
     with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:
         folder = Path(made)
-        events = gather(workspace, sources, store).events
+        study = gather(workspace, sources, store)
+        events = study.events
         absent = _lay_out(folder, sources, events, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
+        _put_waves(folder, study.waves, {name for source in sources for name in source.systems})
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
         found = gather(staged, select(staged, names), store, excluded=excluded)
@@ -138,13 +143,19 @@ def _put_rubric(folder: Path, file: Path) -> None:
         put(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
 
 
+def _put_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
+    """Give the unpacked study the waves of its systems."""
+    if draws := tuple(draw for draw in waves.draws if draw.system in systems):
+        put(folder / WAVES, written(Waves(draws)))
+
+
 def _write_zip(file: Path, folder: Path, content: Pack) -> None:
     """Write the archive of a folder, with the digest of each of its files in `pack.json`."""
     files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
     listed = msgspec.json.encode(msgspec.structs.replace(content, files=digests))
     try:
-        with replacing(file) as written, zipfile.ZipFile(written, "w") as archive:
+        with replacing(file) as made, zipfile.ZipFile(made, "w") as archive:
             archive.writestr(_entry(PACK), msgspec.json.format(listed, indent=1) + b"\n")
             for name in digests:
                 archive.writestr(_entry(name), files[name])

@@ -38,6 +38,7 @@ from genaipa.scoring.people import problems as people_problems
 from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
+from genaipa.scoring.wave_file import load_waves
 from genaipa.systems.catalog import own_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, set_names
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
@@ -114,6 +115,10 @@ def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) 
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
+    try:
+        load_waves(workspace)
+    except GenaipaError as error:
+        findings += _errors([error])
     if data:
         findings += _check_scores(workspace)
     return sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
