@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.limits import Attempt
 
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -50,7 +50,7 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     fenced = _FENCED.findall(reply)
     if len(fenced) > 1:
         return reply, "it has several blocks, and nothing says which is meant"
-    text = fenced[0] if fenced else reply.strip()
+    text = (fenced[0] if fenced else reply).strip()
     try:
         found = json.loads(text)
         flaw = _misfit(found, {"type": "object", **schema}, "it")

@@ -10,7 +10,11 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from itertools import pairwise
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LONGEST = 40_000
 """Characters of an answer that a judge is shown: more than any reply of a model has, less than fills a context."""
@@ -22,7 +26,13 @@ _LOOKS_LIKE = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0501\u04bb\u0442\u043d\u0432\u03b1\u03b5\u03bf",
     "aeopcyxisdhthbaeo",
 )
-_LINE = re.compile(r"[=\u2550\u2e40\u30a0-]{2,}\W*\w*\W*(?:the\s+)?answer\s+(?:begins|ends)\W*")
+# A line around an answer: the rule that it begins with, some words at most, and what it says. Looked for apart, since
+# in one pattern a long rule could be divided in so many ways that a table in an answer would take minutes.
+_RULE = re.compile(r"[=\u2550\u2e40\u30a0-]{2,}")
+_SAYS = re.compile(r"answer\s+(?:begins|ends)\W*")
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 6
+_MOST_BETWEEN = 80
 
 
 def mark(secret: str, digest: str, passed: int) -> str:
@@ -51,12 +61,24 @@ def _clipped(answer: str) -> str:
 def _without(text: str, mark: str) -> str:
     """The text with each place replaced that reads as the mark, or as one of the lines, however it is spelt."""
     folded, origins = _folded(text)
-    found = [match.span() for match in re.finditer(rf"{mark}|{_LINE.pattern}", folded)]
-    if not found:
-        return text
-    spans = [(origins[start], origins[end - 1] + 1) for start, end in found]
-    kept = pairwise([0, *(place for span in spans for place in span), len(text)])
-    return _REPLACED.join(text[start:end] for start, end in list(kept)[::2])
+    kept, done = [], 0
+    for start, end in sorted([*(found.span() for found in re.finditer(mark, folded)), *_like_lines(folded)]):
+        if end > done:
+            kept.append(text[origins[done - 1] + 1 if done else 0 : origins[max(start, done)]])
+            done = end
+    return _REPLACED.join([*kept, text[origins[done - 1] + 1 :]]) if done else text
+
+
+def _like_lines(folded: str) -> Iterator[tuple[int, int]]:
+    """The places that read as one of the lines."""
+    rules = [found.span() for found in _RULE.finditer(folded)]
+    ends = [end for _, end in rules]
+    for said in _SAYS.finditer(folded):
+        nearest = bisect_right(ends, said.start()) - 1
+        if nearest >= 0 and said.start() - ends[nearest] <= _MOST_BETWEEN:
+            words = _WORD.findall(folded, ends[nearest], said.start())
+            if len(words) <= _MOST_WORDS:
+                yield rules[nearest][0], said.end()
 
 
 def _folded(text: str) -> tuple[str, list[int]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Reply
 
 RIGHT_ANSWER = "right_answer"
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
+_FENCE = "```"
 _UNUSABLE = {"length": "it was cut off", "refusal": "it is a refusal"}
 
 
@@ -90,9 +89,8 @@ def flaw(rubric: Rubric, reply: Reply, *, annotated: bool) -> str:
 
 def read(rubric: Rubric, text: str, *, annotated: bool) -> Verdict:
     """The verdict of a reply; a ValueError says why it is none."""
-    fenced = _FENCED.fullmatch(text)
     try:
-        found = json.loads(fenced[1] if fenced else text, object_pairs_hook=_once)
+        found = json.loads(_unfenced(text), object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
         raise ValueError("it is no JSON") from None
     wanted = {"verdicts"} if annotated else {RIGHT_ANSWER, "verdicts"}
@@ -110,6 +108,13 @@ def read(rubric: Rubric, text: str, *, annotated: bool) -> Verdict:
     stated = "" if annotated else _text(found[RIGHT_ANSWER], "right answer")
     ordered = {metric: evidence[metric] for metric in rubric.metrics}
     return Verdict(rubric.given({metric: values[metric] for metric in rubric.metrics}), ordered, stated)
+
+
+def _unfenced(text: str) -> str:
+    """A reply without the one fence around all of it."""
+    said = text.strip()
+    fenced = len(said) > 2 * len(_FENCE) and said.startswith(_FENCE) and said.endswith(_FENCE)
+    return said.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json") if fenced else said
 
 
 def _entry(rubric: Rubric, entry: object) -> tuple[str, str, float]:
