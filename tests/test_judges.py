@@ -23,6 +23,7 @@ from scipy import stats
 from genaipa.reports.chapters.judges import chapter
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import Gathered, gather_scored, rescored
+from genaipa.reports.judged.alternative import alternative
 from genaipa.reports.judged.quality import agreement, correlated
 from genaipa.reports.judged.verdicts import Verdicts
 from genaipa.runs.selection import select
@@ -171,6 +172,10 @@ def test_r_is_pearsons_and_its_interval_is_clustered(study):
     _, low, high = correlated(*by_question, questions)
     plain = stats.pearsonr(*by_question).confidence_interval()
     assert high - low > 3 * (plain.high - plain.low)
+    without = [np.arctanh(np.corrcoef(by_question[:, questions != each])[0, 1]) for each in range(8)]
+    error = (7 / 8 * sum((one - mean(without)) ** 2 for one in without)) ** 0.5
+    middle, reach = np.arctanh(np.corrcoef(by_question)[0, 1]), stats.t.ppf(0.975, 7) * error
+    assert [low, high] == pytest.approx([np.tanh(middle - reach), np.tanh(middle + reach)])
     few = correlated(*by_question[:, :200], questions[:200])
     assert few[0] == pytest.approx(stats.pearsonr(*by_question[:, :200]).statistic)
     assert np.isnan(few[1:]).all()
@@ -261,22 +266,23 @@ def test_the_alternative_annotator_test_is_the_authors(study):
     """Winning rate and advantage are those of the procedure in the paper, person by person and answer by answer."""
     _, found, made = study
     assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
-    third = noisy(9, 0.5)
     known = truth(sorted({event.answer for event in found.events}))
-    cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
-    again = chapter_of(more := rescored(found, [*found.events, *cy]))
-    scores = given(more)
-    for judge in ("exact", "harsh"):
-        own = scores[f"judge:{judge}@0123456789ab#1"]
-        for measure in ("M_all", "clarity"):
-            (row,) = rows(again, "judges-alternative", judge=f"{judge} @012345", measure=measure)
-            assert (row["people"], row["reason"]) == (3, "")
-            assert [row["winning"], row["advantage"]] == pytest.approx(alternative(scores, own, measure))
-    assert {row["passes"] for row in rows(again, "judges-alternative", judge=EXACT)} == {"yes"}
-    assert {row["passes"] for row in rows(again, "judges-alternative", judge=CONSTANT)} == {"no"}
+    third, judges = noisy(9, 0.5), {f"near-{share}": noisy(8, share) for share in (0.1, 0.15, 0.2, 0.3)}
+    answered = list(given(found)["ada"])
+    cy = [human("cy", answer, third(known[answer])) for answer in answered]
+    near = [verdict(name, answer, of(known[answer])) for name, of in judges.items() for answer in answered]
+    more = rescored(found, [*found.events, *cy, *near])
+    tested, scores = alternative(Verdicts.of(more)).data, given(more)
+    assert {0.0, 1 / 3, 2 / 3, 1.0} <= {*tested["winning"]}, "some are near the bounds"
+    for row in tested[tested["judge"] != ERRING].to_dict("records"):
+        own = scores[f"judge:{row['judge'].partition(' ')[0]}@0123456789ab#1"]
+        assert (row["people"], row["reason"]) == (3, "")
+        assert [row["winning"], row["advantage"]] == pytest.approx(expected_of_test(scores, own, row["measure"]))
+    assert {*tested.loc[tested["judge"] == EXACT, "passes"]} == {"yes"}
+    assert {*tested.loc[tested["judge"] == CONSTANT, "passes"]} == {"no"}
 
 
-def alternative(
+def expected_of_test(
     scores: dict[str, dict[str, dict[str, float]]], own: dict[str, dict[str, float]], measure: str
 ) -> tuple[float, float]:
     """Winning rate and average advantage probability as the paper defines them (section 3), with epsilon 0.15."""
