@@ -30,6 +30,7 @@ from genaipa.runs.selection import select
 from genaipa.scoring.agreement import between
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import shown
+from genaipa.ui.chapter_view import readable
 from genaipa.ui.results import Choice, cache_of, view
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
@@ -457,7 +458,9 @@ def test_the_page_is_for_the_lead(study, monkeypatch: pytest.MonkeyPatch):
     assert shown_findings[:4] == [row["finding"] for row in rows(made, "judges")]
     assert [element.type for element in lead.elements()].count("image") == 3
     assert lead.rows("judges table judges-agreement")[0][:2] == ["M_all", "people"]
-    analyst = Shown("judges", desk, User("dan", scores=True, adjudicates=False))
+    dan = User("dan", scores=True, adjudicates=False)
+    assert readable([made], dan) == []
+    analyst = Shown("judges", desk, dan)
     assert analyst.components() == {}
     assert analyst.test.text[0].value.endswith("This page is for those who adjudicate.")
 

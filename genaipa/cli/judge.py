@@ -152,3 +152,4 @@ def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]]
         show(f"{number(missing, 'verdict')} missing. Ask again with the same command.")
     else:
         show("Complete. The verdicts are in the store, apart from people's scores, and in no average.")
+        show("How good the judges are: genaipa judges")

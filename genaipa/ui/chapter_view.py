@@ -11,9 +11,17 @@ from genaipa.reports import render
 from genaipa.ui.widgets import Column, Row, Text, long_table, texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.table import Table
+    from genaipa.scoring.people import User
     from genaipa.ui.results import View
+
+
+def readable(chapters: Iterable[Chapter], user: User) -> list[Chapter]:
+    """The chapters that a user may read: how good the judges are is for those who lead the study."""
+    return [chapter for chapter in chapters if chapter.name != "judges" or user.adjudicates]
 
 
 def show_chapter(key: str, chapter: Chapter, found: View) -> None:

@@ -16,7 +16,7 @@ from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
-from genaipa.ui.chapter_view import show_chapter
+from genaipa.ui.chapter_view import readable, show_chapter
 from genaipa.ui.pages.overview import scores_of
 from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
 from genaipa.ui.widgets import (
@@ -296,9 +296,7 @@ def _report(desk: Desk, user: User, found: View) -> None:
         return
     desk.queue.expose(user.name, found.told(), scores=True)
     with st.spinner("Working out the report …"):
-        # How good the judges are is for those who lead the study (the page Judges).
-        let = (chapter for chapter in found.report.chapters if chapter.name != "judges" or user.adjudicates)
-        chapters = {chapter.title: chapter for chapter in let}
+        chapters = {chapter.title: chapter for chapter in readable(found.report.chapters, user)}
     if not chapters:
         return
     chapter = chapters[st.selectbox("Part", list(chapters), key="results chapter")]
