@@ -113,7 +113,7 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
 
 def test_it_sees_what_an_analyst_sees(genaipa):
     """Annotated answer with its note, the silent rule where the document is silent, masked names, nobody's scores."""
-    study(genaipa, 2, "default: I am Bard by Google; ChatGPT says so too.\nmodel: bard-2\n")
+    study(genaipa, 2, "default: 'I am Bard by Google; ChatGPT says so, too, in Part 2.'\nmodel: bard-2\n")
     write(
         "annotations/acme.yaml",
         "document: acme\nquestions: policy\nannotators: [one]\nanswers:\n"
@@ -129,7 +129,8 @@ def test_it_sees_what_an_analyst_sees(genaipa):
     assert RUBRIC.silent_rule in second
     assert "right_answer" not in first + second
     assert "I am [the system] by [the system]" in first
-    assert "It has 9 words." in first
+    assert "It has 12 words." in first
+    assert re.search("- Part 1 begins \u201c.* \u2026\u201d", first)
     assert not {"bard", "google"} & set(re.findall(r"\w+", (first + second).lower()))
 
 

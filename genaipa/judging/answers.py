@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging.family import akin
 from genaipa.judging.material import Judged
 from genaipa.judging.passages import Passages, is_long
+from genaipa.questions.annotations import SAID
 from genaipa.runs.records import PROCEDURE, DocumentFacts
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.evidence.examine import examine
+from genaipa.scoring.evidence.examine import annotated_targets, examine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Case
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.workspace import Workspace
+
+
+_BEGINNING = 80
+"""Characters of a part of a document that tell which it is."""
+
+
+_OF_PARTS = re.compile(r"\bparts?\W{0,3}(?:\d|(?:one|two|three|four|five|six)\b)", re.IGNORECASE)
 
 
 class Asker(NamedTuple):
@@ -98,11 +107,12 @@ class Answers:
             passes=passes,
             original=case.original,
             annotated=annotated.answer if annotated else "",
-            aside=annotated.aside if annotated else "",
+            aside=_aside(case),
             note=annotated.note if annotated else "",
             silent=bool(annotated and annotated.silent == "yes"),
             passages=passages,
             named=named,
+            parts=_parts(case),
             evidence=tuple(_in_words(case, examined)) if evidence and examined else (),
         )
 
@@ -128,6 +138,32 @@ def _systems(sources: Iterable[Source], pool: Pool) -> list[Asker]:
         facts = manifests[run].systems.get(name)
         models.setdefault(name, set()).update({name, *((facts.model, *facts.served) if facts else ())})
     return [Asker(name, frozenset(models[name] - {""})) for name in sorted(models)]
+
+
+def _aside(case: Case) -> str:
+    """The words beside the annotated answer; of "Part n" of a split that nobody is shown, also how it begins."""
+    if case.annotated is None:
+        return ""
+    text = case.document.text
+    targets = annotated_targets(case.annotated, case.document, case.part_set)
+    spans = dict(zip(case.annotated.sections, targets, strict=True))
+    sections = (
+        f"{label}, which begins “{_beginning(text, span[0])}”" if span and label.startswith("Part ") else label
+        for label, (_, span) in spans.items()
+    )
+    return "; ".join(filter(None, (SAID[case.annotated.silent], *sections)))
+
+
+def _parts(case: Case) -> tuple[str, ...]:
+    """The beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
+    if not _OF_PARTS.search(case.reply):
+        return ()
+    return tuple(_beginning(case.document.text, start) for start, _ in case.parts)
+
+
+def _beginning(text: str, start: int) -> str:
+    words = text[start : start + _BEGINNING].split()
+    return f"{' '.join(words[:-1])} …"
 
 
 def _examined(case: Case) -> Evidence:

@@ -22,7 +22,8 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer as an analyst sees it: the question, the annotated answer, and the reply without its system's names.
 
     `digest` is the answer's. `passages` are the spans of a long document that are shown for all answers to the
-    question, `named` those that this answer names or quotes besides; a document without is shown whole. `passes` are
+    question, `named` those that this answer names or quotes besides; a document without is shown whole. `parts` are the
+    beginnings of those in which the system was sent the document, where the answer speaks of parts. `passes` are
     the numbers of the passes that are wanted.
     """
 
@@ -39,6 +40,7 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     silent: bool = False
     passages: tuple[Span, ...] = ()
     named: tuple[Span, ...] = ()
+    parts: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
 
 

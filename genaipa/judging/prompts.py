@@ -25,7 +25,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "document": ("company", "subject", "metrics", "text", "excerpt"),
     "ready": (),
     "answer": (
-        *("question", "original", "annotated", "aside", "note", "silent_rule", "named"),
+        *("question", "original", "annotated", "aside", "note", "silent_rule", "named", "parts"),
         *("mark", "begin", "end", "answer", "evidence", "metrics"),
     ),
 }
@@ -57,7 +57,7 @@ def load_templates(workspace: Workspace) -> Prompts:
 def _sample(variable: str) -> object:
     if variable == "metrics":
         return [{"id": "clarity", "name": "clarity", "question": "Is it clear?", "options": ["clear", "not clear"]}]
-    return [f"<{variable}>"] if variable == "evidence" else f"<{variable}>"
+    return [f"<{variable}>"] if variable in ("evidence", "parts") else f"<{variable}>"
 
 
 def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, evidence: bool) -> str:

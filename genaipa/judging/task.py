@@ -193,6 +193,7 @@ class JudgeTask(Task):
             note=judged.note,
             silent_rule=rubric.silent_rule if judged.silent else "",
             named=excerpt(self.inputs.documents[judged.document], judged.named) if judged.named else "",
+            parts=judged.parts,
             mark=mark,
             begin=begin,
             end=end,
