@@ -1,10 +1,15 @@
-"""The judge's name in the store: what is written is read back, and nothing else is taken for a judge."""
+"""The judge's name in the store, and the example of a judge that the docs try."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+import yaml
+
+from genaipa.judging import verdict
 from genaipa.judging.name import Judge
+from genaipa.scoring.rubric import shipped_rubric
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-6", "vllm/a@b#c", "scripted/kind judge"])
@@ -21,3 +26,10 @@ def test_a_judge_is_read_from_its_name(model: str) -> None:
 def test_nobody_else_is_a_judge(name: str) -> None:
     """People, other machine scores, and names that are nearly one."""
     assert Judge.parse(name) is None
+
+
+def test_the_example_judges_by_the_shipped_rubric() -> None:
+    """Every reply of the file that the docs and the README try is a verdict."""
+    example = yaml.safe_load((Path(__file__).parents[1] / "docs" / "example-judge.yaml").read_text())
+    replies = [*(rule["reply"] for rule in example["rules"]), example["default"]]
+    assert len({str(verdict.read(shipped_rubric(), reply, annotated=True).values) for reply in replies}) == len(replies)
