@@ -114,6 +114,8 @@ class Held:
     given: int = 0
     held: int = 0
     width: float = 0.0
+    off: float = 0.0
+    """By how much the middle of the intervals is off, added up."""
 
     def add(self, low: float, high: float, truth: float) -> None:
         """One study."""
@@ -122,11 +124,12 @@ class Held:
             self.given += 1
             self.held += low <= truth <= high
             self.width += high - low
+            self.off += (low + high) / 2 - truth
 
     def __str__(self) -> str:
         """The share that held, with the share that was refused, if any."""
         if not self.given:
-            return "refused"
+            return "refused" if self.studies else ""
         refused = 1 - self.given / self.studies
         return f"{self.held / self.given:.1%}" + (f" ({refused:.0%} refused)" if refused >= 0.005 else "")
 
