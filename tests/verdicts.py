@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from framing import answer_rows, tidy_of
 
 from genaipa.judging.name import Judge
 from genaipa.scoring.answers import Answer, Occurrence
-from genaipa.scoring.waves import Waves, short
+from genaipa.scoring.waves import Waves, inclusion, short
 from rubrics import METRICS, PAPER
 
 JUDGE = Judge("made-up", "0123456789ab", 1)
@@ -18,11 +20,16 @@ LEVELS = np.array([-1.0, 0.5, 1.0])
 
 
 class Judged(NamedTuple):
-    """`frame` has people's scores of the wave and the judge's of everything, `whole` people's of everything."""
+    """Scores of people and judge (`frame`), the waves, all answers, and the values that people would give them."""
 
-    frame: object
-    whole: object
+    frame: pd.DataFrame
     waves: Waves
+    rows: list
+    people: np.ndarray
+
+    def whole(self):
+        """The study as it would be if people had scored everything."""
+        return tidy_of(self.rows, scores_of(self.rows, self.people))
 
 
 def digest(row):
@@ -46,6 +53,13 @@ def drawn(rows, size, *, before=None, scored=()):
     return (before or Waves()).drawn(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
 
 
+def with_waves(frame, waves):
+    """A tidy table whose answers are in these waves, or not."""
+    taken = inclusion(frame, waves)
+    words = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no"))
+    return frame.assign(pi=taken["pi"], in_wave=pd.Categorical(words))
+
+
 def scores_of(rows, values, *, analyst="ada", scorer="human", rubric=PAPER.digest):
     """A score of each row, with these values of the metrics."""
     about = {"analyst": analyst, "role": "score", "scorer": scorer, "independent": "yes", "rubric": rubric}
@@ -55,13 +69,15 @@ def scores_of(rows, values, *, analyst="ada", scorer="human", rubric=PAPER.diges
     ]
 
 
-def judged(*, size=64, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **shape):
+@functools.cache
+def judged(*, size=48, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **shape):
     """A study whose people score a wave of `size` in each group, and whose judge errs in so many metrics.
 
-    `outside` are places of rows that people scored before; `left` answers of each wave are not scored yet.
+    `outside` are places of rows that people scored before; `left` answers of each wave are not scored yet. It is made
+    once: nobody may change it.
     """
     random = np.random.default_rng(seed)
-    shape = {"documents": ("d1", "d2", "d3", "d4", "d5"), **shape}
+    shape = {"documents": ("d1", "d2", "d3"), **shape}
     rows = [{**row, "answer": digest(row)} for row in answer_rows(**shape)]
     question = {name: random.normal(0, 0.5) for name in dict.fromkeys(row["question"] for row in rows)}
     good = np.array([question[row["question"]] + 0.4 * row["system"].startswith("a/") for row in rows])
@@ -79,4 +95,4 @@ def judged(*, size=64, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **sh
     ]
     machine = scores_of(rows, verdicts, analyst=str(judge), scorer="machine") if judge else []
     own = scores_of([rows[place] for place in scored], people[scored])
-    return Judged(tidy_of(rows, own + machine), tidy_of(rows, scores_of(rows, people)), waves)
+    return Judged(with_waves(tidy_of(rows, own + machine), waves), waves, rows, people)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _P = ParamSpec("_P")
+_Made = TypeVar("_Made")
 
 
 _CELL = ["system", "experiment", "document", "question"]
@@ -48,21 +49,22 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def kept(
-    make: Callable[Concatenate[pd.DataFrame, _P], pd.DataFrame],
-) -> Callable[Concatenate[pd.DataFrame, _P], pd.DataFrame]:
+    make: Callable[Concatenate[pd.DataFrame, _P], _Made],
+) -> Callable[Concatenate[pd.DataFrame, _P], _Made]:
     """Keep what is made of a frame for as long as it lives: the tables of a report ask for the same again and again.
 
-    The frame must not be changed in place.
+    The frame must not be changed in place, and be no part of what is made.
     """
-    found: dict[tuple[object, ...], pd.DataFrame] = {}
+    found: dict[tuple[object, ...], _Made] = {}
 
     @functools.wraps(make)
-    def of(frame: pd.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs) -> pd.DataFrame:
+    def of(frame: pd.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
         key = (id(frame), *args, *kwargs.items())
         if key not in found:
             found[key] = make(frame, *args, **kwargs)
             weakref.finalize(frame, found.pop, key, None)
-        return found[key].copy(deep=False)
+        made = found[key]
+        return made.copy(deep=False) if isinstance(made, pd.DataFrame) else made
 
     return of
 

@@ -9,6 +9,7 @@ sets, about these documents only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,16 +24,18 @@ from genaipa.reports.differences.sides import Side, differing, merged, restricte
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
+from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import names_of
 from genaipa.runs.run import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
     from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.judged.estimate import Estimate
     from genaipa.runs.run import Run
     from genaipa.workspace import WorkspaceLike
 
@@ -122,18 +125,43 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         first, second = restricted(first, common), restricted(second, common)
         if not first.frame["counted"].any() or not second.frame["counted"].any():
             raise UsageError(f"{first.name} and {second.name} have no scored question in common.")
-    matched = matches(first.frame, second.frame)
-    data = rows(matched, groups(first.frame, second.frame)).replace({"measure": names_of(first.frame)})
+    asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame])
+    estimated = [one is not None and not one.given.empty for one in judged]
+    frames = [one.frame if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
+    matched = matches(*frames)
+    data = rows(matched, asked, judged=any(estimated)).replace({"measure": names_of(first.frame)})
     finding = [
         *words.scope(matched, apart),
         *words.found(data, first.name, second.name),
+        *(_judged(first, second, judged) if any(estimated) else []),
         *studied(first, second),
         *words.power(matched[OVERALL]),
         *words.small(data),
     ]
-    method = _method(first.name, second.name)
+    method = _method(first.name, second.name) + (_JUDGED if any(estimated) else "")
     table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
     return Comparison(first.name, second.name, table, apart, finding, method)
+
+
+_JUDGED = (
+    " Averages are estimates from people and judge (docs/estimates.md); their test for these documents is Student's t, "
+    "whose p belongs to the interval."
+)
+
+
+def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Iterator[str]:
+    """Sentences on the basis of the estimates, and on the difference that people alone would find."""
+    models = dict.fromkeys(model for one in judged if one for model in one.judges)
+    basis = (
+        f"of {side.name}: {one.basis() if one and one.basis() else 'people alone'}"
+        for side, one in zip((first, second), judged, strict=True)
+    )
+    yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
+    alone = matches(first.frame, second.frame)[OVERALL]
+    data = rows({OVERALL: alone}, {"all": {*alone.ours.index, *alone.theirs.index}})
+    for row in data.to_dict("records"):
+        sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
+        yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
 
 
 def _method(first: str, second: str) -> str:

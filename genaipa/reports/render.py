@@ -134,8 +134,12 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
     lead = next((place for place in range(len(columns)) if place not in right), None)
     linked_to = {*_LINKED, *metrics_of(table.data)}
     linked = {place for place, name in enumerate(columns) if name in linked_to}
+    faint = {place for place, name in enumerate(columns) if name in table.faint}
     lines = (
-        "".join(_html_cell(place, cell, right, lead, href if place in linked else "") for place, cell in enumerate(row))
+        "".join(
+            _html_cell(place, cell, right, lead, href if place in linked else "", faint=place in faint)
+            for place, cell in enumerate(row)
+        )
         for row, href in itertools.zip_longest(rows(table), hrefs[: len(table.data)], fillvalue="")
     )
     broad = ' class="broad"' if len(columns) > _BROAD else ""
@@ -158,8 +162,9 @@ def prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _html_cell(place: int, cell: str, right: set[int], lead: int | None, href: str) -> str:
+def _html_cell(place: int, cell: str, right: set[int], lead: int | None, href: str, *, faint: bool) -> str:
     text = f'<a href="{escape(href)}">{escape(cell)}</a>' if href and cell else escape(cell)
+    text = f'<span style="color: #767676">{text}</span>' if faint else text
     kind = ' class="long"' if len(cell) > _FITS and place not in right else _number(place, right)
     return f'<th scope="row"{kind}>{text}</th>' if place == lead else f"<td{kind}>{text}</td>"
 

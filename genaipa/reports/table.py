@@ -66,7 +66,8 @@ class Table:
     `name` is the stem of its files. `note` says how the numbers were computed, how many there are, and the
     paper's section. `data` has plain columns and no index; `headings` are the columns as people read them (a column
     that is not listed is headed by its own name), `formats` how their numbers are written ("+.2f"), and an absent
-    number is left blank. `aside` are the columns that only CSV and JSON have, because people would have too many.
+    number is left blank. `aside` are the columns that only CSV and JSON have, because people would have too many, and
+    `faint` those that HTML shows in grey, because nothing may be concluded from them.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Table:
     headings: Mapping[str, str] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     aside: frozenset[str] = frozenset()
+    faint: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether there is anything to show."""
@@ -117,6 +119,7 @@ def table(
     headings: dict[str, str] | None = None,
     formats: dict[str, str] | None = None,
     aside: Sequence[str] = (),
+    faint: Sequence[str] = (),
 ) -> Table:
     """A table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
 
@@ -137,4 +140,5 @@ def table(
         headings={column: text for column, text in {**HEADINGS, **(headings or {})}.items() if column in there},
         formats={column: form for column, form in {**FORMATS, **(formats or {})}.items() if column in there},
         aside=frozenset(aside),
+        faint=frozenset(faint),
     )

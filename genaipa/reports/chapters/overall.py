@@ -11,8 +11,10 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
+from genaipa.reports.judged.beside import beside, measures_of
+from genaipa.reports.judged.estimate import estimated, with_estimates
+from genaipa.reports.judged.forecast import forecasts
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 
 if TYPE_CHECKING:
@@ -33,9 +35,9 @@ def board(frame: pd.DataFrame) -> Table:
     """
     thin = _thin(frame)
     frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin))]
-    policies = averages.about_policies(frame)
-    found = averages.policy_questions(frame).dropna(subset="m_all10")
-    cells = averages.weighted(frame, "m_all10")
+    policies, (shown, said) = averages.about_policies(frame), with_estimates(frame)
+    found = averages.policy_questions(shown).dropna(subset="m_all10")
+    cells = averages.weighted(shown, "m_all10")
     data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
@@ -45,7 +47,7 @@ def board(frame: pd.DataFrame) -> Table:
         means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
         data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
-        data["scored"] = data["system"].map(part.of_systems(policies))
+        data["scored"] = data["system"].map(part.of_systems(policies) | _judged(frame))
         each = averages.summed_up(cells, _BY, lambda rows: averages.mean_of(rows, "m_all10"))
         for name, rows in each.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
@@ -59,8 +61,8 @@ def board(frame: pd.DataFrame) -> Table:
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7). Those of an experiment are in CSV and JSON. "
-        f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(frame, found)}"
-        f"{part.in_words(policies)}",
+        f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(shown, found)}"
+        f"{part.in_words(policies)}{said}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -131,8 +133,15 @@ def _scored_by(rows: pd.DataFrame) -> str:
     return people
 
 
+def _judged(frame: pd.DataFrame) -> dict[str, str]:
+    """The basis of each system's estimates, where it has any."""
+    found = estimated(frame)
+    return {} if found is None else {name: found.basis(name) for name in found.given["system"].unique()}
+
+
 def by_source(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over those of users, by system."""
+    frame, said = with_estimates(frame)
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     rows = [
         {"system": system, "questions": group, **averages.mean_of(some, "m_all10")}
@@ -147,7 +156,7 @@ def by_source(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and questions of users",
         "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found['experiment'])}. {averages.intervals(data)}{averages.not_alike(frame, found)}",
+        f"{_named(found['experiment'])}. {averages.intervals(data)}{averages.not_alike(frame, found)}{said}",
         data,
         columns,
     )
@@ -155,32 +164,30 @@ def by_source(frame: pd.DataFrame) -> Table:
 
 def by_measure(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies = averages.about_policies(frame)
-    known: dict[object, str] = {
-        (row.system, row.experiment): str(row.part) for row in part.parts(policies).itertuples()
-    }
+    policies, (shown, said), found = averages.about_policies(frame), with_estimates(frame), estimated(frame)
+    known = {(row.system, row.experiment): str(row.part) for row in part.parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
-    names = {"m_all": "M_all"} | {metric: names_of(frame).get(metric, metric) for metric in metrics_of(frame)}
     rows = [
-        {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean}
-        | {"scored": known.get((system, experiment), "")}
-        for measure, name in names.items()
-        for (system, experiment), those in averages.weighted(frame, measure).groupby(_BY, observed=True, sort=True)
+        {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
+        for measure, name in measures_of(frame).items()
+        for (system, experiment), those in averages.weighted(shown, measure).groupby(_BY, observed=True, sort=True)
+        for basis in [found.basis(str(system), str(experiment), measure=measure) if found else ""]
+        for scored in [basis or known.get((str(system), str(experiment)), "")]
         for group, some in averages.groups_of_questions(those)
         for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns)
-    shown = columns if part.is_partial(policies) else columns[:-1]
+    printed = columns if part.is_partial(policies) else columns[:-1]
     return table(
         "averages",
         "Averages of M_all and of each metric",
         "M_all (1 to 10) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, those from FAQs and those of users; `documents` is how many documents these are, 0 where a study "
-        f"published only means over them (paper, section 6). {averages.intervals(data)}",
+        f"published only means over them (paper, section 6). {averages.intervals(data)}{said}",
         data.sort_values(["system", "experiment"], kind="stable"),
-        shown,
+        printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
-        aside=columns[len(shown) :],
+        aside=columns[len(printed) :],
     )
 
 
@@ -197,7 +204,10 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "Overall quality",
         "M_all joins the metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
         "large, as in the paper.",
-        present(ranked, by_measure(frame), documents.five_numbers(frame), by_source(frame)),
+        present(
+            *(ranked, beside(frame, gathered.events), forecasts(frame)),
+            *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
+        ),
         [],
         [] if ranked or not few else [f"There is no leaderboard. {few}"],
     )

@@ -26,8 +26,9 @@ class Match(NamedTuple):
 
     `pairs` has the columns `ours`, `theirs` and `pairs` (how many cells they average), `ours` and `theirs` are all
     that each side has, paired or not. `apart` has a row for each pair: `question`, `document` (empty where the pair is
-    a question), the difference `apart`, and its `weight`, by which an experiment with many documents counts like one
-    with few. `by_question` are the experiments whose pairs are questions.
+    a question), the difference `apart`, its `weight`, by which an experiment with many documents counts like one with
+    few, and whether it is `known`: whether people scored answers to its question on both sides, where the values are
+    estimates with a judge. `by_question` are the experiments whose pairs are questions.
     """
 
     pairs: pd.DataFrame
@@ -84,8 +85,11 @@ def _averages(frame: pd.DataFrame) -> _Averages:
 
 def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """The measures as a frame, one row for each of the keys."""
-    plain = found.assign(**{OVERALL: found["m_all"] * 10}).astype(dict.fromkeys(keys, "str"))
-    return plain.groupby(keys)[[OVERALL, *metrics_of(found)]].mean().reset_index()
+    # A question's mean is of people's scores, or published; a cell may be a judge's estimate.
+    known = found["scores"] > 0 if "scores" in found else True
+    plain = found.assign(**{OVERALL: found["m_all"] * 10, "known": known}).astype(dict.fromkeys(keys, "str"))
+    each = plain.groupby(keys)
+    return each[[OVERALL, *metrics_of(found)]].mean().join(each["known"].any()).reset_index()
 
 
 def _match(first: _Averages, second: _Averages, measure: str) -> Match:
@@ -103,15 +107,16 @@ def _match(first: _Averages, second: _Averages, measure: str) -> Match:
         ours=("ours", "mean"), theirs=("theirs", "mean"), pairs=("pairs", "sum")
     )
     alone = [side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (first, second)]
-    apart = both[["question", "document", "apart", "weight"]]
+    apart = both[["question", "document", "apart", "weight", "known"]]
     experiments = (sorted(set(each["experiment"])) for each in (both, means))
     return Match(pairs, apart, alone[0], alone[1], *experiments)
 
 
 def _joined(first: pd.DataFrame, second: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
-    """The rows in which both have the measure, as `ours` and `theirs`."""
+    """The rows in which both have the measure, as `ours` and `theirs`, and whether both are `known`."""
     named = [
-        one[[*keys, measure]].dropna().rename(columns={measure: name})
+        one[[*keys, measure, "known"]].dropna().rename(columns={measure: name})
         for one, name in ((first, "ours"), (second, "theirs"))
     ]
-    return named[0].merge(named[1], on=keys)
+    both = named[0].merge(named[1], on=keys)
+    return both.assign(known=both["known_x"] & both["known_y"])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.reports.crossed import apart, crossed
 from genaipa.reports.differences import words
-from genaipa.reports.differences.significance import OVERALL, holm, paired, unpaired
+from genaipa.reports.differences.significance import OVERALL, Tested, holm, paired, unpaired
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,12 +50,12 @@ _LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
 _NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
 
 
-def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]]) -> pd.DataFrame:
+def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]], *, judged: bool = False) -> pd.DataFrame:
     """A row for each measure and group of questions that both sides have.
 
     The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
-    on few documents. A group that comes down to the same questions as one before it says nothing new, and would only
-    cost certainty.
+    on few documents. `judged` values are estimates from people and judge. A group that comes down to the same questions
+    as one before it says nothing new, and would only cost certainty.
     """
     found = []
     for measure, match in matched.items():
@@ -66,7 +66,7 @@ def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]]) -> pd.Dat
             if all(compared) and compared not in seen:
                 seen.add(compared)
                 family = words.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
-                row = _row(here, _LIMITS[measure == OVERALL])
+                row = _row(here, _LIMITS[measure == OVERALL], judged=judged)
                 found.append({"measure": measure, "questions": group, "family": family, **row})
     data = pd.DataFrame(found, columns=[*HEADINGS, "why", "warning"])
     for p in ("p", "policies_p"):
@@ -75,7 +75,7 @@ def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]]) -> pd.Dat
     return data
 
 
-def _row(here: Match, limits: tuple[float, float]) -> dict[str, Any]:
+def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str, Any]:
     """The comparison of one measure on one group of questions; differences are within these limits."""
     ours, theirs = np.asarray(here.ours), np.asarray(here.theirs)
     row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
@@ -83,14 +83,18 @@ def _row(here: Match, limits: tuple[float, float]) -> dict[str, Any]:
         far = apart((here.ours, here.ours.index), (here.theirs, here.theirs.index), limits=limits)
         known = {"difference": far.mean, "low": far.low, "high": far.high, **unpaired(ours, theirs)._asdict()}
         return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
-    tested = paired(ours - theirs)
-    pairs = here.apart
-    sure = crossed(pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits)
+    tested, pairs = paired(ours - theirs), here.apart
+    scored = pairs["known"] if judged else None
+    sure = crossed(
+        pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits, known=scored
+    )
+    if judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
+        tested = Tested("none" if math.isnan(sure.p) else "t", sure.p, tested.effect)
     return {
         **row,
         "pairs": int(here.pairs["pairs"].sum()),
         "documents": sure.documents,
-        "difference": float((ours - theirs).mean()),
+        "difference": float((ours - theirs).mean()) if scored is None else sure.mean,
         "low": sure.low,
         "high": sure.high,
         **tested._asdict(),

@@ -31,7 +31,7 @@ _DIGITS = 9
 class Tested(NamedTuple):
     """A test's name, its two-sided p (NaN without a test), and the effect size, from -1 to 1: above 0 is higher."""
 
-    test: Literal["Wilcoxon", "Mann-Whitney", "none"]
+    test: Literal["Wilcoxon", "Mann-Whitney", "t", "none"]
     p: float
     effect: float
 

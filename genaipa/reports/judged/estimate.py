@@ -14,17 +14,15 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
+from genaipa.reports.aggregate import kept
 from genaipa.reports.judged.rectify import Drawn
+from genaipa.reports.part import UNFINISHED
 from genaipa.reports.tidy import metrics_of
-from genaipa.scoring.waves import inclusion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from genaipa.reports.gather import Gathered
-    from genaipa.scoring.waves import Waves
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -33,25 +31,22 @@ LEAST = 30
 """Scored answers of the waves below which there is no estimate."""
 LEAST_IN_GROUP = 12
 """Scored answers of a group's wave below which it has none (docs/estimates.md)."""
-UNFINISHED = 0.05
-"""The share of a group's wave that may lack scores, and that of its answers that may have come after the draw."""
 _ALIKE = 1e-9
 _GROUP = ["side", "system", "experiment"]
 _OF = [*_GROUP, "question", "document"]
-_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "slope", "why")
+_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "slope", "residual", "why")
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Some answers' tidy table with estimates, and what they rest on.
+    """A tidy table with estimates, and what they rest on.
 
-    `people` is the table as it was, `frame` the one with estimates, and `judge` the one with the judge's scores alone,
-    which are no estimate. `groups` has a row for each system, experiment and measure (a metric, or `m_all`): how many
-    `answers` there are, how many of these people `scored` and the judge scored (`judged`), λ (`slope`), and `why` there
-    is no estimate (else empty). `judges` are the models that scored.
+    `frame` has the estimates, and `judge` the judge's scores alone, which are no estimate. `groups` has a row for each
+    system, experiment and measure (a metric, or `m_all`): how many `answers` there are, how many of these people
+    `scored` and the judge scored (`judged`), λ (`slope`), the variance of `y - λf` within questions (`residual`), and
+    `why` there is no estimate (else empty). `judges` are the models that scored.
     """
 
-    people: pd.DataFrame
     frame: pd.DataFrame
     judge: pd.DataFrame
     groups: pd.DataFrame
@@ -62,13 +57,42 @@ class Estimate:
         """The groups that have an estimate."""
         return self.groups[self.groups["why"] == ""]
 
+    def basis(self, *group: str, measure: str = "m_all") -> str:
+        """The answers behind a system's estimates, or those of one of its experiments; empty without an estimate.
 
-def estimated(gathered: Gathered) -> Estimate | None:
-    """The estimates of gathered answers; None where no judge scored any of them."""
-    return estimates([gathered.frame], gathered.waves)[0]
+        As in "people 64 of 160, judge all".
+        """
+        rows = self.given[self.given["measure"] == measure]
+        for column, name in zip(_GROUP[1:], group, strict=False):
+            rows = rows[rows[column] == name]
+        if rows.empty:
+            return ""
+        answers, scored, judged = (int(rows[name].sum()) for name in ("answers", "scored", "judged"))
+        return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}"
+
+    def in_words(self) -> str:
+        """A sentence for the notes of tables that hold estimates; empty where none does."""
+        if self.given.empty:
+            return ""
+        return (
+            f" Where people scored a random part and a judge ({', '.join(self.judges)}) all, an average is an estimate "
+            "from people and judge: see the table `people-and-judge`."
+        )
 
 
-def estimates(frames: Sequence[pd.DataFrame], waves: Waves) -> list[Estimate | None]:
+@kept
+def estimated(frame: pd.DataFrame) -> Estimate | None:
+    """The estimates of the answers of a tidy table; None where no judge scored any of them."""
+    return estimates([frame])[0]
+
+
+def with_estimates(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The tidy table that averages are taken of, and the sentence for their notes."""
+    found = estimated(frame)
+    return (frame, "") if found is None else (found.frame, found.in_words())
+
+
+def estimates(frames: Sequence[pd.DataFrame]) -> list[Estimate | None]:
     """The estimates of several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
     None each where no judge scored an answer of any.
@@ -77,7 +101,7 @@ def estimates(frames: Sequence[pd.DataFrame], waves: Waves) -> list[Estimate | N
     judges = _judges(rows)
     if not judges:
         return [None] * len(frames)
-    answers = _answers(rows, judges, waves)
+    answers = _answers(rows, judges)
     sides = answers.table["side"].to_numpy()
     return [_side(frame, answers, sides == side, judges) for side, frame in enumerate(frames)]
 
@@ -86,7 +110,7 @@ def _scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of answers that averages may take, whoever scored them."""
     excluded = frame["excluded"] != ""
     allowed = ~excluded | bool((frame["counted"] & excluded).any())
-    names = ["run", "key", *_OF[1:], "answer", "analyst", "scorer", "rubric", "counted", *_measures(frame)]
+    names = ["run", "key", *_OF[1:], "in_wave", "pi", "analyst", "scorer", "rubric", "counted", *_measures(frame)]
     found: pd.DataFrame = frame.loc[(frame["unit"] == "answer") & (frame["answer"] != "") & allowed, names]
     return found.assign(row=found.index)
 
@@ -118,7 +142,7 @@ class _Answers(NamedTuple):
     rubrics: frozenset[str]
 
 
-def _answers(rows: pd.DataFrame, judges: dict[str, Judge], waves: Waves) -> _Answers:
+def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     place = rows.groupby(["side", "run", "key"], observed=True, sort=False).ngroup()
     table = rows[~place.duplicated()].reset_index(drop=True)
     measures, by_people = _measures(rows), rows["counted"] & (rows["scorer"] != "machine")
@@ -130,8 +154,7 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge], waves: Waves) -> _Ans
     # Passes first, so that no judge counts for more because it was asked more often.
     names = analysts[verdicts].map({name: f"{judge.model}@{judge.prompt}" for name, judge in judges.items()})
     judge = rows.loc[verdicts, measures].groupby([place[verdicts], names]).mean().groupby(level=0).mean()
-    taken = inclusion(table, waves)
-    in_wave, pi = taken["in_wave"].to_numpy(), taken["pi"].to_numpy()
+    in_wave, pi = (table["in_wave"].astype(str) == "yes").to_numpy(), table["pi"].to_numpy()
     scored = people["m_all"].notna().to_numpy()
     # What was scored outside the wave counts as itself, and so does what another group's wave brought up (π = 1).
     eligible = (pi < 1) & (in_wave | ~scored)
@@ -140,7 +163,7 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge], waves: Waves) -> _Ans
     )
     drawn = Drawn(eligible & in_wave & scored, eligible, cell, question, group)
     late = np.isnan(pi) & ~scored
-    return _Answers(table, people, judge.reindex(table.index), in_wave & ~np.isnan(pi), late, drawn, rubrics)
+    return _Answers(table, people, judge.reindex(table.index), in_wave, late, drawn, rubrics)
 
 
 def _refused(answers: _Answers, group: Flags) -> str:
@@ -172,8 +195,7 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
         people, said = answers.people[name].to_numpy(), judge[name].to_numpy()
         slopes[name] = drawn.slope(people, said)
         values[name] = {"z": drawn.rectified(people, said, slopes[name]), "people": people, "judge": said}
-    rows, z, alone = [], answers.people.copy(), answers.people.copy()
-    whole = np.zeros(len(here), bool)
+    rows, z, whole, known = [], answers.people.copy(), np.zeros(len(here), bool), np.zeros(len(here), bool)
     for number in np.unique(drawn.group[here]):
         group = drawn.group == number
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
@@ -183,16 +205,18 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
             "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
         }
         none = _refused(answers, group)
+        known |= group & bool(counts["judged"])
         for name in measures:
             why = none or _useless(values[name], drawn.scored & group, slopes[name])
-            rows.append({**about, "measure": name, **counts, "slope": slopes[name], "why": why})
+            residual = drawn.within(values[name]["people"] - slopes[name] * values[name]["judge"], group)
+            rows.append({**about, "measure": name, **counts, "slope": slopes[name], "residual": residual, "why": why})
             if not why:
-                z.loc[group, name], alone.loc[group, name] = values[name]["z"][group], judge.loc[group, name]
+                z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
     models = tuple(dict.fromkeys(judge.model for judge in judges.values()))
-    made = (_table(frame, answers, whole & here, of) for of in (z, alone))
-    return Estimate(frame, next(made), next(made), groups, models)
+    shown, alone = (_table(frame, answers, which, of) for which, of in ((whole, z), (known, judge)))
+    return Estimate(shown, alone, groups, models)
 
 
 def _filled(answers: _Answers) -> pd.DataFrame:
@@ -214,7 +238,7 @@ def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:
 def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame) -> pd.DataFrame:
     """The tidy table with one row for each cell of the `whole` groups, which holds the mean of these values."""
     if not whole.any():
-        return frame
+        return frame.copy(deep=False)
     drawn = answers.drawn
     found = values[whole].groupby(drawn.cell[whole], sort=False).mean()
     first = ~pd.Series(drawn.cell[whole]).duplicated().to_numpy()

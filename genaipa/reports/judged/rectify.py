@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
+_LEAST_FREE = 10
+"""Degrees of freedom below which a variance within questions is not told apart from that between them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """The answers that were drawn and scored, and out of which; arrays of one length, an element for each answer.
@@ -91,6 +95,19 @@ class Drawn:
         average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
         found = said + average + self._stretch[self.group] * self.inverse * np.where(self.scored, apart - average, 0.0)
         return np.where(~self.eligible & ~np.isnan(people), people, found)
+
+    def within(self, residual: Floats, group: Flags) -> float:
+        """The variance of drawn and scored answers' residuals around their question's mean, in a group.
+
+        Where too few questions have two such answers to tell, that around the group's mean, which is rather too large.
+        """
+        there = self.scored & group
+        values, question = residual[there], self.question[there]
+        free = len(values) - len(np.unique(question))
+        if free < _LEAST_FREE:
+            return float(values.var(ddof=1)) if len(values) > 1 else 0.0
+        _, place = np.unique(question, return_inverse=True)
+        return float((_within(values, place) ** 2).sum()) / free
 
     @cached_property
     def _stretch(self) -> Floats:

@@ -1,0 +1,153 @@
+"""Estimates where people's averages stand: leaderboard, averages, comparison, and the tables beside them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from stores import score
+from verdicts import JUDGE, judged
+
+from genaipa.reports import render
+from genaipa.reports.chapters import metrics, overall
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.differences.sides import Side
+from genaipa.reports.judged.beside import beside
+from genaipa.reports.judged.estimate import estimated
+from genaipa.reports.judged.forecast import Forecast, forecast, forecasts, in_words
+
+
+@pytest.fixture(scope="module")
+def study():
+    """A study in two experiments; one for all tests, never changed."""
+    return judged(experiments=("quality", "recall"), errors=0.2, size=32)
+
+
+def side(frame, name):
+    """One system of a tidy table, as a comparison takes it."""
+    return Side(name, frame[frame["system"] == name], defaultdict(set), defaultdict(set))
+
+
+def test_tables_name_the_basis_of_their_averages(study):
+    """Leaderboard and averages take z and say whose scores they rest on; the heat map stays people's."""
+    board, averages = overall.board(study.frame), overall.by_measure(study.frame).data
+    assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
+    assert set(averages["scored"]) == {"people 32 of 96, judge all"}
+    assert "an estimate from people and judge: see the table `people-and-judge`" in board.note
+    found = estimated(study.frame)
+    alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
+    assert set(overall.board(alone).data["scored"]) == {"64 of 192, at random"}
+    assert not np.allclose(overall.board(alone).data["m_all10"], board.data["m_all10"])
+    assert metrics.by_question(study.frame).data.equals(metrics.by_question(alone).data)
+    assert len(found.given) == 24
+
+
+def test_people_and_judge_stand_beside_people_alone(study):
+    """Each row has both averages, what the estimate is worth in scores and hours, and the judge alone, in grey."""
+    human = study.frame[study.frame["counted"]]["answer"].unique()
+    events = [score("ada", answer, seconds=360.0) for answer in human]
+    made = beside(study.frame, events)
+    assert len(made.data) == 24
+    row, board = made.data.iloc[18], overall.by_measure(study.frame).data
+    key = ["system", "experiment", "measure"]
+    assert row[key].tolist() == ["b/two", "recall", "M_all"]
+    shown = board[(board[key] == row[key]).all(axis=1) & (board["questions"] == "all")].iloc[0]
+    assert (row["mean"], row["low"]) == (shown["mean"], shown["low"])
+    width = (row["people_high"] - row["people_low"]) / (row["high"] - row["low"])
+    assert row["n_eff"] == pytest.approx(32 * width**2)
+    assert row["hours"] == pytest.approx(max(row["n_eff"] - 32, 0) * 0.1)
+    html = render.as_html(made)
+    assert ">judge alone: not an estimate</th>" in html
+    assert f'<span style="color: #767676">{row["judge"]:.2f}</span>' in html
+    assert "Judges: made-up." in made.note
+
+
+def test_a_study_without_a_judge_has_none_of_it():
+    """No table beside, no forecast, no sentence: what is written is what was before."""
+    frame = judged(judge=None).frame
+    assert not beside(frame)
+    assert not forecasts(frame)
+    assert in_words(frame) == []
+    assert set(overall.board(frame).data["scored"]) == {"48 of 96, at random"}
+    assert "judge" not in overall.board(frame).note
+    assert "color" not in render.as_html(overall.board(frame))
+
+
+def test_without_peoples_scores_there_are_the_judges_numbers_alone():
+    """No estimate, no place on the leaderboard: the judge alone is never ranked."""
+    study = judged(experiments=("quality",))
+    frame = study.frame[study.frame["scorer"] == "machine"].reset_index(drop=True)
+    assert not overall.board(frame)
+    assert not overall.by_measure(frame)
+    data = beside(frame).data
+    assert data["mean"].isna().all()
+    assert data["people"].isna().all()
+    assert data["judge"].notna().all()
+    assert data["why"].str.startswith("0 scored answers of waves").all()
+
+
+def test_a_comparison_takes_estimates_pair_by_pair(study):
+    """The difference is the mean of z of A minus z of B on the same cells; its p belongs to its interval."""
+    both = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two"))
+    row = both.table.data.iloc[0]
+    cells = {name: own["m_all10"].mean() for name, own in _questions(estimated(study.frame).frame)}
+    assert row["difference"] == pytest.approx(cells["a/one"] - cells["b/two"])
+    assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)
+    assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
+    said = " ".join(both.finding)
+    assert "of a/one: people 64 of 192, judge all; of b/two: people 64 of 192, judge all" in said
+    assert "People alone: M_all*10, difference" in said
+    assert row["high"] - row["low"] < _alone(both)
+
+
+def _alone(both):
+    """The width that a comparison says people alone would have."""
+    (said,) = (sentence for sentence in both.finding if sentence.startswith("People alone"))
+    low, high = re.findall(r"[+-][0-9.]+", said)[1:3]
+    return float(high.rstrip(".")) - float(low)
+
+
+def _questions(frame):
+    from genaipa.reports.averages import policy_questions
+
+    return policy_questions(frame).groupby("system", observed=True)
+
+
+@pytest.mark.full
+def test_few_scored_questions_widen_a_comparison():
+    """Where a wave leaves questions without a score, the interval is that of the scored ones' number."""
+    study = judged(size=20, errors=0.1)
+    data = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two")).table.data
+    small = data[(data["n"] < 5) & (data["measure"] == "M_all*10")]
+    assert small["low"].isna().any()
+    assert data.iloc[0]["low"] < data.iloc[0]["difference"] < data.iloc[0]["high"]
+
+
+def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
+    """By hand: 32 questions of 5 answers, of which people scored 64."""
+    made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
+    reach = 2.0395134463964077 * (1 + 1 / (32 * 31))
+    assert made.floor == pytest.approx(reach * (1.5 / 32) ** 0.5)
+    middle, low, high = made.more(0.5)
+    needed = 64 + middle
+    assert reach * ((1.5 + 4.0 * (32 / needed - 1 / 5)) / 32) ** 0.5 == pytest.approx(0.5)
+    assert 0 <= low < middle < high
+    assert made.more(0.4) is None
+    assert made.in_words(0.4) == "not by scoring"
+    assert made.in_words(0.65) == "reached"
+    assert made.in_words(0.55).startswith("about ")
+
+
+def test_forecasts_are_rows_and_sentences(study):
+    """The table and the sentences come from the same estimate as the leaderboard."""
+    one = forecast(study.frame, "a/one", "quality")
+    row = beside(study.frame).data.iloc[0]
+    assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
+    assert one.floor < one.half
+    data = forecasts(study.frame).data
+    assert list(data.columns) == ["system", "experiment", "scored", "half", "to0.5", "to0.3", "floor"]
+    assert len(in_words(study.frame)) == len(data) == 4
+    assert in_words(study.frame)[0].startswith("a/one, quality: ±")
+    assert "these 32 questions allow ±" in in_words(study.frame)[0]
