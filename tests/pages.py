@@ -78,7 +78,11 @@ class Shown:
 
     def text(self) -> str:
         """Everything that the components and the page's own words say."""
-        own = [element.value for kind in ("markdown", "caption", "subheader") for element in self.test.get(kind)]
+        own = [
+            element.value
+            for kind in ("title", "header", "subheader", "markdown", "caption")
+            for element in self.test.get(kind)
+        ]
         return json.dumps(self.components(), ensure_ascii=False) + "\n".join(own)
 
     def rows(self, key: str) -> list[list[str]]:

@@ -264,7 +264,7 @@ def test_finding_ones_way_in_the_document() -> None:
         assert page.locator(".found").text_content() == ""
         assert not page.evaluate("CSS.highlights.has('genaipa-found')")
         assert page.locator(".evidence button").count() == 0, "it is shown at its metric"
-        page.locator(".metric[data-metric=reference] h3").click()
+        page.locator(".metric[data-metric=reference] h2").click()
         page.locator(".evidence button", has_text="Section 30").click()
         comes_in_sight('.document mark[data-marks~="r0"]')
         page.locator(".reply mark", has_text="Section 3").last.click()

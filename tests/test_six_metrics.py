@@ -144,7 +144,7 @@ def test_six_metrics_are_scored_by_the_keyboard() -> None:
     in_german()
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
-        assert anna.page.locator(".metric h3").all_text_contents()[1] == "sachliche Richtigkeit"
+        assert anna.page.locator(".metric h2").all_text_contents()[1] == "sachliche Richtigkeit"
         anna.keys("11231")
         assert anna.look().typed == "11231."
         anna.page.keyboard.press("Enter")

@@ -94,20 +94,33 @@ class Slice:
     all: int
 
 
-def head(title: str = "") -> None:
-    """The page's title, if it has room for one, nearer to the top than Streamlit puts it."""
+def head(title: str, *, seen: bool = True) -> None:
+    """The page's title, nearer to the top than Streamlit puts it, and the size of all titles."""
     st.html(
         "<style>.stMainBlockContainer{padding-top:3.6rem}"
+        ".stHeading h1{font-size:1.75rem!important;padding:0.25rem 0 0.5rem!important}"
+        ".stHeading h2{font-size:1.25rem!important;padding:0.25rem 0 0.5rem!important}"
         # Streamlit's own grey has a contrast of 3.9.
         "[data-testid=stCaptionContainer]{color:inherit;opacity:0.75}</style>"
     )
-    if title:
-        st.subheader(title, anchor=False)
+    if seen:
+        st.title(title, anchor=False)
+    else:
+        unseen_head(title)
+
+
+def unseen_head(title: str) -> None:
+    """The title of a page without room for one: it is read aloud."""
+    # The container of the title would take room too.
+    st.html(
+        "<style>[data-testid=stElementContainer]:has(h1.unseen){position:absolute;width:1px;height:1px;overflow:hidden;"
+        f"clip-path:inset(50%)}}</style><h1 class='unseen'>{title}</h1>"
+    )
 
 
 def part(title: str) -> None:
     """The title of a part of the page: the desk's own words, never those of a run or a person."""
-    st.markdown(f"##### {title}")
+    st.header(title, anchor=False)
 
 
 def texts(key: str, entries: Sequence[Text]) -> None:

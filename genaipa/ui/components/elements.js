@@ -13,6 +13,14 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+// Give a node other children; what has the focus keeps it, in whatever comes to its place.
+function fill(node, ...children) {
+  const places = () => [...node.querySelectorAll("a, button, input, textarea, select, [tabindex]")];
+  const at = places().indexOf(node.getRootNode().activeElement);
+  node.replaceChildren(...children.filter((child) => child != null));
+  if (at >= 0) places()[at]?.focus({ preventScroll: true });
+}
+
 const BY_PLACE = {
   ...Object.fromEntries([..."123456789"].map((digit) => [`Digit${digit}`, digit])),
   KeyB: "b", KeyH: "h", KeyJ: "j", KeyK: "k", KeyN: "n", KeyS: "s", KeyU: "u", KeyW: "w", Slash: "/", Period: ".", Comma: ",",

@@ -65,7 +65,7 @@ function heads({ groups, columns, head }) {
     make("th", { scope: "col", class: "n first" }, "n"),
     ...columns.map(({ name }) => make("th", { scope: "col" }, name)),
   ]);
-  return make("thead", {}, make("tr", {}, make("th"), ...names), make("tr", {}, make("th", { scope: "col" }, head), ...each));
+  return make("thead", {}, make("tr", {}, make("td"), ...names), make("tr", {}, make("th", { scope: "col" }, head), ...each));
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

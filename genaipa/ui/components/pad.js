@@ -7,10 +7,6 @@
 const SIGNS = { bad: "✗", unsure: "≈" };
 const AWAY = 2000; // ms between two attempts to reach the scores
 
-function fill(node, ...children) {
-  node.replaceChildren(...children.filter((child) => child != null));
-}
-
 // Under which name the browser keeps what is being typed for an answer: it outlives the tab.
 function place({ analyst, mode, answer }) {
   return `genaipa ${analyst} ${mode} ${answer}`;
@@ -123,7 +119,7 @@ class Pad extends Values {
     const right = make(
       "section",
       { class: "right", "aria-label": "Document" },
-      make("div", { class: "bar" }, part("title"), search, part("found"), part("legend")),
+      make("div", { class: "bar" }, part("title"), search, part("found", "div", { role: "status" }), part("legend")),
       part("document", "div", pane("Text of the document")),
     );
     const foot = make(
@@ -140,7 +136,7 @@ class Pad extends Values {
         this.goOn();
       },
     });
-    fill(this.root, this.screen, overlay);
+    fill(this.root, this.screen, overlay, this.aloud);
     new ResizeObserver(() => this.drawBars()).observe(this.document);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
@@ -166,7 +162,7 @@ class Pad extends Values {
   showTurn(data) {
     const before = this.data;
     this.data = data;
-    fill(this.progress, ...data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text)));
+    fill(this.progress, ...data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text)), this.keySwitch());
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
@@ -183,6 +179,7 @@ class Pad extends Values {
     if (before?.answer !== data.answer) this.object(false);
     this.texts(before);
     this.say(data.message || "");
+    this.announce(`${data.progress[0]}: ${data.question}`);
     this.draw();
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
     if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
@@ -361,7 +358,7 @@ class Pad extends Values {
         "data-metric": metric,
         onclick: () => this.focusMetric(n),
       },
-      make("h3", {}, name, ...doubts),
+      make("h2", {}, name, ...doubts),
       ...choices,
     );
   }
@@ -382,7 +379,7 @@ class Pad extends Values {
     if (suggestion[metric]) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const right = this.evidenceOn(metric, "good").flatMap((line) => [" · ", piece(line)]).slice(1);
     if (right.length) lines.push(make("li", { class: "good", dir: "auto" }, ...right));
-    fill(this.evidence, make("h3", {}, name), make("ul", {}, ...lines));
+    fill(this.evidence, make("h2", {}, name), make("ul", {}, ...lines));
   }
 
   compare(comparison) {
@@ -400,7 +397,7 @@ class Pad extends Values {
       make(
         "tr",
         { class: row.same ? "same" : "differs" },
-        make("th", {}, row.metric),
+        make("th", { scope: "row" }, row.metric),
         make("td", {}, row.mine),
         make("td", {}, row.theirs),
       ),
@@ -412,11 +409,11 @@ class Pad extends Values {
         { class: "comparison" },
         make("h2", {}, "Your score beside the reference analyst's"),
         make("div", { class: "about", dir: "auto" }, comparison.question),
-        make("div", { class: "about quiet", dir: "auto" }, comparison.reply),
+        make("div", { class: "about quiet", ...pane("The answer") }, comparison.reply),
         make(
           "table",
           {},
-          make("tr", {}, make("th", {}), make("th", {}, "you"), make("th", {}, comparison.by)),
+          make("tr", {}, make("td", {}), make("th", { scope: "col" }, "you"), make("th", { scope: "col" }, comparison.by)),
           ...rows,
         ),
         comparison.note ? make("p", { dir: "auto" }, `${comparison.by}: ${comparison.note}`) : null,
@@ -507,7 +504,7 @@ class Pad extends Values {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.propose(this.objection());
         },
       },
-      make("h3", {}, "The annotated answer is wrong here"),
+      make("h2", {}, "The annotated answer is wrong here"),
       field("passage", "textarea", "Passage that proves it (select it in the document)", { rows: "2" }),
       field("silent", "select", "The document", {}, option("no", "answers the question"), option("partly", "answers only some of it"), option("yes", "is silent (N/A)")),
       field("answer", "textarea", "The right answer (empty: as annotated)", { rows: "2" }),

@@ -54,12 +54,19 @@ function turning({ first, last, all }, turn) {
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const heads = data.columns.map(({ name, right }) => make("th", { scope: "col", class: right ? "right" : null }, name));
+  const heads = data.columns.map(({ name, right }) => make(name ? "th" : "td", { scope: name ? "col" : null, class: right ? "right" : null }, name));
   const rows = data.rows.map((each) => row(each, data, (id) => setTriggerValue("chosen", id)));
   const named = data.columns.some(({ name }) => name);
   const choosing = data.rows.some(({ id }) => id) ? "choosing" : null;
   const table = make("table", { "aria-label": data.label, class: choosing }, named ? make("thead", {}, make("tr", {}, ...heads)) : null, make("tbody", {}, ...rows));
-  parentElement
-    .querySelector(".rows")
-    .replaceChildren(table, ...(data.page ? [turning(data.page, (step) => setTriggerValue("turned", step))] : []));
+  const box = parentElement.querySelector(".rows");
+  box.replaceChildren(table, ...(data.page ? [turning(data.page, (step) => setTriggerValue("turned", step))] : []));
+  // A table that is wider than the window can be reached, and is scrolled by the arrow keys.
+  const wide = new ResizeObserver(() => {
+    const reach = box.scrollWidth > box.clientWidth ? { tabindex: "0", role: "group", "aria-label": data.label } : {};
+    for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+    for (const [name, value] of Object.entries(reach)) box.setAttribute(name, value);
+  });
+  wide.observe(box);
+  return () => wide.disconnect();
 }

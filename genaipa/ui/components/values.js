@@ -4,6 +4,7 @@
 const DRAFT_PAUSE = 250; // ms between two drafts that are sent
 const IDLE = 120; // seconds without a sign of life that count at most as time spent on an answer
 const LIFE = ["keydown", "pointerdown", "pointermove", "wheel"];
+const KEYLESS = "genaipa keyless"; // the browser's note that letters and digits do nothing
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
 const mounted = new WeakMap();
@@ -22,11 +23,22 @@ function mount(component, make) {
   };
 }
 
+// The browser's note of that name; null in a browser that keeps nothing.
+function noted(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
 class Values {
   constructor(root) {
     this.root = root;
     this.current = 0;
     this.waiting = null;
+    this.aloud = make("div", { class: "unseen", role: "status" });
+    this.useKeys(noted(KEYLESS) === null);
     leavesFocus(root);
     const alive = () => this.countTime();
     const listening = [
@@ -64,6 +76,11 @@ class Values {
   say(text, tone = "") {
     this.message.textContent = text;
     this.message.className = `message ${tone}`;
+  }
+
+  // For whoever hears the page.
+  announce(text) {
+    this.aloud.textContent = text;
   }
 
   // --- buttons ---
@@ -120,6 +137,23 @@ class Values {
 
   // --- keys ---
 
+  // Whoever dictates, or often hits a wrong key, turns the keys of one character off.
+  useKeys(on) {
+    this.keyed = on;
+    this.root.classList.toggle("keyless", !on);
+    try {
+      if (on) localStorage.removeItem(KEYLESS);
+      else localStorage.setItem(KEYLESS, "yes");
+    } catch {
+      // A browser that keeps nothing is told again the next time.
+    }
+  }
+
+  keySwitch() {
+    const box = make("input", { type: "checkbox", checked: this.keyed, onchange: ({ target }) => this.useKeys(target.checked) });
+    return make("label", { title: "Letters and digits act while no field is in use" }, box, "keys");
+  }
+
   // What each key does; other keys are added to these.
   keys() {
     const digits = this.data.metrics[0].lines.map(({ key }) => [key, () => this.choose(this.current, key)]);
@@ -152,6 +186,7 @@ class Values {
     const acts = this.keys();
     // A key that is held down is meant once, but for moving about.
     if (!Object.hasOwn(acts, key) || (event.repeat && !key.startsWith("Arrow"))) return;
+    if (!this.keyed && key.length === 1) return;
     if (key === "Enter" && takesEnter(target)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -162,6 +197,9 @@ class Values {
     if (n >= this.typed.length || this.waiting) return;
     this.typed[n] = key;
     this.current = n + 1;
+    const { name, lines } = this.data.metrics[n];
+    const { value, words } = lines.find((line) => line.key === key);
+    this.announce(`${name}: ${value}, ${words}`);
     this.changed();
   }
 

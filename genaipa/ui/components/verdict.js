@@ -16,7 +16,7 @@ class Verdict extends Values {
     this.grid = make("div", { class: "grid" });
     this.buttons = make("div", { class: "buttons" });
     this.message = make("div", { class: "message", role: "status" });
-    root.replaceChildren(this.grid, make("div", { class: "foot" }, this.note, make("div", {}, this.buttons, this.message)));
+    root.replaceChildren(this.grid, make("div", { class: "foot" }, this.note, make("div", {}, this.buttons, this.message)), this.aloud);
   }
 
   show(component) {
@@ -26,6 +26,7 @@ class Verdict extends Values {
     if (shown !== this.data.id) {
       this.begin(this.data.draft);
       this.say(this.data.message);
+      if (shown) this.announce("The next answer is on screen.");
       this.note.blur();
       // The link that led here keeps the focus, and would take the first Enter.
       if (!shown) document.activeElement?.blur();
@@ -36,16 +37,18 @@ class Verdict extends Values {
   draw() {
     const { analysts, metrics, can } = this.data;
     const heads = analysts.map(({ name, about }) => make("th", { scope: "col" }, make("span", { dir: "auto" }, name), make("small", {}, about)));
-    const head = make("tr", {}, make("th"), ...heads, make("th", { scope: "col" }, "Adjudicated"));
+    const head = make("tr", {}, make("td"), ...heads, make("th", { scope: "col" }, "Adjudicated"));
     const notes = analysts.map(({ note }) => make("td", { class: "note", dir: "auto" }, note || "-"));
     const foot = make("tr", {}, make("th", { scope: "row" }, "note"), ...notes, make("td", { class: "note" }, "below"));
     const rows = metrics.map((metric, n) => this.metric(metric, n));
-    this.grid.replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows, foot)));
-    this.buttons.replaceChildren(
+    fill(this.grid, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows, foot)));
+    fill(
+      this.buttons,
       this.saveButton(),
       this.button("Back", "b", () => this.act("back"), can.back),
       this.button("Next", "s", () => this.act("skip"), can.skip),
       this.button("Undo", "u", () => this.act("undo"), can.undo),
+      this.keySwitch(),
     );
   }
 

@@ -65,7 +65,7 @@ def _session() -> AdjudicationSession:
 
 def page(desk: Desk, user: User) -> None:
     """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
-    head()
+    head("Adjudicate", seen=False)
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
         return

@@ -14,7 +14,7 @@ from genaipa.ui import objecting
 from genaipa.ui.answer_view import Prepared, comparison, metric_in_words, prepare
 from genaipa.ui.components import component
 from genaipa.ui.progress_line import progress_line
-from genaipa.ui.widgets import as_sentence
+from genaipa.ui.widgets import as_sentence, unseen_head
 
 if TYPE_CHECKING:
     from genaipa.scoring.events import Event
@@ -72,6 +72,7 @@ def page(desk: Desk, user: User) -> None:
         st.text(user.why_no_scores)
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
+    unseen_head("Score")
     session = _session()
     if session.opened is not None and session.opened.analyst != user.name:
         session.opened = session.comparison = session.shown = None
@@ -215,7 +216,7 @@ def _scored(opened: OpenAnswer) -> str | None:
 
 def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     progress = desk.queue.progress(user.name)
-    st.subheader("Nothing is left for you to score.")
+    st.header("Nothing is left for you to score.")
     st.text(
         f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
     )

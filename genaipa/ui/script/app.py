@@ -62,7 +62,9 @@ def _desk() -> None:
         for path, (title, module) in PAGES.items()
         if path != "judges" or user is None or (user.adjudicates and _judged(desk))
     ]
-    st.navigation(pages, position="top" if user else "hidden").run()
+    page = st.navigation(pages, position="top" if user else "hidden")
+    st.set_page_config(page_title=f"{page.title if user else 'Sign in'} · genaipa desk")
+    page.run()
 
 
 st.set_page_config(page_title="genaipa desk", page_icon="⚖️", layout="wide")

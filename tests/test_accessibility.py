@@ -1,0 +1,106 @@
+"""Every page of the desk for everybody: axe-core finds nothing against WCAG 2.2 AA, and the keys can be turned off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from analysts import Analyst, make_answers, open_to
+from running import answers, carry_out, spec
+from size import size
+from stores import opened, score
+
+from genaipa.scoring.rubric import shown
+from rubrics import PAPER, typed
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+axe = pytest.importorskip("axe_playwright_python", reason="needs axe-core")
+AXE = Path(axe.__file__).parent / "axe.min.js"
+# The frame of Streamlit's own around the pages has nothing to be left out at the moment.
+_RUN = """async () => {
+  const values = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const { violations } = await axe.run(document, { runOnly: { type: "tag", values }, resultTypes: ["violations"] });
+  const said = (id) => ({ html, failureSummary }) => [id, html.slice(0, 200), failureSummary];
+  return violations.flatMap(({ id, nodes }) => nodes.map(said(id)));
+}"""
+WAYS: list[dict[str, Any]] = [
+    {"width": 1400, "height": 1300, "color_scheme": "light", "forced_colors": "none"},
+    {"width": 390, "height": 1300, "color_scheme": "dark", "forced_colors": "none"},
+    {"width": 720, "height": 450, "color_scheme": "light", "forced_colors": "active"},
+]
+"""A screen, a telephone in the dark, and a small window's half at 200 % in forced colours."""
+PAGES = 6
+LONG = "We keep what you order for as long as the law says. " * 60
+
+
+def found(page: Page) -> list[Any]:
+    """What axe has against this page, and whether it is wider than its window."""
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return [*page.evaluate(_RUN), *(["wider than the window"] if wide else [])]
+
+
+def make_study() -> None:
+    """A run of two answers, each scored by two, a run by hand, and a long document."""
+    said = '{silent: false, answer: "It says so.", sections: ["1"], note: "A note."}'
+    annotations = f'  Q1: {said}\n  Q2: {{silent: true, answer: "It does not say."}}\n'
+    run = make_answers(
+        'See section 1: "We keep what you order." See section 9.',
+        "It does not say.",
+        text=f"# ACME Privacy Policy\n\n## 1. Orders\n\n{LONG}\n\n## 2. Rest\n\n{LONG}\n",
+        annotations=annotations,
+    )
+    with opened("sqlite:///scores.db") as store:
+        for name, keys in (("Ada", "13111"), ("Grace", "12113")):
+            store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
+    carry_out(spec(systems=("manual/chat",), initializations=("company-name",)))
+
+
+def reached_by_keyboard_alone(anna: Analyst) -> None:
+    """Turn off the keys of one character, press a button by Space, which keeps the focus, and turn them on again."""
+    page, screen = anna.page, anna.wait()
+    assert screen.asked in page.locator(".unseen").all_text_contents()[-1], "the answer is announced"
+    page.get_by_label("keys", exact=True).uncheck()
+    anna.keys("1n")
+    assert anna.wait().typed == "....."
+    page.locator(".choice.key1").first.focus()
+    page.keyboard.press("Space")
+    assert anna.wait().typed == "1...."
+    page.locator(".choice.key1:focus").wait_for()
+    page.get_by_label("keys", exact=True).check()
+    anna.keys("2")
+    assert anna.wait().typed == "12..."
+    said = f"{PAPER.names['accuracy']}: {shown(0.5)}, {PAPER.words('accuracy', 0.5)}"
+    assert said in page.locator(".unseen").all_text_contents(), "what a key gave is announced"
+
+
+def test_axe_finds_nothing_on_any_page() -> None:
+    """Contrast, names, roles, order of titles, size of targets and reach by keyboard, on every page of a study."""
+    make_study()
+    script = AXE.read_text(encoding="utf-8")
+    with open_to("--per-answer", "5") as (desk, browser):
+        for way in size(small=WAYS[:1], full=WAYS):
+            page = browser.visit(desk)
+            page.set_viewport_size({side: way[side] for side in ("width", "height")})
+            page.emulate_media(color_scheme=way["color_scheme"], forced_colors=way["forced_colors"])
+            page.get_by_label("Your name").wait_for()
+            page.evaluate(script)
+            assert found(page) == []
+            name = f"Anna {way['width']}"
+            page.get_by_label("Your name").fill(name)
+            page.keyboard.press("Enter")
+            reached_by_keyboard_alone(Analyst(name, page))
+            page.locator(".metric[data-metric=reference] h2").click()
+            assert found(page) == []
+            links = page.get_by_test_id("stTopNavLink").or_(page.get_by_test_id("stSidebarNavLink")).all()
+            assert len(links) >= PAGES
+            for link in links[1:]:
+                link.evaluate("(link) => link.click()")
+                page.locator("h1", has_text=link.text_content() or "").wait_for(state="attached")
+                page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+                page.wait_for_timeout(500)
+                assert found(page) == [], link.text_content()
+                assert page.title() == f"{link.text_content()} · genaipa desk"
+            page.context.clear_cookies()
