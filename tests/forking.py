@@ -31,6 +31,7 @@ _FORKS.set_forkserver_preload(
             "genaipa.execution.run",
             "jinja2",
         ),
+        *("genaipa.cli.judge", "genaipa.execution.judging"),
         *("genaipa.systems.openai", "openai.types.chat", "genai_prices.data", "langchain_text_splitters"),
         # and what the desk needs.
         *("genaipa.cli.score", "genaipa.ui.launch", "genaipa.ui.pages.scoring", "genaipa.ui.signin"),

@@ -14,7 +14,6 @@ from forking import fork
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import lines_of, write
 from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
-from size import size
 
 from genaipa.judging.family import akin, family
 from genaipa.judging.material import read_material
@@ -196,29 +195,6 @@ def test_a_useless_judge_is_stopped(genaipa):
     assert "10 replies one after another are of no use" in done.out
     assert len(lines_of(judge_runs()[0].answers)) == 10
     assert events() == []
-
-
-def test_nothing_is_lost_or_doubled_by_kills(genaipa, server):
-    """Killed again and again, each judgement is asked for once, and the store has each verdict once."""
-    questions, kills = size(small=12, full=60), size(small=2, full=25)
-    study(genaipa, questions, "rules: []\n")
-    server.latency = 0.02
-    for _ in range(kills):
-        before = len(server.requests)
-        begun = fork("judge", "--judge", "openai-api/loop/m", "-j", "2", log=Path("log"))
-        while len(server.requests) < before + 2 and begun.poll() is None:
-            time.sleep(0.005)
-        if begun.poll() is None:
-            os.kill(begun.pid, signal.SIGKILL)
-        begun.wait(10)
-    done = genaipa("judge", "--judge", "openai-api/loop/m")
-    assert done.code == 0, done.err
-    (folder,) = judge_runs()
-    kept = [record.key for record in folder.records() if record.status == "answered"]
-    assert len(kept) == len(set(kept)) == questions
-    assert len(events()) == len({event.answer for event in events()}) == questions
-    # What was under way when it was killed is all that is asked twice.
-    assert len(server.requests) <= questions + 2 * kills
 
 
 def test_a_run_by_its_own_name_goes_on_into_the_store(genaipa, server):
