@@ -96,7 +96,7 @@ def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
     assert "4 of 12, at random" in told
     assert "5 of 12, 4 of them at random" in told
     file = Path("waves.jsonl")
-    file.write_bytes(file.read_bytes().replace(b'"size":4', b'"size":6', 1))
+    file.write_bytes(file.read_bytes().replace(b'"sizes":[4]', b'"sizes":[6]', 1))
     damaged = genaipa("leaderboard", "--json")
     assert damaged.code == 0
     assert "is not as genaipa wrote it" in damaged.out

@@ -80,7 +80,8 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     answers = study()
     small = draw(answers, 32, seed)
     grown, at_once = draw(answers, 64, seed, small), draw(reversed(answers), 64, seed)
-    assert grown == at_once
+    assert grown.taken == at_once.taken
+    pd.testing.assert_frame_equal(inclusion(frame(answers), grown), inclusion(frame(answers), at_once))
     assert small.taken[GPT] < grown.taken[GPT]
     places = defaultdict(list)
     for one in answers:
@@ -186,6 +187,25 @@ def test_systems_are_asked_for_the_same():
     assert {one.seed for one in later.draws} == {3}
 
 
+def test_a_wave_that_grows_stays_what_was_finished():
+    """Until the larger one is scored, the smaller is the random part, whoever is missing; then the larger is."""
+    answers = study(8, 4)
+    wave = draw(answers, 16, before=draw(answers, 8))
+    digests = [one.digest for one in answers]
+    [eight] = draw(answers, 8).taken.values()
+    inside = [digest for digest in digests if short(digest) in wave.asked]
+    first = [digest for digest in inside if short(digest) in eight]
+    assert wave.finished(digests, []).taken == wave.finished(digests, first[1:]).taken == wave.taken
+    part = wave.finished(digests, [*first, *inside[:3]])
+    assert part.taken[GPT] == eight
+    assert part.finished(digests, inside).taken == wave.taken
+    # What is no longer there, or in no run that is reported, is not missed.
+    assert wave.finished([*first, *digests[:3]], first).taken[GPT] == eight
+    gone = [digest for digest in digests if digest != inside[0]]
+    assert wave.finished(gone, inside[1:]).taken == wave.taken
+    assert written(part) == written(wave)
+
+
 # -- the file --
 
 
@@ -235,7 +255,7 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
     newer = good.replace(b'"format":1', b'"format":9', 1)
     other = written(draw(study(2, 2)))
     for content, told in (
-        (good.replace(b'"size":4', b'"size":5'), "is not as genaipa wrote it"),
+        (good.replace(b'"sizes":[4]', b'"sizes":[5]'), "is not as genaipa wrote it"),
         (good[:-20], "is not as genaipa wrote it"),
         (b"", "is not as genaipa wrote it"),
         (newer, "was written by a newer genaipa (format 9)"),

@@ -95,25 +95,30 @@ def gather(
         _Run(workspace, source, gathered).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.events = _about(store, wanted) if store is not None and wanted else []
-    _draw(workspace, gathered, rows)
+    gathered.waves = _waves(workspace, gathered)
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
-    scores = _scores(in_effect(gathered.events), rubric)
-    gathered.frame = tidy_table.tidy(rows, scores, rubric, excluded=excluded, orders=orders)
+    given = in_effect(gathered.events)
+    scores = _scores(given, rubric)
+    taken = _taken(gathered, given, pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}))
+    gathered.frame = tidy_table.tidy({**rows, **taken}, scores, rubric, excluded=excluded, orders=orders)
     return gathered
 
 
-def _draw(workspace: Workspace, gathered: Gathered, rows: dict[str, list[Any]]) -> None:
-    """Add the waves, and which answers are in them."""
+def _waves(workspace: Workspace, gathered: Gathered) -> Waves:
     try:
-        gathered.waves = load_waves(workspace)
+        return load_waves(workspace)
     except GenaipaError as error:
         gathered.problems.append(str(error))
-    if gathered.waves:
-        taken = inclusion(
-            pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}), gathered.waves
-        )
-        rows["pi"] = taken["pi"].to_list()
-        rows["in_wave"] = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no")).tolist()
+        return Waves()
+
+
+def _taken(gathered: Gathered, events: Iterable[Event], answers: pd.DataFrame) -> dict[str, Any]:
+    """The columns that say what is in the waves, as far as people finished them; the gathered waves become those."""
+    scored = {event.answer for event in events if event.kind == "score" and event.scorer == "human"}
+    gathered.waves = gathered.waves.finished(set(answers["answer"].dropna()), scored)
+    taken = inclusion(answers, gathered.waves)
+    in_wave = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no"))
+    return {"pi": taken["pi"].to_numpy(), "in_wave": in_wave}
 
 
 def gather_scored(
@@ -135,8 +140,10 @@ def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = Fa
     answers = before.assign(**{name: before[name].where(published) for name in derived})
     answers = answers[published | ~answers.duplicated(["run", "key"])]
     columns: dict[str, Any] = {name: answers[name] for name in before.columns}
-    frame = tidy_table.tidy(columns, _scores(in_effect(given), gathered.rubric), gathered.rubric, excluded=excluded)
-    return replace(gathered, frame=frame, events=given)
+    found, effective = replace(gathered, events=given), in_effect(given)
+    columns |= {name: pd.Series(of, answers.index) for name, of in _taken(found, effective, answers).items()}
+    found.frame = tidy_table.tidy(columns, _scores(effective, found.rubric), found.rubric, excluded=excluded)
+    return found
 
 
 def _about(store: Store, wanted: Collection[str]) -> list[Event]:

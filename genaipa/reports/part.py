@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from genaipa.reports import aggregate
+from genaipa.scoring.waves import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-UNFINISHED = 0.05
-"""The share of a wave that may lack scores, and that of a group's answers that may have come after the draw."""
+LATE = 0.05
+"""The share of a group's answers that may have come after the draw."""
 _BY = ["system", "experiment"]
 
 
@@ -55,7 +56,7 @@ def part_scored(rows: pd.DataFrame) -> Part:
         why = _unplanned(rows)
     elif asked - drew > UNFINISHED * asked:
         why = f", the wave of {asked:,} not finished: not a sample"
-    elif late > UNFINISHED * len(scored):
+    elif late > LATE * len(scored):
         why = f", but {late:,} came after the draw: not a sample"
     return Part(len(scored), int(scored.sum()), drew, why)
 

@@ -64,7 +64,7 @@ def read_waves(path: Path, content: bytes) -> Waves:
 
 def written(waves: Waves) -> bytes:
     """The content of the file of these waves."""
-    rest = b"".join(msgspec.json.encode(draw) + b"\n" for draw in waves.draws)
+    rest = b"".join(msgspec.json.encode(msgspec.structs.replace(draw, back=0)) + b"\n" for draw in waves.draws)
     return msgspec.json.encode(_Head(_FORMAT, hashlib.sha256(rest).hexdigest())) + b"\n" + rest
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 SIZE = 64
 """Answers of each group in a wave, unless told otherwise."""
+UNFINISHED = 0.05
+"""The share of a wave that may lack scores."""
 _DIGITS = 16
 """Digits of an answer's digest by which a wave knows it: two of a million are alike once in thirty million studies."""
 
@@ -59,19 +61,26 @@ class Cell(NamedTuple):
     pi: float
 
 
-class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One draw of a group: the order of its answers by then, of which the first `size` are in the wave.
 
-    `wanted` is the size of the group's whole wave, as it was asked for.
+    `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are those that its part in this
+    draw has had, each larger than the one before. `back` is how many of them a view goes back (`Waves.finished`).
     """
 
     system: str
     experiment: str
     wanted: int
-    size: int
+    sizes: tuple[int, ...]
     seed: int
     time: str
     questions: Ordered
+    back: int = 0
+
+    @property
+    def size(self) -> int:
+        """The number of its answers that are in the wave."""
+        return self.sizes[-1 - self.back] if self.sizes else 0
 
     @property
     def group(self) -> Group:
@@ -175,8 +184,27 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
             number = sum(draw.group == group for draw in draws)
             new = _ordered(questions, known, scored, f"{seed}\0{number}")
             if new:
-                draws.append(Draw(*group, 0, 0, seed, time, new))
+                draws.append(Draw(*group, 0, (), seed, time, new))
         return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
+
+    def finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
+        """These waves; one that is not finished as it was when it was smaller, if people finished that.
+
+        `answers` are the digests of those that there are, and `scored` of those that people have scored. Whoever lets a
+        finished wave grow keeps a random part that way, and what is scored of the rest is beside it.
+        """
+        there = frozenset(map(short, answers))
+        lacking = there.difference(map(short, scored))
+        return Waves(tuple(_as_finished(draw, there, lacking) for draw in self.draws))
+
+
+def _as_finished(draw: Draw, there: Collection[str], lacking: Collection[str]) -> Draw:
+    for back in range(len(draw.sizes)):
+        before = msgspec.structs.replace(draw, back=back)
+        taken = [answer for cell in before.cells() for answer in cell.answers[: cell.taken] if answer in there]
+        if sum(answer in lacking for answer in taken) <= UNFINISHED * len(taken):
+            return before
+    return msgspec.structs.replace(draw, back=0)
 
 
 def _grown(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
@@ -189,7 +217,8 @@ def _grown(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
     for draw in draws:
         size = wanted[draw.group] or SIZE
         share = min(-(-size * draw.answers // whole[draw.group]), draw.answers)
-        yield msgspec.structs.replace(draw, wanted=size, size=max(draw.size, share))
+        larger = (share,) if share > draw.size else ()
+        yield msgspec.structs.replace(draw, wanted=size, sizes=(*draw.sizes, *larger))
 
 
 Found: TypeAlias = dict[str, tuple[str, str]]
