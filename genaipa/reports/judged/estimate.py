@@ -16,8 +16,8 @@ import pandas as pd
 from genaipa.judging.name import Judge
 from genaipa.reports.aggregate import kept
 from genaipa.reports.judged.rectify import Drawn
-from genaipa.reports.part import UNFINISHED
 from genaipa.reports.tidy import metrics_of
+from genaipa.scoring.waves import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
