@@ -9,11 +9,13 @@ from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import latest, lines_of, write
 
 from genaipa.judging.name import Judge
+from genaipa.judging.verdict import flaw
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import run_folders
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
+from genaipa.systems.base import Reply
 from genaipa.workspace import find_workspace
 
 
@@ -72,47 +74,53 @@ def test_a_lost_store_is_made_again_from_the_run_folder(genaipa):
     assert "nothing to judge" in genaipa("judge", "--judge", judge).out
 
 
-def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):
-    """Unreadable, cut, refused and contradictory replies never become values; the same command asks them again."""
-    study(genaipa)
-    whole = json.loads(verdict())
-    entries = whole["verdicts"]
+def test_what_is_no_verdict_has_a_flaw() -> None:
+    """Unreadable, cut, refused and contradictory replies are told from a verdict, each in words of its own."""
+    entries = json.loads(verdict())["verdicts"]
     flaws = {
-        "no JSON": "It is fine.",
-        "cut": {"reply": verdict(), "finish": "length"},
-        "refused": {"reply": verdict(), "finish": "refusal"},
-        "a metric missing": verdict(verdicts=entries[:4]),
-        "a metric twice": verdict(verdicts=[*entries, entries[0]]),
-        "an unknown metric": verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]),
-        "another word": verdict(verdicts=[entries[0] | {"value": "excellent"}, *entries[1:]]),
-        "another metric's word": verdict(verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]),
-        "a number": verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]),
-        "no evidence": verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]),
-        "no right answer": verdict(right_answer=""),
-        "two of one name": verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'),
-        "two blocks": f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```",
-        "more than was asked": verdict(overall="10"),
+        "It is fine.": "no JSON",
+        "[" * 100_000: "no JSON",
+        f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "no JSON",
+        f"{verdict()} {verdict(2)}": "no JSON",
+        verdict(verdicts=entries[:4]): "no verdict on reference",
+        verdict(verdicts=[*entries, entries[0]]): "two verdicts on relevance",
+        verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is no metric",
+        verdict(verdicts=[entries[0] | {"value": "excellent"}, *entries[1:]]): "'excellent' is no value of relevance",
+        verdict(verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]): "'incorrect' is no value of relevance",
+        verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "no value of relevance",
+        verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]): "no evidence on relevance",
+        verdict(verdicts=[entries[0] | {"score": "1"}, *entries[1:]]): "no object of metric, evidence and value",
+        verdict(right_answer=""): "no right answer",
+        verdict(overall="10"): "no object of right_answer and verdicts",
+        verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields of one name",
     }
-    for name, reply in flaws.items():
-        file = f"{name.replace(' ', '-')}.yaml"
-        rule = {"match": r"begins =====\s*No\.", **(reply if isinstance(reply, dict) else {"reply": reply})}
+    for text, said in flaws.items():
+        assert said in flaw(RUBRIC, Reply(text), annotated=False), text
+    assert flaw(RUBRIC, Reply(verdict(), "length"), annotated=False) == "it was cut off"
+    assert flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
+    assert flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
+
+
+def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):
+    """A reply of no use is asked for three times, never becomes a value, and is asked for by the same command again."""
+    study(genaipa)
+    for name, reply in (("words", {"reply": "Fine."}), ("cut", {"reply": verdict(), "finish": "length"})):
         # The request for JSON in words comes a second time after a misfit, with the schema as its last message.
-        repaired = {**rule, "match": "That does not fit"}
-        done = genaipa("judge", "--judge", script(file, repaired, rule, model=name), "-j", "1")
+        rules = [{"match": match, **reply} for match in ("That does not fit", r"begins =====\s*No\.")]
+        judge = script(f"{name}.yaml", *rules, model=name)
+        done = genaipa("judge", "--judge", judge, "-j", "1")
         assert done.code == 3, (name, done.out)
-        (folder,) = [one for one in judge_runs() if one.manifest().spec.systems == (f"scripted/{file}",)]
+        (folder,) = [one for one in judge_runs() if one.manifest().spec.systems == (judge,)]
         (failed,) = [record for record in latest(folder).values() if record.status == "failed"]
         assert failed.error is not None
         assert failed.error.kind == "unusable", name
-        assert failed.attempts >= 3, name
+        assert failed.attempts == {"words": 6, "cut": 3}[name]
         given = [event for event in events() if event.analyst.startswith(f"judge:{name}@")]
         assert len(given) == 3, name
         assert {value for event in given for value in (event.values or {}).values()} == {1.0}, name
-    # Only the failed one is asked again, in the same folder.
-    (folder,) = [one for one in judge_runs() if "no-JSON" in one.name]
     lines = len(lines_of(folder.answers))
-    assert genaipa("judge", "--judge", "scripted/no-JSON.yaml").code == 3
-    assert (len(judge_runs()), len(lines_of(folder.answers))) == (len(flaws), lines + 1)
+    assert genaipa("judge", "--judge", judge).code == 3
+    assert (len(judge_runs()), len(lines_of(folder.answers))) == (2, lines + 1)
 
 
 def test_judges_are_nowhere_among_answers_and_scores(genaipa):
