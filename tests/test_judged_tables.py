@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections import defaultdict
 
 import numpy as np
 import pytest
+from pages import Shown, desk_here
 from stores import score
 from verdicts import JUDGE, judged
 
@@ -17,6 +19,14 @@ from genaipa.reports.differences.sides import Side
 from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.judged.forecast import Forecast, forecast, forecasts, in_words
+from genaipa.runs.selection import select
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.people import User
+from genaipa.scoring.wave_file import draw_waves
+from genaipa.scoring.waves import short
+from genaipa.ui.results import Choice, cache_of, view
+from genaipa.workspace import find_workspace
+from rubrics import typed
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +161,32 @@ def test_forecasts_are_rows_and_sentences(study):
     assert len(in_words(study.frame)) == len(data) == 4
     assert in_words(study.frame)[0].startswith("a/one, quality: ±")
     assert "these 32 questions allow ±" in in_words(study.frame)[0]
+
+
+def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tmp_path, monkeypatch):
+    """Results has it beside people alone, with a forecast; for whom a wave still has answers to score, it waits."""
+    shutil.copytree(demo[0] / "runs", tmp_path / "runs")
+    monkeypatch.chdir(tmp_path)
+    here = find_workspace(tmp_path)
+    pool = Pool(here, [source.folder for source in select(here, ["demo"])])
+    waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
+    random = np.random.default_rng(0)
+    keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
+    wave = [digest for digest in keys if short(digest) in waves.asked]
+    machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
+    desk = desk_here()
+    desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
+    page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
+    before = page.rows("results people and judge")
+    assert any("lack a score: above 5%" in row[-1] for row in before)
+    desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
+    page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
+    after = page.rows("results people and judge")
+    known = next(row for row in after if row[1] == "quality")
+    assert known[2].startswith("people ")
+    assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
+    assert float(known[5]) > 0
+    assert "±0.30: " in page.text()
+    snapshot = cache_of(desk.pool).snapshot(desk)
+    ahead = view(snapshot, Choice(), snapshot.hidden(desk.queue.ahead_of("edsger")))
+    assert not ahead.estimates[0].data["mean"].notna().any()

@@ -13,12 +13,15 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import as_png
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import gather, rescored
+from genaipa.reports.judged.beside import beside
+from genaipa.reports.judged.forecast import in_words
 from genaipa.reports.report import Report
 from genaipa.reports.tidy import metrics_of
 from genaipa.runs.folder import run_folders
@@ -27,8 +30,6 @@ from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
-
-    import pandas as pd
 
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
@@ -203,7 +204,8 @@ class AnswerScores:
 class View:
     """The filtered results: the report's tables, and the answers behind them.
 
-    `hidden` answers are never listed, and those of them that have scores are in none of the tables (`left_out`).
+    `hidden` answers are never listed, and those of them that have scores are in none of the tables (`left_out`), or
+    without them: a wave that a user does not see whole is not finished for them.
     """
 
     def __init__(self, snapshot: Snapshot, choice: Choice, hidden: bytes) -> None:
@@ -212,9 +214,10 @@ class View:
         scored = np.zeros(len(kept), bool)
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.left_out = [str(answer) for answer in frame["answer"].cat.categories[kept & scored]]
-        let = _chosen(frame, choice) & ~(kept & scored)[places]
-        self.frame = frame[let].copy()
-        self._unlisted = kept[places][let]
+        chosen, out = _chosen(frame, choice), (kept & scored)[places]
+        waiting = _unscored(frame[chosen & out & (frame["in_wave"] == "yes")])
+        self.frame = pd.concat([frame[chosen & ~out], waiting])
+        self._unlisted = np.append(kept[places][chosen & ~out], np.ones(len(waiting), bool))
         self.frame["counted"] = _counted(self.frame, choice)
         self._snapshot = snapshot
         self._pictures: dict[str, bytes] = {}
@@ -234,6 +237,11 @@ class View:
     def no_board(self) -> str:
         """Why there is no such table."""
         return overall.too_few(self.frame) or "No score of a question about a policy is chosen."
+
+    @cached_property
+    def estimates(self) -> tuple[Table, list[str]]:
+        """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
+        return beside(self.frame, self._snapshot.gathered.events), in_words(self.frame)
 
     @cached_property
     def questions(self) -> Table:
@@ -311,6 +319,12 @@ class View:
 def view(snapshot: Snapshot, choice: Choice, hidden: bytes) -> View:
     """The view of a choice; the last few are kept, and shared by all who see the same."""
     return View(snapshot, choice, hidden)
+
+
+def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row for each of the answers, as if nobody had scored it."""
+    values = [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
+    return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
 def _behind(rows: pd.DataFrame) -> list[AnswerScores]:

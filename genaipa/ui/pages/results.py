@@ -62,6 +62,8 @@ def page(desk: Desk, user: User) -> None:
     _left_out(desk, user, found)
     if found.frame["counted"].any():
         _board(found)
+        if user.adjudicates:
+            _estimates(found)
         _by_metric(desk, user, found)
     else:
         notice(
@@ -154,6 +156,27 @@ def _board(found: View) -> None:
     ]
     table("results systems", "Systems by M_all", columns, rows)
     texts("results board note", [Text(board.note, tone="system", fold=160)])
+
+
+def _estimates(found: View) -> None:
+    """Show the study's lead what people and judge say together: M_all of each system and experiment."""
+    made, forecasts = found.estimates
+    if not made:
+        return
+    part("People and judge")
+    ends = {name: (f"{name}_low", f"{name}_high") for name in ("people",)} | {"mean": ("low", "high")}
+    rows = []
+    for row in made.data[made.data["measure"] == "M_all"].to_dict("records"):
+        written = {str(name): made.written(str(name), value) for name, value in row.items()}
+        sure = (f"{written[name]} [{written[low]}, {written[high]}]" for name, (low, high) in ends.items())
+        means = (said if written[name] else "-" for name, said in zip(ends, sure, strict=True))
+        worth = (written["n_eff"] or "-", written["hours"] or "-")
+        rows.append(Row((row["system"], row["experiment"], row["scored"], *means, *worth, row["why"])))
+    heads = [made.headings[name] for name in ("people", "mean", "n_eff", "hours", "why")]
+    columns = ["system", "experiment", "scored by", *numbers(*heads[:-1]), heads[-1]]
+    table("results people and judge", "Averages of M_all from people and judge, for these documents", columns, rows)
+    notes = [Text(sentence, tone="system") for sentence in forecasts]
+    texts("results people and judge notes", [*notes, Text(made.note, tone="system", fold=160)])
 
 
 def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> Cell:
