@@ -237,7 +237,7 @@ class TerminalObserver(Observer):
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
         documents = ", ".join(run.spec.documents)
-        what = f"{documents}, {run.spec.conversation} conversations" if documents else run.spec.task
+        what = f"{documents}, {run.spec.conversation} conversations" if documents else f"the task '{run.spec.task}'"
         say(f"run {run.open().name}: {', '.join(asked)} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)
