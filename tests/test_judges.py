@@ -211,7 +211,7 @@ def test_leniency_takes_the_adjudication_and_agreement_does_not(study):
     settled = replace(human("ruth", answer, (2,) * 5), kind="adjudication")
     swayed = replace(human("cy", answer, (2,) * 5), independent=False)
     again = chapter_of(rescored(found, [*found.events, settled, swayed]))
-    of = {"judge": CONSTANT, "by": "all answers", "measure": "M_all"}
+    of = {"judge": CONSTANT, "by": "all", "measure": "M_all"}
     assert rows(again, "judges-leniency", **of)[0]["mean"] > rows(made, "judges-leniency", **of)[0]["mean"]
     pd.testing.assert_frame_equal(data(again, "judges-agreement"), data(made, "judges-agreement"))
 
@@ -343,7 +343,7 @@ def test_a_judge_that_is_people_exactly(study):
     for row in rows(made, "judges-agreement", judge=EXACT):
         assert [row["alpha"], row["r"], row["agreement"]] == pytest.approx([1, 1, 1])
         assert np.isnan(row["low"])
-    assert rows(made, "judges-leniency", by="all answers", measure="M_all")[0]["mean"] == 0
+    assert rows(made, "judges-leniency", by="all", measure="M_all")[0]["mean"] == 0
     assert {row["winning"] for row in rows(made, "judges-alternative")} == {1.0}
     assert "It is as lenient as people: its M_all less theirs is +0.00 on average." in finding(made, EXACT)
 

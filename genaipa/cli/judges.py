@@ -138,7 +138,7 @@ def _leniencies(found: Table) -> Iterator[list[str] | str]:
 
 def _group(row: dict[Any, Any]) -> str:
     own = " (own family)" if row["family"] else ""
-    return f"{row['by']}: {row['group']}{own}" if row["group"] else row["by"]
+    return f"{row['by']}: {row['group']}{own}" if row["group"] else "all answers"
 
 
 def _too_few(found: Table) -> str:

@@ -44,7 +44,7 @@ def agreement_figure(found: Table) -> Figure | None:
         "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
         f"answers were scored by two people.{style.in_full(names)} {found.note}"
     )
-    shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats)
+    shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats, found.aside)
     return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names))
 
 
@@ -108,16 +108,14 @@ def _leniency_page(
         f"the name, mark a system of the judge's own family. {ranges.READING}{style.in_full({**labels, **systems})} "
         f"{found.note}"
     )
-    shown = Table(name, title, note, rows, found.headings, found.formats)
+    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside)
     return Figure(name, title, note, shown, lambda: _draw_leniency(rows, labels, systems))
 
 
 def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
     rows = data.to_dict("records")
-    named = [
-        (row["judge"], row["group"], systems[row["group"]] + (" *" if row["family"] else "") if row["group"] else ALL)
-        for row in rows
-    ]
+    labels = {"": "all answers", **systems}
+    named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
     laid = ranges.Rows.of(judges, named)
     drawn, (axes,) = laid.canvas([1])
     axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)

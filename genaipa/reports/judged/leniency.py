@@ -11,7 +11,7 @@ from genaipa.judging.family import akin
 from genaipa.reports import aggregate
 from genaipa.reports.averages import BOTH, INTERVALS, few_documents
 from genaipa.reports.crossed import crossed
-from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful
+from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.judged.verdicts import Verdicts
 
-ALL = "all answers"
+ALL = "all"
 FAMILY = "family"
 """Groups of systems: those of the judge's own family, and the others."""
 OWN, OTHER = "its own", "others"
@@ -40,6 +40,7 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
     data = pd.DataFrame(rows, columns=[*columns, "documents"]).astype(dict.fromkeys(("mean", *BOTH[:-1]), "float64"))
     data["documents"] = data["documents"].astype("Int64")
     rough = few_documents(data[data["by"] == ALL])
+    aside = without_value(data, "family", *BOTH[2:4], "reason")
     return table(
         "judges-leniency",
         "Leniency of the judges",
@@ -47,10 +48,11 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
         "take: the adjudication where there is one, else the mean of all scores. Each question weighs the same. M_all "
         f"goes from 1 to 10, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below {LEAST} different "
         f"answers scored by both. A system is of the judge's own family where the same company made both.{rough}",
-        data.drop(columns="documents"),
-        columns,
+        data,
+        [column for column in columns if column not in aside],
         headings={"mean": "leniency", "family": "own family", "reason": "why blank"},
         formats=dict.fromkeys(("mean", *BOTH[:-1]), "+.2f"),
+        aside=aside,
     )
 
 

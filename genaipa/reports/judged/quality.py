@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from genaipa.reports.crossed import LEVEL
-from genaipa.reports.judged.verdicts import LEAST, not_meaningful
+from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import shown
 
@@ -37,6 +37,8 @@ def agreement(given: Verdicts) -> Table:
     columns = ["measure", "judge", "with", "answers", *_ALPHA, *_R, "reason"]
     measures = enumerate(given.measures.values())
     rows = [{"measure": name, **row} for measure, name in measures for row in _agreements(given, measure)]
+    data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys((*_ALPHA, *_R), "float64"))
+    aside = without_value(data, "reason")
     return table(
         "judges-agreement",
         "How far judges agree with people",
@@ -47,10 +49,11 @@ def agreement(given: Verdicts) -> Table:
         "correlation over answers between the judge's mean over passes and people's mean, with an interval for other "
         "questions of this kind. Of people, scores that they gave before they saw any other's, without adjudications. "
         f"Not meaningful, and blank, below {LEAST} answers scored by both.",
-        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys((*_ALPHA, *_R), "float64")),
-        columns,
+        data,
+        [column for column in columns if column not in aside],
         headings={"low": "interval", "agreement": "same value", "r_low": "interval of r", "reason": "why blank"},
         formats=dict.fromkeys(("low", "high", *_R), ".2f"),
+        aside=aside,
     )
 
 
@@ -179,6 +182,8 @@ def drift(given: Verdicts) -> Table:
                 found = given.compare(given.judges[judge], given.people, some, measure)
                 about = {"judge": judge, "measure": name, "part": f"{number} of {parts}"}
                 rows.append({**about, "since": first[places[0]][:10], **_found(len(places), found)})
+    data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
+    aside = without_value(data, "reason")
     return table(
         "judges-drift",
         "Agreement in the order in which people scored",
@@ -186,10 +191,11 @@ def drift(given: Verdicts) -> Table:
         "answers that both scored, by the time at which people first scored them. A judge's verdict does not depend on "
         "that time, so that a change from part to part is people's drift, or other answers. There are as many parts as "
         f"have {LEAST} answers each, three at most.",
-        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64")),
-        columns,
+        data,
+        [column for column in columns if column not in aside],
         headings={"low": "interval", "agreement": "same value", "reason": "why blank"},
         formats=dict.fromkeys(("low", "high"), ".2f"),
+        aside=aside,
     )
 
 

@@ -196,6 +196,11 @@ def _side(given: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index)
     )
 
 
+def without_value(data: pd.DataFrame, *columns: str) -> list[str]:
+    """Those of the columns in which there is nothing: on paper they would only take room."""
+    return [name for name in columns if (data[name].isna() | (data[name] == "")).all()]
+
+
 def not_meaningful(answers: int) -> str:
     """The reason for a blank below `LEAST`; empty from there on."""
     return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and it takes {LEAST}"
