@@ -6,17 +6,21 @@ import json
 from pathlib import Path
 
 from framing import answer_rows, score_rows, tidy_of
+from pages import Shown
 from queues import make_run, save, work
 from tabling import published
 
 from genaipa.reports import part, render
 from genaipa.reports.chapters.overall import board, by_measure, too_few
 from genaipa.scoring.assignment import Plan
+from genaipa.scoring.people import User
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings
 
+ANNA = User("Anna", scores=True, adjudicates=False)
 
-def said(rows, scored, **score):
+
+def told(rows, scored, **score):
     """What is said of one system, of whose answers (`rows`) these are scored."""
     [found] = part.parts(tidy_of(rows, [row | score for row in score_rows(scored)]))["part"]
     return str(found), found.speaks_for_all
@@ -28,25 +32,25 @@ def test_each_part_in_its_words():
     assert len(rows) == 96
     wave = [{**row, "in_wave": "no" if n % 3 else "yes", "pi": 1 / 3} for n, row in enumerate(rows)]
     taken = wave[::3]
-    assert said(rows, rows) == said(wave, wave) == ("all 96", True)
-    assert said(wave, taken) == ("32 of 96, at random", True)
-    assert said(wave, taken[:31]) == ("31 of 96, at random", True)
-    assert said(wave, [*taken, wave[1]]) == ("33 of 96, 32 of them at random", True)
-    assert said(wave, taken[:30]) == ("30 of 96, the wave of 32 not finished: not a sample", False)
+    assert told(rows, rows) == told(wave, wave) == ("all 96", True)
+    assert told(wave, taken) == ("32 of 96, at random", True)
+    assert told(wave, taken[:31]) == ("31 of 96, at random", True)
+    assert told(wave, [*taken, wave[1]]) == ("33 of 96, 32 of them at random", True)
+    assert told(wave, taken[:30]) == ("30 of 96, the wave of 32 not finished: not a sample", False)
     late = [row if n < 90 else {**row, "in_wave": "", "pi": None} for n, row in enumerate(wave)]
-    assert said(late, late[:90:3]) == ("30 of 96, but 6 came after the draw: not a sample", False)
+    assert told(late, late[:90:3]) == ("30 of 96, but 6 came after the draw: not a sample", False)
     for order, how in (
         ("question", ", in the order of documents: not a sample"),
         ("document", ", in the order of documents: not a sample"),
         ("random", ", in random order"),
         ("", ": not a sample"),
     ):
-        assert said(rows, rows[:40], desk_order=order) == (f"40 of 96{how}", False)
+        assert told(rows, rows[:40], desk_order=order) == (f"40 of 96{how}", False)
     # What an audit leaves out is no part of it, nor what failed; a study's published scores are no part of answers.
     out = [
         {**row, "excluded": "no"} if n < 10 else {**row, "answer": ""} if n < 20 else row for n, row in enumerate(rows)
     ]
-    assert said(out, out[20:]) == ("all 76", True)
+    assert told(out, out[20:]) == ("all 76", True)
     tables = [published("a/one", "quality", "uber", row["question"], m_all=7.0) for row in rows[:32]]
     assert part.parts(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
 
@@ -87,14 +91,19 @@ def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
     # Of the other system, three of twelve and an unfinished wave: too little for a place.
     assert [row["scored"] for row in before["rows"]] == ["4 of 12, at random"]
     work(desk.queue, "Anna")
+    said = [text.value for text in Shown("scoring", desk, ANNA).test.text]
+    assert any(text.startswith("Asked for is a random part: 4 of 12 answers of each") for text in said)
+    assert [row[-1] for row in Shown("results", desk, ANNA).rows("results systems")] == [
+        "1 analyst: 4 of 12, at random"
+    ] * 2
     found = json.loads(genaipa("leaderboard", "--json").out)
     assert [row["scored"] for row in found["rows"]] == ["4 of 12, at random"] * 2
     outside = next(digest for digest in desk.pool.answers if not desk.queue.wanted(digest))
     save(desk.queue, "Anna", outside)
     desk.store.close()
-    told = genaipa("leaderboard").out
-    assert "4 of 12, at random" in told
-    assert "5 of 12, 4 of them at random" in told
+    printed = genaipa("leaderboard").out
+    assert "4 of 12, at random" in printed
+    assert "5 of 12, 4 of them at random" in printed
     file = Path("waves.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"sizes":[4]', b'"sizes":[6]', 1))
     damaged = genaipa("leaderboard", "--json")

@@ -149,7 +149,7 @@ def _board(found: View) -> None:
                 _interval(board, row, "policies_low", "policies_high"),
                 *(board.written(name, row[name]) or "-" for name in experiments),
                 f"{row['answers']:,}",
-                str(row["scored_by"]),
+                f"{row['scored_by']}: {row['scored']}" if "scored" in board.printed else str(row["scored_by"]),
             )
         )
         for row in board.data.to_dict("records")
