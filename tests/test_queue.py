@@ -93,9 +93,11 @@ def test_a_long_study_is_worked_in_order(run, store):
         for number in range(1200):
             reply = f"See section {number}."
             digest = answer_digest(document, record.asked, reply)
-            more = msgspec.structs.replace(record, key=f"{record.key}|{number}", reply=reply, digest=digest)
+            key = record.key.replace("|original|1|", f"|original|{number + 2}|")
+            more = msgspec.structs.replace(record, key=key, repetition=number + 2, reply=reply, digest=digest)
             file.write(msgspec.json.encode(more) + b"\n")
     queue = open_queue(run, store)
+    assert len(queue.pool.answers) == 12 + 1199  # one is there already
     assert work(queue, "Anna", answers=3) == queue.order("Anna")[:3]
     scored = set(queue.order("Anna")[:3])
     first = [digest for digest in queue.order("Bo") if digest not in scored]

@@ -279,6 +279,23 @@ def test_a_size_that_is_none(genaipa, given):
     assert "--sample takes a number of answers, or all" in done.err
 
 
+def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
+    """What came in its place is drawn from beside it, what was drawn stays, and the command says what is gone."""
+    run = make_run()
+    assert genaipa("sample", "--size", "4").code == 0
+    before = load_waves(find_workspace())
+    [old] = [record for record in answers(run) if short(record.digest) == next(iter(sorted(before.asked)))]
+    document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
+    new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
+    with (run.path / "answers.jsonl").open("ab") as file:
+        file.write(msgspec.json.encode(new) + b"\n")
+    done = genaipa("sample")
+    assert "1 answer of the draws can't be scored any more" in done.out
+    after = load_waves(find_workspace())
+    assert after.draws[0] == before.draws[0]
+    assert after.asked == before.asked | {short(new.digest)}
+
+
 # -- at the desk --
 
 

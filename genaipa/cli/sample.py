@@ -34,7 +34,7 @@ def sample(
     from genaipa.runs import selection
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.wave_file import draw_waves
-    from genaipa.scoring.waves import standings
+    from genaipa.scoring.waves import gone, standings
 
     here = current_workspace()
     meant = selection.select(here, several(run))
@@ -51,6 +51,12 @@ def sample(
         print_json([group._asdict() for group in found])
     else:
         _print(found, waves, size)
+        lost = 0 if several(run) else gone(waves, pool.answers)
+        if lost:
+            show(
+                f"{number(lost, 'answer')} of the draws can't be scored any more: other records took their place, or "
+                "an audit leaves them out. The rest of the wave is as random as before."
+            )
 
 
 def _scored(here: Workspace) -> set[str]:

@@ -292,6 +292,11 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     return found
 
 
+def gone(waves: Waves, digests: Iterable[str]) -> int:
+    """The number of answers that were drawn from and are not among these any more."""
+    return len(set().union(*waves.known.values()).difference(map(short, digests)))
+
+
 class Standing(NamedTuple):
     """A group's wave now: its scorable answers, those in the wave, how many of these are scored, and the others.
 
