@@ -141,6 +141,7 @@ def open_to(*flags: str) -> Iterator[tuple[RunningDesk, Visitors]]:
     with browsing() as browser, fork_desk(*flags) as desk:
         yield desk, browser
         assert browser.strangers == []
+        assert browser.refused == []
         assert "Traceback" not in desk.printed
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from forking import Forked
-    from playwright.sync_api import Browser, BrowserContext, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 CHROMIUM = shutil.which("chromium")
 COOKIE = "genaipa_name"
@@ -157,6 +157,8 @@ class Visitors:
     warm: list[BrowserContext] = field(default_factory=list)
     """Machines that no visit has taken yet, and that earlier tests have used."""
     requests: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Whatever a browser would not load, or run, for the desk's security policy."""
 
     def machine(self) -> BrowserContext:
         """A browser nobody has used yet."""
@@ -183,6 +185,11 @@ class Visitors:
 
     def _opened(self, page: Page) -> None:
         page.on("websocket", lambda socket: self.requests.append(socket.url))
+        page.on("console", self._said)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            self.refused.append(message.text)
 
     def visit(self, desk: RunningDesk, name: str = "", *, machine: BrowserContext | None = None) -> Page:
         """A tab that shows the desk; with a name, of somebody who gave it there before (`sign_in` gives it now)."""

@@ -11,6 +11,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -227,10 +229,19 @@ def test_other_pages_stay_out() -> None:
         own = f"127.0.0.1:{desk.port}"
         assert _greeting(desk.port, own, f"http://{own}") == "101"
         assert _greeting(desk.port, f"localhost:{desk.port}", f"http://localhost:{desk.port}") == "101"
-        assert _greeting(desk.port, own, "http://elsewhere.example") == "403"
+        for other in ("http://elsewhere.example", "http://127.0.0.1:9", f"http://localhost:{desk.port}", "null"):
+            assert _greeting(desk.port, own, other) == "403", other
         # A name that its owner has turned to 127.0.0.1 after the page was loaded (DNS rebinding).
         turned = f"elsewhere.example:{desk.port}"
         assert _greeting(desk.port, turned, f"http://{turned}") == "403"
+        with urllib.request.urlopen(desk.url, timeout=30) as page:
+            assert page.headers["X-Frame-Options"] == "DENY"
+            assert page.headers["X-Content-Type-Options"] == "nosniff"
+            policy = page.headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{desk.url}/_stcore/metrics", timeout=30)
     # Streamlit's warning where it looked for this machine's address on the internet, and failed.
     assert "external IP" not in desk.printed
 
