@@ -177,6 +177,7 @@ def test_r_is_pearsons_and_its_interval_is_clustered(study):
     error = (7 / 8 * sum((one - mean(without)) ** 2 for one in without)) ** 0.5
     middle, reach = np.arctanh(np.corrcoef(by_question)[0, 1]), stats.t.ppf(0.975, 7) * error
     assert [low, high] == pytest.approx([np.tanh(middle - reach), np.tanh(middle + reach)])
+    assert np.isnan(correlated(np.full(400, 9.1), by_question[0], questions)).all(), "what never varies has no r"
     few = correlated(*by_question[:, :200], questions[:200])
     assert few[0] == pytest.approx(stats.pearsonr(*by_question[:, :200]).statistic)
     assert np.isnan(few[1:]).all()

@@ -35,7 +35,8 @@ def findings(given: Verdicts, agreement: Table, leniency: Table, alternative: Ta
         "judges",
         "What the judges are worth",
         "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "
-        "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people."
+        "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people. This "
+        "is about the answers that people scored, too; it holds for the others where these are a random part (a wave)."
         f"{_changed(given)}{_left_out(given)}",
         pd.DataFrame(rows, columns=columns),
         columns,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PEOPLE, EACH_OTHER, ITSELF, OTHERS = "people", "each other", "itself", "other judges"
 _FEWEST = 5
 """Questions below which a correlation has no interval."""
+_ROUNDING = 1e-9
+"""Sums of squares up to this are errors of rounding."""
 _MOST_PARTS = 3
 """Parts of the time in which people scored."""
 _ALPHA = ("alpha", "low", "high", "agreement")
@@ -133,7 +135,9 @@ def correlated(first: Floats, second: Floats, questions: Any) -> tuple[float, fl
 
 def _pearson(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = sums
-    found: Floats = (n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y))
+    # What is left of values that are all equal is an error of rounding.
+    first, second = (np.where(part > _ROUNDING, part, np.nan) for part in (n * xx - x * x, n * yy - y * y))
+    found: Floats = (n * xy - x * y) / np.sqrt(first * second)
     return found
 
 
