@@ -327,6 +327,7 @@ def test_the_desk_asks_for_the_wave():
     assert (progress.answers, progress.wanted, progress.given, progress.remaining) == (24, 24, 24, 0)
     # What only a larger wave asks for is hidden until then.
     assert queue.ahead_of("Anna") == desk.pool.answers.keys() - inside
+    assert set(work(queue, "reference")) == inside
     desk.store.close()
     larger = opened(sample=8, per_answer=2)
     assert larger.waves.asked > wave

@@ -114,6 +114,8 @@ def _waves(workspace: Workspace, gathered: Gathered) -> Waves:
 
 def _taken(gathered: Gathered, events: Iterable[Event], answers: pd.DataFrame) -> dict[str, Any]:
     """The columns that say what is in the waves, as far as people finished them; the gathered waves become those."""
+    if not gathered.waves:
+        return {}
     scored = {event.answer for event in events if event.kind == "score" and event.scorer == "human"}
     gathered.waves = gathered.waves.finished(set(answers["answer"].dropna()), scored)
     taken = inclusion(answers, gathered.waves)

@@ -193,6 +193,8 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         `answers` are the digests of those that there are, and `scored` of those that people have scored. Whoever lets a
         finished wave grow keeps a random part that way, and what is scored of the rest is beside it.
         """
+        if not self.draws:
+            return self
         there = frozenset(map(short, answers))
         lacking = there.difference(map(short, scored))
         return Waves(tuple(_as_finished(draw, there, lacking) for draw in self.draws))

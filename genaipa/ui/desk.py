@@ -103,4 +103,4 @@ def _sampled(
     if settings.sample is None and not load_waves(workspace) and largest(answers) <= SIZE:
         return Waves(), None
     waves = draw_waves(workspace, answers, current.scored(), size=settings.sample, seed=settings.plan.seed)
-    return waves, waves.asked
+    return waves, waves.asked if waves else None
