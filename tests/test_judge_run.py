@@ -134,6 +134,8 @@ def test_a_cap_is_kept_and_lifted(genaipa, server):
     assert 1 < asked < 12
     first = next(folder.records())
     assert (first.attempts, first.status) == (2, "answered")
+    left = json.loads(genaipa("judge", "--judge", "paid", "--estimate", "--json").out)
+    assert [row["calls"] for row in left["rows"]] == [12 - len(events())]
     done = genaipa(*command, "--max-cost", "none")
     assert done.code == 0, done.err
     assert len(judge_runs()) == 1

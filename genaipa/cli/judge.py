@@ -96,8 +96,7 @@ def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
 def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool) -> None:
     from genaipa.cli import preview
 
-    for run in judges.runs:
-        preview.print_preview(run, offline=offline, messages=messages, json=json)
+    preview.print_preview(*judges.runs, offline=offline, messages=messages, json=json)
 
 
 def _carry_out(judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:

@@ -12,26 +12,31 @@ if TYPE_CHECKING:
     from genaipa.execution.estimate import Estimate
     from genaipa.execution.prepare import Ready
     from genaipa.execution.request import PreparedRun
+    from genaipa.tasks.base import Task
 
 _CENT = 0.01
 
 
-def print_preview(run: PreparedRun, *, offline: bool, messages: bool, json: bool) -> None:
+def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution.run import ready_systems
 
-    systems = asyncio.run(ready_systems(run.task, offline=offline, asking=False, say=say))
+    asked = [
+        (run.task, ready)
+        for run in runs
+        for ready in asyncio.run(ready_systems(run.task, offline=offline, asking=False, say=say))
+    ]
     if messages:
-        _print_messages(run, systems, json=json)
+        _print_messages(asked, json=json)
     else:
-        _print_estimate(run, systems, json=json)
+        _print_estimate(asked, json=json)
 
 
-def _print_messages(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
+def _print_messages(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
     from genaipa.execution.preview import conversations
 
     shown = []
-    for title, messages in (found for ready in systems for found in conversations(run.task, ready.target)):
+    for title, messages in (found for task, ready in asked for found in conversations(task, ready.target)):
         if json:
             listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
             shown.append({"conversation": title, "messages": listed})
@@ -44,13 +49,13 @@ def _print_messages(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
         print_json(shown)
 
 
-def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> None:
+def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
     from genaipa.execution.estimate import REPLY_TOKENS, estimate
     from genaipa.runs.records import JUDGE
 
-    rows = [row for ready in systems for row in estimate(run.task, ready)]
-    labels = {ready.resolved.asked: _how(ready) for ready in systems}
-    power = _power(run)
+    rows = [row for task, ready in asked for row in estimate(task, ready)]
+    labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
+    power = _power(asked[0][0])
     if json:
         print_json({"rows": [_as_dict(row) for row in rows], "systems": labels, "power": power})
         return
@@ -75,7 +80,7 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
         show(label)
     each = (
         REPLY_TOKENS
-        if run.task.name != JUDGE
+        if asked[0][0].name != JUDGE
         else sum(row.usage.output for row in rows) // sum(row.calls for row in rows)
     )
     show(f"Replies are taken to come to {each} tokens each; 'repeated' is input that a cache may serve.")
@@ -93,7 +98,7 @@ def _print_estimate(run: PreparedRun, systems: list[Ready], *, json: bool) -> No
             show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
 
 
-def _power(run: PreparedRun) -> dict[str, object]:
+def _power(task: Task) -> dict[str, object]:
     """The smallest differences between two systems that a run on these policies would find; empty where none is known.
 
     `questions` are those about each document, the fewest.
@@ -102,7 +107,6 @@ def _power(run: PreparedRun) -> dict[str, object]:
     from genaipa.reports import check_packages
     from genaipa.tasks.procedure import Procedure
 
-    task = run.task
     if not isinstance(task, Procedure):
         return {}
     policies = {name for name, document in task.documents.items() if document.kind == "policy"}

@@ -16,7 +16,7 @@ from genaipa.judging.keeping import Keeper
 from genaipa.judging.material import FILE, read_material
 from genaipa.judging.passages import excerpt
 from genaipa.policies.document import About, Document
-from genaipa.runs.records import JUDGE, Digests
+from genaipa.runs.records import JUDGE, Digests, key_of
 from genaipa.scoring.rubric import shown
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
@@ -135,8 +135,14 @@ class JudgeTask(Task):
                     yield judged, passed, conversation, opening
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """The same, those that begin alike in one dialogue: how much of a document is repeated is seen there."""
-        each = groupby(self._each_opened(target), key=itemgetter(2))
+        """Those that are missing, in one dialogue where they begin alike: there is seen what repeats a document."""
+        kept = self.folder.seen()[0].kept if self.folder else target.kept
+        missing = (
+            one
+            for one in self._each_opened(target)
+            if not kept(key_of(target.name, JUDGE, self._coordinates(one[0], one[1])))
+        )
+        each = groupby(missing, key=itemgetter(2))
         return (self._beside([self._judge(*one) for one in those]) for _, those in each), 1
 
     def _beside(self, dialogues: list[Dialogue]) -> Dialogue:
@@ -145,19 +151,22 @@ class JudgeTask(Task):
     def _judge(self, judged: Judged, passed: int, conversation: str, opening: tuple[Message, ...]) -> Dialogue:
         annotated, rubric = bool(judged.annotated), self.material.rubric
         yield Call(
-            {
-                "document": judged.document,
-                "question": judged.question,
-                "answer": judged.digest,
-                "prompt": self.material.prompt,
-                "pass": str(passed),
-            },
+            self._coordinates(judged, passed),
             (*opening, Message("user", self._asked(judged, passed))),
             conversation=conversation,
             digest=self.inputs.documents[judged.document].digest,
             settings={"json_schema": self._schemas[annotated]},
             assumed=verdict.sample(rubric, annotated=annotated),
         )
+
+    def _coordinates(self, judged: Judged, passed: int) -> dict[str, str]:
+        return {
+            "document": judged.document,
+            "question": judged.question,
+            "answer": judged.digest,
+            "prompt": self.material.prompt,
+            "pass": str(passed),
+        }
 
     @cached_property
     def _schemas(self) -> dict[bool, dict[str, Any]]:
