@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from judges import RUBRIC, events, judge_runs, script, study, verdict
@@ -61,17 +62,19 @@ def test_further_passes_and_answers_are_all_that_is_asked_for(genaipa):
 def test_a_lost_store_is_made_again_from_the_run_folder(genaipa):
     """The run folder is the source: without the store, the same events come again, and nobody is asked."""
     study(genaipa, 2)
-    judge = script("judge.yaml", model="scripted/judge.yaml")
+    judge = script("judge.yaml", model="scripted/judge.yaml-2024-08-06")
     assert genaipa("judge", "--judge", judge).code == 0
     before = events()
     Path("scores.db").unlink()
     assert "nothing to judge" in genaipa("judge", "--judge", judge).out
     assert events() == before
-    (folder,) = judge_runs()
-    for path in folder.path.rglob("*"):
-        if path.is_file():
-            path.unlink()
+    shutil.rmtree(judge_runs()[0].path)
     assert "nothing to judge" in genaipa("judge", "--judge", judge).out
+    # Without the run, a model of another number may be another model.
+    other = script("judge-4.yaml", model="scripted/judge-4.yaml-8")
+    assert genaipa("judge", "--judge", other).code == 0
+    shutil.rmtree(judge_runs()[0].path)
+    assert "nothing to judge" not in genaipa("judge", "--judge", other).out
 
 
 def test_what_is_no_verdict_has_a_flaw() -> None:

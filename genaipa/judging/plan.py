@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from genaipa.tasks.prompts import Prompts
     from genaipa.workspace import Workspace
 
-_DATED = r"(?:-\d[\d-]*)?"
-"""Behind the name of a model that was asked for, a provider names the version that it served."""
+_DATED = r"(?:-\d{3}[\d-]*)?"
+"""Behind the name of a model that was asked for, a provider has the date or number of the version that it served."""
 
 Wanted = dict[str, set[tuple[str, int]]]
 """A judge by its system's full name → (answer digest, pass)."""
