@@ -127,6 +127,7 @@ def test_a_cap_is_kept_and_lifted(genaipa, server):
     command = ("judge", "--judge", "paid", "-j", "1")
     capped = genaipa(*command, "--max-cost", "60")
     assert capped.code == 4, capped.err
+    assert "are missing. Go on with the same command and a higher --max-cost." in capped.out
     (folder,) = judge_runs()
     spent = sum(record.cost or 0 for record in folder.records())
     assert 0 < spent <= 60

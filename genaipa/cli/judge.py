@@ -136,7 +136,6 @@ def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]]
         ]
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": runs, "several_models": changed})
         return
-    missing = 0
     for folder, outcome in done:
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
@@ -144,11 +143,14 @@ def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]]
             show(f"{system} was asked no more: {reason}")
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
-        missing += sum(row.missing for row in outcome.tally.rows.values())
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    if missing or len(done) < len(judges.runs):
-        show(f"{number(missing, 'verdict')} missing. Ask again with the same command.")
+    rest = len(judges.runs) - len(done)
+    if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
+        lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
+        also = f", and {number(rest, 'further run')} not begun" if rest else ""
+        higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
+        show(f"{lack}{also}. Go on with the same command{higher}.")
     else:
         show("Complete. The verdicts are in the store, apart from people's scores, and in no average.")
         show("How good the judges are: genaipa judges")
