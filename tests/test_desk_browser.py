@@ -174,9 +174,9 @@ def test_keys_are_silent_while_one_types() -> None:
 
 
 def test_back_and_skip() -> None:
-    """A score is corrected by going back to it; a skipped answer comes back when the others are done."""
-    make_answers("See section 1.", "See section 2.", "See section 3.")
-    with open_to("--per-answer", "1") as (desk, browser):
+    """A score is corrected by going back to it; a skipped answer comes back when the others of its wave are done."""
+    make_answers(*(f"See section {number}." for number in range(1, 6)))
+    with open_to("--per-answer", "1", "--sample", "3") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
         skipped = anna.wait().reply
         anna.go("s")
@@ -188,6 +188,7 @@ def test_back_and_skip() -> None:
         assert corrected.progress[0] == "Correcting a score of yours"
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
+        anna.page.get_by_text("Asked for is a random part: 3 of 5 answers of each system and experiment;").wait_for()
         events = kept_events()
     assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]
     assert [keys_of(event.values) for event in in_effect(events)] == ["11111", "21312", "22222"]
