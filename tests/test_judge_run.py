@@ -177,6 +177,11 @@ def test_a_judge_of_ones_own_is_kept_by_its_name(genaipa):
     assert {event.analyst.partition("@")[0] for event in events()} == {"judge:mine:Own"}
     again = genaipa("judge", "--judge", "mine:Own")
     assert (again.code, len(events())) == (0, 2), again.err
+    for name in ("one", "other"):
+        write(f"{name}.yaml", f"default: '{verdict()}'\n")
+        assert genaipa("judge", "--judge", f"scripted/{name}.yaml").code == 0
+    named = {event.analyst.partition("@")[0] for event in events()[2:]}
+    assert named == {"judge:scripted/one.yaml", "judge:scripted/other.yaml"}
 
 
 def test_a_model_that_changed_is_two_judges(genaipa):

@@ -43,8 +43,10 @@ class Verdicts:
 
     def judge(self, record: Record) -> Judge:
         """The judge that gave a verdict: the model as served, else as it was asked for."""
-        known = record.coordinates
-        return Judge(record.model or self._models[record.system], known["prompt"], int(known["pass"]))
+        asked, known = self._models[record.system], record.coordinates
+        # A script without a model of its own is served as "scripted", and would be one judge with every other.
+        served = record.model if record.model != asked.partition("/")[0] else ""
+        return Judge(served or asked, known["prompt"], int(known["pass"]))
 
     def event(self, record: Record) -> Event | None:
         """The machine's score that a record is; None for a failure."""
