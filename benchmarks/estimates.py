@@ -286,8 +286,8 @@ def figure(panels: dict[str, list[Row]]) -> Figure:
         axes.tick_params(labelsize=8)
         axes.set_xlim(0, 1)
     drawn.axes[0].set_ylabel("holds the truth, %", fontsize=8)
-    drawn.supxlabel("correlation of the judge's M_all with people's", fontsize=9)
-    drawn.legend(*drawn.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    drawn.axes[len(panels) // 2].set_xlabel("correlation of the judge's M_all with people's", fontsize=8)
+    drawn.legend(*drawn.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8)
     return drawn
 
 

@@ -41,13 +41,14 @@ def board(frame: pd.DataFrame) -> Table:
     data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
-    partial = part.is_partial(policies)
+    judged = _judged(frame)
+    partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
         means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
         data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
-        data["scored"] = data["system"].map(part.of_systems(policies) | _judged(frame))
+        data["scored"] = data["system"].map(part.of_systems(policies) | judged)
         each = averages.summed_up(cells, _BY, lambda rows: averages.mean_of(rows, "m_all10"))
         for name, rows in each.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
@@ -177,7 +178,7 @@ def by_measure(frame: pd.DataFrame) -> Table:
         for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns)
-    printed = columns if part.is_partial(policies) else columns[:-1]
+    printed = columns if part.is_partial(policies) or said else columns[:-1]
     return table(
         "averages",
         "Averages of M_all and of each metric",

@@ -196,6 +196,7 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
         slopes[name] = drawn.slope(people, said)
         values[name] = {"z": drawn.rectified(people, said, slopes[name]), "people": people, "judge": said}
     rows, z, whole, known = [], answers.people.copy(), np.zeros(len(here), bool), np.zeros(len(here), bool)
+    means = _published_means(frame, measures)
     for number in np.unique(drawn.group[here]):
         group = drawn.group == number
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
@@ -207,7 +208,9 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
         none = _refused(answers, group)
         known |= group & bool(counts["judged"])
         for name in measures:
-            why = none or _useless(values[name], drawn.scored & group, slopes[name])
+            why = (
+                none or means.get((*about.values(), name)) or _useless(values[name], drawn.scored & group, slopes[name])
+            )
             residual = drawn.within(values[name]["people"] - slopes[name] * values[name]["judge"], group)
             rows.append({**about, "measure": name, **counts, "slope": slopes[name], "residual": residual, "why": why})
             if not why:
@@ -223,6 +226,22 @@ def _filled(answers: _Answers) -> pd.DataFrame:
     """The judge's scores; an answer that it lacks has its group's mean, which estimates as rightly, and less surely."""
     means = answers.judge.groupby(answers.drawn.group).transform("mean")
     return answers.judge.fillna(means).fillna(0.0)
+
+
+def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
+    """System, experiment and measure → why there is no estimate, where a study published means over documents.
+
+    Such a mean is about answers that nobody here knows the score of, so that no document's share of it could be z.
+    """
+    rows = frame[(frame["unit"] == "table") & frame["counted"] & (frame["document"] == "")]
+    why = "A study published its means over documents: they stand alone."
+    found = rows.astype(dict.fromkeys(_GROUP[1:], "str")).groupby(_GROUP[1:])[list(measures)].count().reset_index()
+    return {
+        (row["system"], row["experiment"], name): why
+        for row in found.to_dict("records")
+        for name in measures
+        if row[name]
+    }
 
 
 def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:

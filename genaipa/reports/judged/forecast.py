@@ -58,19 +58,15 @@ class Forecast:
         n = self.questions
         return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
 
-    def more(self, target: float) -> tuple[float, float, float] | None:
-        """So many more scores until half the interval is `target`, with the range; None where no number is enough.
-
-        An end of the range is infinite where all answers might not be enough.
-        """
-        if self.floor >= target:
-            return None
+    def more(self, target: float) -> tuple[float, float, float]:
+        """So many more scores until half the interval is `target`, and the range; infinite where all are too few."""
         random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
         drawn = (random.chisquare(n, _DRAWS) / n for n in free)
         needed = self._needed(target, self.between * next(drawn), self.within * next(drawn))
-        low, high = np.quantile(needed, _TAILS, method="nearest") - self.scored
-        middle = float(self._needed(target, np.array([self.between]), np.array([self.within]))[0]) - self.scored
-        return max(middle, 0.0), max(float(low), 0.0), max(float(high), 0.0)
+        low, high = np.quantile(needed, _TAILS, method="nearest")
+        middle = self._needed(target, np.array([self.between]), np.array([self.within]))[0]
+        more, least, most = (max(float(number) - self.scored, 0.0) for number in (middle, low, high))
+        return more, least, most
 
     def _needed(self, target: float, between: Floats, within: Floats) -> Floats:
         left = self.questions * (target / self._reach) ** 2 - between
@@ -84,12 +80,13 @@ class Forecast:
         """The forecast for a target, as in "about 20 more (10 to 40)"."""
         if self.half <= target:
             return "reached"
-        found = self.more(target)
-        if found is None:
+        more, least, most = self.more(target)
+        if np.isinf(least):
             return "not by scoring"
-        middle, low, high = found
-        most = "more than there are" if np.isinf(high) else str(round(high))
-        return f"about {max(round(middle), 1)} more ({round(low)} to {most})"
+        if np.isinf(more):
+            return f"at least {max(round(least), 1)} more, and perhaps not by scoring"
+        end = "more than there are" if np.isinf(most) else str(round(most))
+        return f"about {max(round(more), 1)} more ({round(least)} to {end})"
 
 
 def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
