@@ -33,7 +33,9 @@ WAYS: list[dict[str, Any]] = [
 ]
 """A screen, a telephone in the dark, and a small window's half at 200 % in forced colours."""
 PAGES = 6
+TABLE = "| *What* | How long |\n|---|---|\n| name | **two** years |\n\n- *nothing* else, as snake_case_says or 2*3*4\n"
 LONG = "We keep what you order for as long as the law says. " * 60
+TEXT = f"# ACME Privacy Policy\n\n## 1. Orders\n\n{TABLE}\n{LONG}\n\n## 2. Rest\n\n{LONG}\n"
 
 
 def found(page: Page) -> list[Any]:
@@ -49,13 +51,30 @@ def make_study() -> None:
     run = make_answers(
         'See section 1: "We keep what you order." See section 9.',
         "It does not say.",
-        text=f"# ACME Privacy Policy\n\n## 1. Orders\n\n{LONG}\n\n## 2. Rest\n\n{LONG}\n",
+        text=TEXT,
         annotations=annotations,
     )
     with opened("sqlite:///scores.db") as store:
         for name, keys in (("Ada", "13111"), ("Grace", "12113")):
             store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
     carry_out(spec(systems=("manual/chat",), initializations=("company-name",)))
+
+
+def set_as_typography(page: Page) -> None:
+    """Titles, emphasis, a list and a table look like such, and every character is still there."""
+    document = page.locator(".document")
+    assert document.text_content() == TEXT
+    for style, said in {
+        "topic": ["ACME Privacy Policy", "1. Orders", "2. Rest"],
+        "cell": ["*What*", "How long", "name", "**two** years"],
+        "thin": ["nothing"],
+        "bullet": ["-"],
+    }.items():
+        assert document.locator(f".{style}").all_text_contents() == said
+    left, right = (document.locator(".cell").nth(n).bounding_box() for n in (1, 3))
+    assert left is not None
+    assert right is not None
+    assert left["x"] == right["x"], "a table's column is one"
 
 
 def reached_by_keyboard_alone(anna: Analyst) -> None:
@@ -92,6 +111,7 @@ def test_axe_finds_nothing_on_any_page() -> None:
             page.get_by_label("Your name").fill(name)
             page.keyboard.press("Enter")
             reached_by_keyboard_alone(Analyst(name, page))
+            set_as_typography(page)
             page.locator(".metric[data-metric=reference] h2").click()
             assert found(page) == []
             links = page.get_by_test_id("stTopNavLink").or_(page.get_by_test_id("stSidebarNavLink")).all()

@@ -17,12 +17,6 @@ function pane(name) {
   return { dir: "auto", tabindex: "0", role: "group", "aria-label": name };
 }
 
-function texts(pieces) {
-  return pieces.map(([text, styles, marks]) =>
-    styles ? make("mark", { class: styles, "data-marks": marks || null }, text) : document.createTextNode(text),
-  );
-}
-
 // The text cut into pieces of these lengths, each with the styles and marks that come after its length.
 function cut(text, lengths) {
   let at = 0;
@@ -242,13 +236,13 @@ class Pad extends Values {
       data.original ? make("div", { class: "original", dir: "auto" }, `Originally: ${data.original}`) : null,
       data.state ? make("div", { class: "state" }, data.state) : null,
     );
-    fill(this.reply, ...(data.words ? texts(data.reply) : [make("em", {}, "(The answer is empty.)")]));
+    fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.reply.scrollTop = 0;
     this.showAnnotated();
     // The document is drawn anew only when it or what is marked in it differs.
     if (before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces)) {
       this.title.textContent = this.policy.name;
-      fill(this.document, ...texts(cut(this.policy.text, data.pieces)));
+      fill(this.document, ...set(cut(this.policy.text, data.pieces)));
       this.readable = null;
       this.drawBars();
     }
@@ -286,7 +280,7 @@ class Pad extends Values {
     fill(
       this.expected,
       make("div", { class: "head" }, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer", ...sections, wrong),
-      make("div", { class: "text", dir: "auto" }, annotated.text),
+      make("div", { class: "text", dir: "auto" }, ...set([[annotated.text]])),
       annotated.rule ? make("div", { class: "rule" }, annotated.rule) : null,
       annotated.note ? make("div", { class: "aside", dir: "auto" }, annotated.note) : null,
     );
