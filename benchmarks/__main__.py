@@ -1,6 +1,6 @@
 """Measure genaipa beside what it can be compared to, and print tables.
 
-    python -m benchmarks [W2] [W3] [memory] [start] [resume] [desk] [results] [report] [all] [--quick]
+    python -m benchmarks [W2] [W3] [judge] [memory] [start] [resume] [desk] [results] [report] [all] [--quick]
 
 W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
 shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
@@ -23,9 +23,10 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.measure import Measured, measure, serving
-from benchmarks.workload import WORDS, Workload
+from benchmarks.workload import JUDGE, JUDGED, WORDS, Workload
 
 LATENCY = 0.05
+SERVER = (sys.executable, "-m", "benchmarks.mock_server", "--latency", str(LATENCY))
 WHOLE = 100_000
 """Tokens of a part, when a document is to stay in one message."""
 
@@ -94,17 +95,29 @@ class Bench:
 
     def run(self, workload: Workload, *, terminal: bool = False) -> Asked:
         """`genaipa run` with everything on."""
-        process = self.genaipa(*workload.arguments(), terminal=terminal)
-        folder = max((self.workspace / "runs").iterdir(), key=lambda path: path.stat().st_mtime)
+        return self._asked(self.genaipa(*workload.arguments(), terminal=terminal))
+
+    def judge(self, run: str, connections: int) -> Asked:
+        """`genaipa judge` of a run that nobody has judged."""
+        for kept in (*self.workspace.glob("runs/*judge*"), *self.workspace.glob("scores.db*")):
+            shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
+        return self._asked(self.genaipa("judge", run, "--judge", JUDGE, "--max-connections", str(connections)))
+
+    def last_run(self) -> Path:
+        """The folder of the last run."""
+        return max((self.workspace / "runs").glob("*/"), key=lambda path: path.stat().st_mtime)
+
+    def _asked(self, process: Measured) -> Asked:
+        folder = self.last_run()
         with (folder / "answers.jsonl").open(encoding="utf-8") as file:
             begun = min(json.loads(line)["started"] for line in file)
         ended = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["updated"]
         return Asked(process, (dt.datetime.fromisoformat(ended) - dt.datetime.fromisoformat(begun)).total_seconds())
 
-    def loop(self, workload: Workload) -> Asked:
+    def loop(self, workload: Workload, messages: Path | None = None) -> Asked:
         """The bare loop over the official client."""
-        messages = str(workload.messages(self.workspace))
-        arguments = (messages, workload.conversation, str(workload.connections))
+        file = str(messages or workload.messages(self.workspace))
+        arguments = (file, workload.conversation, str(workload.connections))
         process = self.python("-m", "benchmarks.bare_loop", *arguments)
         said = json.loads(process.out)
         if said["answers"] != workload.requests:
@@ -145,15 +158,41 @@ def compare(bench: Bench, name: str, conversation: str) -> None:
     for label, part_tokens in (("whole", WHOLE), ("parts", None)):
         workload = bench.workload(conversation, part_tokens)
         bare, run = alternated(bench.scale.rounds, lambda w=workload: bench.loop(w), lambda w=workload: bench.run(w))
-        ideal = workload.ideal(LATENCY)
-        rows += [_row(f"{name} {label}", "bare loop", bare, ideal), _row("", "genaipa run", run, ideal)]
-        mine, theirs = run.process, bare.process
-        ratios = (run.asking / bare.asking, mine.wall / theirs.wall, mine.cpu / theirs.cpu, mine.rss / theirs.rss)
-        rows.append(("", "ratio", f"{ratios[0]:.2f}", "", *(f"{ratio:.2f}" for ratio in ratios[1:])))
+        rows += _beside(f"{name} {label}", workload, bare, "genaipa run", run)
     if name == "W2":
         workload = bench.workload(conversation)
-        rows.append(_row("W2 whole", "genaipa on a terminal", bench.run(workload, terminal=True), ideal))
+        rows.append(
+            _row("W2 whole", "genaipa on a terminal", bench.run(workload, terminal=True), workload.ideal(LATENCY))
+        )
     print_table((name, "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+
+
+def judge(bench: Bench) -> None:
+    """Judges beside the bare loop that sends the same bodies; then the shares of the cache, and the estimates."""
+    rows: list[Sequence[object]] = []
+    for label, words in (("whole", 6000), ("sections", WORDS)):
+        place = Bench(bench.workspace / f"judge-{label}", "", replace(bench.scale, words=min(words, bench.scale.words)))
+        workload = place.workload("independent")
+        run = place.make("finished_run", workload)
+        with serving([*SERVER, "--verdicts"]) as url:
+            place = Bench(place.workspace, url, place.scale)
+            place.judge(run, workload.connections)
+            place.python("-m", "benchmarks.workload", str(place.workspace), "--judged", str(place.last_run()))
+            bare, judged = alternated(
+                bench.scale.rounds,
+                lambda b=place, w=workload: b.loop(w, b.workspace / JUDGED),
+                lambda b=place, w=workload, r=run: b.judge(r, w.connections),
+            )
+        rows += _beside(f"judge {label}", workload, bare, "genaipa judge", judged)
+    print_table(("judge", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+
+
+def _beside(name: str, workload: Workload, bare: Asked, who: str, own: Asked) -> list[Sequence[object]]:
+    """The rows of two ways and of their ratio."""
+    ideal, mine, theirs = workload.ideal(LATENCY), own.process, bare.process
+    ratios = (own.asking / bare.asking, mine.wall / theirs.wall, mine.cpu / theirs.cpu, mine.rss / theirs.rss)
+    ratio = ("", "ratio", f"{ratios[0]:.2f}", "", *(f"{ratio:.2f}" for ratio in ratios[1:]))
+    return [_row(name, "bare loop", bare, ideal), _row("", who, own, ideal), ratio]
 
 
 def _row(name: str, who: str, asked: Asked, ideal: float) -> tuple[object, ...]:
@@ -317,6 +356,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
 MEASURES: dict[str, Callable[[Bench], None]] = {
     "W2": lambda bench: compare(bench, "W2", "independent"),
     "W3": lambda bench: compare(bench, "W3", "shared"),
+    "judge": judge,
     "memory": memory,
     "start": start,
     "resume": resume,
@@ -342,7 +382,7 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load}, {scale.rounds} round(s)")
     with (
         tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as workspace,
-        serving([sys.executable, "-m", "benchmarks.mock_server", "--latency", str(LATENCY)]) as url,
+        serving(SERVER) as url,
     ):
         bench = Bench(Path(workspace), url, scale)
         # The first process of each kind finds its files in no cache.

@@ -18,8 +18,8 @@ from openai import AsyncOpenAI
 from benchmarks.mock_server import MODEL
 
 
-async def _reply(client: AsyncOpenAI, messages) -> str:
-    completion = await client.chat.completions.create(model=MODEL, messages=messages)
+async def _reply(client: AsyncOpenAI, messages, fields) -> str:
+    completion = await client.chat.completions.create(model=MODEL, messages=messages, **fields)
     return completion.choices[0].message.content
 
 
@@ -29,7 +29,7 @@ async def independent(client: AsyncOpenAI, workload, connections: int) -> int:
 
     async def ask(introduction, question: str) -> None:
         async with semaphore:
-            await _reply(client, [*introduction, {"role": "user", "content": question}])
+            await _reply(client, [*introduction, {"role": "user", "content": question}], workload.get("fields", {}))
 
     asked = [
         ask(workload["introductions"][document], question)
@@ -49,7 +49,7 @@ async def shared(client: AsyncOpenAI, workload, connections: int) -> int:
         async with semaphore:
             for question in questions:
                 history.append({"role": "user", "content": question})
-                history.append({"role": "assistant", "content": await _reply(client, history)})
+                history.append({"role": "assistant", "content": await _reply(client, history, {})})
         return len(questions)
 
     conversations = (converse(workload["introductions"][name], asked) for name, asked in workload["conversations"])

@@ -30,36 +30,36 @@ def _response(body: object) -> bytes:
     return head.encode() + content
 
 
-REPLY = _response(
-    {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1700000000,
-        "model": MODEL,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": _ANSWER},
-                "finish_reason": "stop",
-                "logprobs": None,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": 11000,
-            "completion_tokens": 60,
-            "total_tokens": 11060,
-            "prompt_tokens_details": {"cached_tokens": 10880},
-        },
-    }
-)
+def reply(text: str) -> bytes:
+    """The answer to every question."""
+    message = {"role": "assistant", "content": text}
+    details = {"cached_tokens": 10880}
+    return _response(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1700000000,
+            "model": MODEL,
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+            "usage": {
+                "prompt_tokens": 11000,
+                "completion_tokens": 60,
+                "total_tokens": 11060,
+                "prompt_tokens_details": details,
+            },
+        }
+    )
+
+
 MODELS = _response({"object": "list", "data": [{"id": MODEL, "object": "model", "created": 1, "owned_by": "mock"}]})
 
 
 class Connection(asyncio.BufferedProtocol):
     """One client's connection: requests one after another, each answered once it has arrived whole."""
 
-    def __init__(self, latency: float) -> None:
+    def __init__(self, latency: float, answer: bytes) -> None:
         self.latency = latency
+        self.answer = answer
         self._head = b""
         self._missing = 0
         self._asked = False
@@ -90,14 +90,23 @@ class Connection(asyncio.BufferedProtocol):
 
     def _answer(self) -> None:
         if self._asked:
-            asyncio.get_running_loop().call_later(self.latency, self._transport.write, REPLY)
+            asyncio.get_running_loop().call_later(self.latency, self._transport.write, self.answer)
         else:
             self._transport.write(MODELS)
 
 
-async def serve(latency: float) -> None:
+def verdict() -> str:
+    """The verdict of a judge, by the shipped rubric."""
+    from genaipa.judging.verdict import sample
+    from genaipa.scoring.rubric import shipped_rubric
+
+    return sample(shipped_rubric(), annotated=False)
+
+
+async def serve(latency: float, text: str) -> None:
     """Print the address, then answer until cancelled."""
-    server = await asyncio.get_running_loop().create_server(lambda: Connection(latency), "127.0.0.1", 0, backlog=1000)
+    loop, answer = asyncio.get_running_loop(), reply(text)
+    server = await loop.create_server(lambda: Connection(latency, answer), "127.0.0.1", 0, backlog=1000)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await server.serve_forever()
 
@@ -105,4 +114,6 @@ async def serve(latency: float) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--latency", type=float, default=0.05, help="seconds until an answer")
-    asyncio.run(serve(parser.parse_args().latency))
+    parser.add_argument("--verdicts", action="store_true", help="answer as a judge does")
+    wanted = parser.parse_args()
+    asyncio.run(serve(wanted.latency, verdict() if wanted.verdicts else _ANSWER))

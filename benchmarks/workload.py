@@ -19,6 +19,8 @@ DOCUMENTS = tuple(f"bench-{number}" for number in range(1, 6))
 WORDS = 8000
 QUESTIONS = 32
 SYSTEM = "openai-api/mock/mock-model"
+JUDGE = "openai-api/mock/mock-judge"
+JUDGED = "messages-judged.json"
 
 _VOCABULARY = (
     "we you they personal data information account service device browser cookie location contact payment address "
@@ -132,15 +134,37 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     workload.messages(workspace).write_text(json.dumps(made), encoding="utf-8")
 
 
+def write_judged(folder: Path, file: Path) -> None:
+    """Write the messages that a judge was sent, from the folder of its run, and the form of its replies."""
+    from genaipa.judging.material import read_material
+    from genaipa.judging.verdict import schema
+    from genaipa.runs.folder import RunFolder
+
+    run = RunFolder(folder)
+    begun = {conversation.id: conversation.introduction for conversation in run.conversations()}
+    asked: dict[str, list[str]] = {}
+    for record in run.records():
+        asked.setdefault(begun[record.conversation], []).append(record.asked)
+    introductions = {name: [{"role": m.role, "content": m.content} for m in run.introduction(name)] for name in asked}
+    form = {"name": "reply", "schema": schema(read_material(run).rubric, annotated=False), "strict": True}
+    fields = {"response_format": {"type": "json_schema", "json_schema": form}}
+    made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}
+    file.write_text(json.dumps(made), encoding="utf-8")
+
+
 def main() -> None:
     """Make the workspace and the messages."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("workspace", type=Path)
-    parser.add_argument("--repetitions", type=int, required=True)
+    parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--part-tokens", type=int)
     parser.add_argument("--limit", type=int, default=QUESTIONS)
     parser.add_argument("--words", type=int, default=WORDS)
+    parser.add_argument("--judged", type=Path, help="a judge's run, whose messages are written into this workspace")
     wanted = parser.parse_args()
+    if wanted.judged:
+        write_judged(wanted.judged, wanted.workspace / JUDGED)
+        return
     if not (wanted.workspace / "genaipa.toml").exists():
         make_workspace(wanted.workspace, wanted.words)
     workload = Workload("independent", wanted.repetitions, 1, wanted.part_tokens, wanted.limit)
