@@ -169,7 +169,7 @@ def compare(bench: Bench, name: str, conversation: str) -> None:
 
 def judge(bench: Bench) -> None:
     """Judges beside the bare loop that sends the same bodies; then the shares of the cache, and the estimates."""
-    rows: list[Sequence[object]] = []
+    rows, caches = list[Sequence[object]](), list[Sequence[object]]()
     for label, words in (("whole", 6000), ("sections", WORDS)):
         place = Bench(bench.workspace / f"judge-{label}", "", replace(bench.scale, words=min(words, bench.scale.words)))
         workload = place.workload("independent")
@@ -184,7 +184,10 @@ def judge(bench: Bench) -> None:
                 lambda b=place, w=workload, r=run: b.judge(r, w.connections),
             )
         rows += _beside(f"judge {label}", workload, bare, "genaipa judge", judged)
+        said = place.python("-m", "benchmarks.caches", str(place.workspace), run).out
+        caches += [(f"{label}, {row[0]}", *row[1:]) for row in map(json.loads, said.splitlines())]
     print_table(("judge", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+    print_table(("documents", "judgements", "from the cache", "estimate: input", "output", "cost"), caches)
 
 
 def _beside(name: str, workload: Workload, bare: Asked, who: str, own: Asked) -> list[Sequence[object]]:
