@@ -21,12 +21,13 @@ def test_every_measurement_gives_its_table() -> None:
     assert done.returncode == 0, done.stderr
     rows = re.findall(r"^\| (.*?) +\| (.*?) *\|", done.stdout, re.MULTILINE)
     names = [name for name, _ in rows if not name.startswith("-")]
-    assert [name for name in names if name in {"W2", "W3", "memory", "start", "resume"}] == [
-        *("W2", "W3", "memory", "start", "resume"),
+    assert [name for name in names if name in {"W2", "W3", "judge", "memory", "start", "resume"}] == [
+        *("W2", "W3", "judge", "memory", "start", "resume"),
     ]
+    assert {"judge sections", "whole, openai", "sections, google"} <= set(names)
     assert {"W2 whole", "W3 parts", "bare loop, 10 questions", "genaipa run, 100 questions"} <= set(names)
     assert {"genaipa --help", "20 answers (0 MiB), one answer missing"} <= set(names)
-    assert [who for _, who in rows].count("ratio") == 4
+    assert [who for _, who in rows].count("ratio") == 6
     if shutil.which("chromium"):
         assert {"desk: 20 answers, 2 analysts, 4 measured", "Enter to the next answer: median"} <= set(names)
 
