@@ -222,3 +222,23 @@ def test_a_server_without_structured_output(genaipa: Callable[..., Any], monkeyp
         assert len(server.requests) == 3 + 1
     assert {value for event in events() for value in (event.values or {}).values()} == {0.5}
     assert len(events()) == 3
+
+
+def test_a_model_whose_name_has_lines(genaipa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a server calls its model, its verdicts are those of a judge; with several lines they were nobody's."""
+    study(genaipa, 1)
+
+    class Odd(OpenAIServer):
+        def completion(self, *answered: Any) -> dict[str, Any]:
+            return super().completion(*answered) | {"model": " odd\nx@y#2 "}
+
+    with Odd(lambda _number, _body: reply(verdict()), models=["m"]) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        monkeypatch.setenv("LOOP_API_KEY", KEY)
+        for _ in range(2):
+            done = genaipa("judge", "--judge", "openai-api/loop/m")
+            assert done.code == 0, done.err
+        assert len(server.requests) == 1
+    (judge,) = (Judge.parse(event.analyst) for event in events())
+    assert judge is not None
+    assert (judge.model, judge.passed) == ("odd x@y#2", 1)

@@ -45,7 +45,9 @@ class Verdicts:
         """The judge that gave a verdict: the model as served, else as it was asked for."""
         asked, known = self._models[record.system], record.coordinates
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
-        served = record.model if record.model != asked.partition("/")[0] else ""
+        # A server may say anything: a name of several lines would be nobody's.
+        served = " ".join((record.model or "").split())
+        served = served if served != asked.partition("/")[0] else ""
         return Judge(served or asked, known["prompt"], int(known["pass"]))
 
     def event(self, record: Record) -> Event | None:
