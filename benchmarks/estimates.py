@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.__main__ import print_table
 from benchmarks.coverage import Held
+from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import Crossed, crossed
@@ -342,6 +343,8 @@ def main() -> None:
     tell("Waves smaller than the number of questions", small_waves(studies, synthetic))
     print()
     print_table(("people scored", "people alone", "people and judge", "off on average"), list(failures(studies)))
+    size, scored, took = seconds()
+    print(f"\n{size:,} answers, {scored:,} scores of people: all tables with estimates in {took:.1f} s of processor")
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
     if wanted.figure:
         figure(panels).savefig(

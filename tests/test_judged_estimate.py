@@ -204,6 +204,15 @@ def test_several_judges_and_passes_are_averaged():
     assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(alone.frame)["mean"])
 
 
+def test_a_judge_of_the_systems_own_family_is_marked():
+    """Wherever an estimate is named, it says whose family the judge is of."""
+    study = judged(systems=("openai/gpt-4", "claude-sonnet"), judge=JUDGE._replace(model="gpt-4.1"))
+    (found,) = estimates([study.frame])
+    assert found.basis("openai/gpt-4") == "people 48 of 96, judge all (own family)"
+    assert found.basis("claude-sonnet", "quality") == "people 48 of 96, judge all"
+    assert found.basis("claude-sonnet", "recall") == ""
+
+
 def test_a_machine_score_that_is_no_judge_is_none():
     """An imported machine score, and a workspace without a judge, give no estimate at all."""
     study = judged(judge=None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from genaipa.judging.family import akin
 from genaipa.judging.name import Judge
 from genaipa.reports.aggregate import kept
 from genaipa.reports.judged.rectify import Drawn
@@ -34,7 +35,7 @@ LEAST_IN_GROUP = 12
 _ALIKE = 1e-9
 _GROUP = ["side", "system", "experiment"]
 _OF = [*_GROUP, "question", "document"]
-_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "slope", "residual", "why")
+_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope", "residual", "why")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,9 @@ class Estimate:
 
     `frame` has the estimates, and `judge` the judge's scores alone, which are no estimate. `groups` has a row for each
     system, experiment and measure (a metric, or `m_all`): how many `answers` there are, how many of these people
-    `scored` and the judge scored (`judged`), λ (`slope`), the variance of `y - λf` within questions (`residual`), and
-    `why` there is no estimate (else empty). `judges` are the models that scored.
+    `scored` and the judge scored (`judged`), whether a judge is of the system's `own` family, λ (`slope`), the variance
+    of `y - λf` within questions (`residual`), and `why` there is no estimate (else empty). `judges` are the models that
+    scored.
     """
 
     frame: pd.DataFrame
@@ -60,7 +62,7 @@ class Estimate:
     def basis(self, *group: str, measure: str = "m_all") -> str:
         """The answers behind a system's estimates, or those of one of its experiments; empty without an estimate.
 
-        As in "people 64 of 160, judge all".
+        As in "people 64 of 160, judge all (own family)".
         """
         rows = self.given[self.given["measure"] == measure]
         for column, name in zip(_GROUP[1:], group, strict=False):
@@ -68,7 +70,8 @@ class Estimate:
         if rows.empty:
             return ""
         answers, scored, judged = (int(rows[name].sum()) for name in ("answers", "scored", "judged"))
-        return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}"
+        own = " (own family)" if rows["own"].any() else ""
+        return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}{own}"
 
     def in_words(self) -> str:
         """A sentence for the notes of tables that hold estimates; empty where none does."""
@@ -196,7 +199,7 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
         slopes[name] = drawn.slope(people, said)
         values[name] = {"z": drawn.rectified(people, said, slopes[name]), "people": people, "judge": said}
     rows, z, whole, known = [], answers.people.copy(), np.zeros(len(here), bool), np.zeros(len(here), bool)
-    means = _published_means(frame, measures)
+    means, models = _published_means(frame, measures), tuple(dict.fromkeys(judge.model for judge in judges.values()))
     for number in np.unique(drawn.group[here]):
         group = drawn.group == number
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
@@ -204,6 +207,7 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
             "answers": int(group.sum()),
             "scored": int(answers.people.loc[group, "m_all"].notna().sum()),
             "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
+            "own": _own(frame, about["system"], models),
         }
         none = _refused(answers, group)
         known |= group & bool(counts["judged"])
@@ -217,7 +221,6 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    models = tuple(dict.fromkeys(judge.model for judge in judges.values()))
     shown, alone = (_table(frame, answers, which, of) for which, of in ((whole, z), (known, judge)))
     return Estimate(shown, alone, groups, models)
 
@@ -226,6 +229,12 @@ def _filled(answers: _Answers) -> pd.DataFrame:
     """The judge's scores; an answer that it lacks has its group's mean, which estimates as rightly, and less surely."""
     means = answers.judge.groupby(answers.drawn.group).transform("mean")
     return answers.judge.fillna(means).fillna(0.0)
+
+
+def _own(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
+    """Whether a judge is of the family of the system, or of a model that answered for it."""
+    models = frame.loc[frame["system"] == system, "model"].unique()
+    return any(akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
 
 
 def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
