@@ -39,6 +39,12 @@ def test_each_part_in_its_words():
     assert told(wave, taken[:30]) == ("30 of 96, the wave of 32 not finished: not a sample", False)
     late = [row if n < 90 else {**row, "in_wave": "", "pi": None} for n, row in enumerate(wave)]
     assert told(late, late[:90:3]) == ("30 of 96, but 6 came after the draw: not a sample", False)
+    # All of one document, drawn when it was alone, and half of the others.
+    uneven = [
+        {**row, "in_wave": "yes" if n < 32 or n % 2 else "no", "pi": 1 if n < 32 else 0.5} for n, row in enumerate(rows)
+    ]
+    taken = [row for row in uneven if row["in_wave"] == "yes"]
+    assert told(uneven, taken) == ("64 of 96, at random, some documents more often than others", False)
     for order, how in (
         ("question", ", in the order of documents: not a sample"),
         ("document", ", in the order of documents: not a sample"),

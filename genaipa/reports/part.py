@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LATE = 0.05
 """The share of a group's answers that may have come after the draw."""
+EVEN = 2 / 3
+"""The chance of one document's answers to a question over another's, below which documents are not drawn alike."""
 _BY = ["system", "experiment"]
 
 
@@ -58,7 +60,16 @@ def part_scored(rows: pd.DataFrame) -> Part:
         why = f", the wave of {asked:,} not finished: not a sample"
     elif late > LATE * len(scored):
         why = f", but {late:,} came after the draw: not a sample"
+    elif _is_uneven(rows):
+        why = ", at random, some documents more often than others"
     return Part(len(scored), int(scored.sum()), drew, why)
+
+
+def _is_uneven(rows: pd.DataFrame) -> bool:
+    """Whether chance favours documents, as where a draw of one run took all of its answers, and later ones a part."""
+    each = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
+    cells = each.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1).groupby(level=0)
+    return bool((cells.min() < cells.max() * EVEN).mean() > UNFINISHED)
 
 
 def _scorable(frame: pd.DataFrame) -> pd.DataFrame:
