@@ -242,3 +242,25 @@ def test_a_model_whose_name_has_lines(genaipa: Callable[..., Any], monkeypatch: 
     (judge,) = (Judge.parse(event.analyst) for event in events())
     assert judge is not None
     assert (judge.model, judge.passed) == ("odd x@y#2", 1)
+
+
+def test_a_limit_that_does_not_end(genaipa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server goes on refusing for its limit is a failure after the retries, and asked again next time."""
+    study(genaipa, 3)
+    busy = {2}
+
+    def behave(_number: int, body: dict[str, Any]) -> Behaviour:
+        return rate_limited(0) if question(server, body) in busy else reply(verdict())
+
+    with OpenAIServer(behave, models=["m"]) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        monkeypatch.setenv("LOOP_API_KEY", KEY)
+        first = genaipa("judge", "--judge", "openai-api/loop/m", "--max-retries", "1")
+        assert (first.code, "1 verdict is missing" in first.out) == (3, True)
+        (lost,) = (record for record in latest(judge_runs()[0]).values() if record.status == "failed")
+        assert (lost.question, lost.attempts, lost.reply) == ("Q2", 2, None)
+        assert len(events()) == 2
+        busy.clear()
+        assert genaipa("judge", "--judge", "openai-api/loop/m").code == 0
+        assert Counter(question(server, request.body) for request in server.requests) == {1: 1, 2: 3, 3: 1}
+    assert len(events()) == 3
