@@ -118,3 +118,10 @@ def test_nothing_in_nothing() -> None:
     """An empty answer has no evidence."""
     found = examine("", POLICY, parts=PARTS, annotated=WINTER)
     assert (found.references, found.quotations, found.silence.phrases, found.suggestion) == ((), (), (), None)
+
+
+@pytest.mark.parametrize("repeated", ["[", "... "])
+def test_a_reply_that_repeats_itself_takes_no_hours(repeated: str) -> None:
+    """A model that goes on repeating a sign names no section, which is found in a moment."""
+    found = examine((repeated * 100_000)[:100_000], POLICY, annotated=WINTER)
+    assert (found.references, found.quotations, found.points) == ((), (), False)

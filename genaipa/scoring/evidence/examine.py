@@ -31,10 +31,12 @@ _TITLE = re.compile(
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3})+(?![\w.])"
 )
 _MOST = 100  # titles of an answer that are looked up
-# How an answer points at a section without a number: "the following section:", "Reference: Security".
+# How an answer points at a section without a number: "the following section:", "Reference: Security". Bounded, since a
+# reply that goes on repeating dots or breaking lines would take minutes.
 _POINTING = re.compile(
     r"\b(?:(?:sub-?)?section|heading|paragraph)s?\b"
-    r"|(?:^|[.!?(\[])\W*(?:references?|sources?)\W*:\s*(?!\W*(?:none|no|not|n/?a|https?|www|(?:references?|sources?))\b)\w",
+    r"|(?:^|[.!?(\[])\W{0,40}(?:references?|sources?)\W{0,40}:\s{0,40}"
+    r"(?!\W{0,40}(?:none|no|not|n/?a|https?|www|(?:references?|sources?))\b)\w",
     re.IGNORECASE | re.MULTILINE,
 )
 
