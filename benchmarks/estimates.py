@@ -70,8 +70,7 @@ class Row:
     @property
     def fewer(self) -> float:
         """The variance of people alone as a multiple of that of people and judge, by their widths."""
-        alone, both = (held.width / held.given for held in (self.alone[0], self.both[0]))
-        return (alone / both) ** 2
+        return (self.alone[0].width / self.both[0].width) ** 2 if self.both[0].given else np.nan
 
     def add(
         self,
