@@ -39,12 +39,10 @@ def population(seed=0, slips=0.3):
 
 
 def wave(random, each):
-    """Which answers are drawn: so many of each question, at random; a part of one is that part of the questions."""
+    """Which answers are drawn: so many of each question, at random, and one more of a part of them."""
     order = random.random((QUESTIONS, DOCUMENTS)).argsort(axis=1).argsort(axis=1)
-    drawn = order < max(each, 1)
-    if each < 1:
-        drawn[random.permutation(QUESTIONS)[round(each * QUESTIONS) :]] = False
-    return drawn
+    more = random.permutation(QUESTIONS) < (each % 1) * QUESTIONS
+    return order < int(each) + more[:, None]
 
 
 def drawn_of(scored):
@@ -64,7 +62,7 @@ def of_cells(z, scored):
     return intervals(z.reshape(scored.shape), np.repeat(scored.any(axis=1), scored.shape[1]))
 
 
-@pytest.mark.parametrize("each", [1, 2, 3, 0.5])
+@pytest.mark.parametrize("each", [1, 1.5, 3, 0.5])
 def test_without_a_slope_it_is_what_people_say_alone(each):
     """At λ = 0 mean and interval for these documents are those of the scored cells, also where questions have none."""
     people, judge = population()
@@ -183,6 +181,21 @@ def test_scores_outside_the_wave_count_as_themselves_alone():
     before, after = (estimates([frame])[0] for frame in (study.frame, changed))
     assert mean_of(after.frame)["mean"] - mean_of(before.frame)["mean"] == pytest.approx(3 * 2 / 96)
     assert before.groups["slope"].tolist() == after.groups["slope"].tolist()
+
+
+def test_a_score_out_of_curiosity_counts_as_itself():
+    """An answer that could have been drawn, was not, and got a score all the same corrects the judge nowhere."""
+    study = judged()
+    here = study.frame
+    place = here.index[(here["system"] == "a/one") & (here["in_wave"] == "no")][7]
+    frames = []
+    for more in (0, 2):
+        frame = here.copy()
+        frame.loc[place, ["scorer", "counted"]] = ["human", True]
+        frame.loc[place, "m_all"] += more
+        frames.append(estimates([frame])[0])
+    assert frames[0].groups["slope"].tolist() == frames[1].groups["slope"].tolist()
+    assert mean_of(frames[1].frame)["mean"] - mean_of(frames[0].frame)["mean"] == pytest.approx(2 / 96)
 
 
 def test_several_judges_and_passes_are_averaged():

@@ -15,9 +15,12 @@ from verdicts import JUDGE, judged
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
+from genaipa.reports.differences.matches import matches
+from genaipa.reports.differences.rows import rows
 from genaipa.reports.differences.sides import Side
+from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.estimate import estimated
+from genaipa.reports.judged.estimate import estimated, estimates
 from genaipa.reports.judged.forecast import Forecast, forecast, forecasts, in_words
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -125,14 +128,17 @@ def _questions(frame):
     return policy_questions(frame).groupby("system", observed=True)
 
 
-@pytest.mark.full
 def test_few_scored_questions_widen_a_comparison():
     """Where a wave leaves questions without a score, the interval is that of the scored ones' number."""
-    study = judged(size=20, errors=0.1)
-    data = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two")).table.data
-    small = data[(data["n"] < 5) & (data["measure"] == "M_all*10")]
-    assert small["low"].isna().any()
-    assert data.iloc[0]["low"] < data.iloc[0]["difference"] < data.iloc[0]["high"]
+    found = estimates([judged(size=20).frame])[0].frame
+    match = matches(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
+    questions = set(match.pairs.index)
+    honest, naive = (rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False))
+    assert match.apart.groupby("question")["known"].any().sum() == 20
+    assert honest["n"] == naive["n"] == 32
+    assert honest["high"] - honest["low"] > naive["high"] - naive["low"]
+    few = set(match.apart.loc[~match.apart["known"], "question"])
+    assert np.isnan(rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
 
 
 def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
@@ -177,9 +183,9 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
-    page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
-    before = page.rows("results people and judge")
-    assert any("lack a score: above 5%" in row[-1] for row in before)
+    snapshot = cache_of(desk.pool).snapshot(desk)
+    before = view(snapshot, Choice(), snapshot.hidden(frozenset())).estimates[0].data
+    assert before["why"].str.contains("lack a score: above 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
     after = page.rows("results people and judge")
@@ -188,6 +194,6 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
     assert float(known[5]) > 0
     assert "±0.30: " in page.text()
-    snapshot = cache_of(desk.pool).snapshot(desk)
-    ahead = view(snapshot, Choice(), snapshot.hidden(desk.queue.ahead_of("edsger")))
-    assert not ahead.estimates[0].data["mean"].notna().any()
+    snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
+    for hidden in (desk.queue.ahead_of("edsger"), frozenset(wave[::4])):
+        assert not view(snapshot, Choice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()
