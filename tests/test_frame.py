@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
 import pandas as pd
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
@@ -169,3 +172,21 @@ def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
     with pytest.raises(UsageError, match=r"neither \.csv nor \.parquet"):
         tidy_table.write(tidy_table.empty(PAPER), tmp_path / "frame.xlsx")
+
+
+def test_texts_are_pythons_own_until_the_last_thread_has_left():
+    """Tables are made with Python's texts; who leaves takes them from nobody, and Arrow's come back where they were."""
+
+    def storage():
+        return pd.Series(["a"]).dtype.storage
+
+    with pd.option_context("mode.string_storage", "pyarrow"):
+        assert tidy_table.empty(PAPER)["key"].dtype.storage == "python"
+        assert storage() == "pyarrow"
+        first, others = ExitStack(), ThreadPoolExecutor(1)
+        first.enter_context(tidy_table.plain_texts)
+        others.submit(tidy_table.plain_texts.__enter__).result()
+        first.close()
+        assert storage() == "python"
+        others.submit(tidy_table.plain_texts.__exit__).result()
+        assert storage() == "pyarrow"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
-from genaipa.reports.tidy import metrics_of
+from genaipa.reports.tidy import metrics_of, plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,8 @@ def kept(
     def of(frame: pd.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
         key = (id(frame), *args, *kwargs.items())
         if key not in found:
-            found[key] = make(frame, *args, **kwargs)
+            with plain_texts:
+                found[key] = make(frame, *args, **kwargs)
             weakref.finalize(frame, found.pop, key, None)
         made = found[key]
         return made.copy(deep=False) if isinstance(made, pd.DataFrame) else made

@@ -26,7 +26,7 @@ from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import names_of
+from genaipa.reports.tidy import names_of, plain_texts
 from genaipa.runs.run import chosen
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def compare(
     return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems)
 
 
+@plain_texts
 def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Comparison:
     """The differences, the first minus the second.
 

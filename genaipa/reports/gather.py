@@ -71,6 +71,7 @@ class Gathered:
     """The random parts of their answers that people were asked to score."""
 
 
+@tidy_table.plain_texts
 def gather(
     workspace: Workspace,
     sources: Sequence[Source],
@@ -131,6 +132,7 @@ def gather_scored(
         return gather(workspace, sources, store, excluded=excluded, corrected=corrected)
 
 
+@tidy_table.plain_texts
 def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:
     """The same answers with the scores in effect after these events in place of their own: no run is read anew."""
     before = gathered.frame

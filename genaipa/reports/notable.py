@@ -10,6 +10,7 @@ import pandas as pd
 from genaipa.reports import part
 from genaipa.reports.chapters import outcomes, prompting
 from genaipa.reports.table import Table
+from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ _NAMED = 5
 """Questions that a sentence names."""
 
 
+@plain_texts
 def notable(gathered: Gathered) -> list[str]:
     """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
     return [

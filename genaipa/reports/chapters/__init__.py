@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.reports.chapters import prompting
 from genaipa.reports.figures.scope import Scope
+from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
@@ -35,6 +36,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
 """File in this folder → the data that its chapter needs; in reading order."""
 
 
+@plain_texts
 def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
     """The chapters that a report has, in reading order; `bounds` are those of the bands."""
     scope = Scope.of(gathered.frame, gathered.categories, bounds)

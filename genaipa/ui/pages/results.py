@@ -14,6 +14,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.figures import style
+from genaipa.reports.tidy import plain_texts
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
 from genaipa.ui.chapter_view import readable, show_chapter
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
 
 
+@plain_texts
 def page(desk: Desk, user: User) -> None:
     """The systems, the heat map with the answers behind it, the box plots, and the other parts of a report."""
     desk.pool.refresh()
