@@ -245,3 +245,18 @@ def test_a_note_goes_on_while_the_desk_is_started_again() -> None:
         screen = anna.wait()
         assert screen.typed == "1...."
         assert set(screen.note) == {"2"}
+
+
+def test_a_page_at_rest_outlives_the_desk() -> None:
+    """Whoever types nothing until the desk is started again is heard by it from the first key on."""
+    make_answers("Answer 1.")
+    with browsing() as browser, mortal_desk() as desk:
+        anna = arrive(browser, desk, "Anna")
+        anna.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        desk.kill()
+        desk.open()
+        until = time.monotonic() + PATIENCE
+        while not kept_drafts("Anna"):
+            assert time.monotonic() < until, anna.look()
+            anna.keys("1")
+            anna.page.wait_for_timeout(LOOK)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 
+_A_DAY = 24 * 3600
+"""Seconds."""
+
+
 @dataclass
 class OpenAnswer:
     """An answer on an analyst's screen. `id` becomes the id of its score, so that Enter pressed twice is one score."""
@@ -78,6 +82,9 @@ def page(desk: Desk, user: User) -> None:
         session.opened = session.comparison = session.shown = None
     if session.opened is not None:
         session.opened.shown = session.opened.draft
+    # Where a part of a page runs by itself, a browser that comes back after a server's end asks for the whole page.
+    # A key would ask for the part below alone, which a server that was started anew does not know.
+    st.fragment(run_every=_A_DAY)(lambda: None)()
     # What the pad tells runs this part of the page alone.
     st.fragment(as_sentence)(lambda: _answer(desk, user), desk)
 
