@@ -292,6 +292,22 @@ def test_two_rubrics_are_not_averaged():
     assert found.groups["why"].str.contains("No judge scored its answers by the people's rubric").all()
 
 
+def test_published_means_over_documents_stand_alone():
+    """A metric of which a study published only such means has no estimate; M_all, published by document, has one."""
+    study = judged()
+    kinds = study.frame.dtypes
+    plain = study.frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "object"))
+    first = plain[plain["system"] == "a/one"].iloc[:1]
+    table = {"unit": "table", "key": "", "answer": "", "role": "published", "scorer": "human", "counted": True}
+    single = first.assign(**table, m_all=7.0, **dict.fromkeys(METRICS, np.nan))
+    whole = first.assign(**table, document="", m_all=7.0, **dict.fromkeys(METRICS, 0.3))
+    frame = pd.concat([plain, single, whole], ignore_index=True)
+    (found,) = estimates([frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "category"))])
+    why = found.groups[found.groups["system"] == "a/one"].set_index("measure")["why"]
+    assert why["m_all"] == ""
+    assert why[list(METRICS)].str.contains("published its means over documents").all()
+
+
 def test_answers_that_came_after_the_draw_wait_for_another():
     """Where more than 5 % of a group's answers were not drawn from, its wave is no sample of them."""
     study = judged()

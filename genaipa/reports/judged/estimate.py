@@ -238,19 +238,22 @@ def _own(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
 
 
 def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """System, experiment and measure → why there is no estimate, where a study published means over documents.
+    """System, experiment and measure → why there is no estimate, where a study published means over documents alone.
 
-    Such a mean is about answers that nobody here knows the score of, so that no document's share of it could be z.
+    No document's share of such a mean is known, so that none could be z.
     """
-    rows = frame[(frame["unit"] == "table") & frame["counted"] & (frame["document"] == "")]
-    why = "A study published its means over documents: they stand alone."
-    found = rows.astype(dict.fromkeys(_GROUP[1:], "str")).groupby(_GROUP[1:])[list(measures)].count().reset_index()
-    return {
-        (row["system"], row["experiment"], name): why
-        for row in found.to_dict("records")
-        for name in measures
-        if row[name]
-    }
+    rows = frame[(frame["unit"] == "table") & frame["counted"]]
+
+    def known(here: pd.DataFrame) -> set[tuple[str, ...]]:
+        groups = here[_GROUP[1:]].astype(str)
+        return {
+            (*group, name)
+            for name in measures
+            for group in groups[here[name].notna()].drop_duplicates().itertuples(index=False, name=None)
+        }
+
+    only = known(rows[rows["document"] == ""]) - known(rows[rows["document"] != ""])
+    return dict.fromkeys(only, "A study published its means over documents: they stand alone.")
 
 
 def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:
