@@ -18,6 +18,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
 from matplotlib.patches import Polygon, Rectangle
+from matplotlib.text import Text
 from size import size
 
 from genaipa.reports import tidy as tidy_table
@@ -530,3 +531,22 @@ def test_threads_draw_without_disturbing_each_other() -> None:
         together = list(threads.map(lambda one: figure.as_bytes(one, "svg"), found))
     assert together == alone
     assert dict(mpl.rcParams) == before
+
+
+def test_a_figure_is_drawn_once_for_each_format(tmp_path) -> None:
+    """Where everything goes is found out once, and savefig doesn't draw it all for that again."""
+    times = []
+
+    class Counted(Text):
+        def draw(self, renderer):
+            times.append(1)
+            super().draw(renderer)
+
+    def draw():
+        page = style.canvas(2, 2)
+        page.subplots().add_artist(Counted(0.5, 0.5, "here"))
+        return page
+
+    found = figure.Figure("one", "One", "", Table("one", "One", "", pd.DataFrame({"n": [1]}), {}), draw)
+    figure.save(found, tmp_path, ("svg", "png"))
+    assert len(times) == 2

@@ -89,7 +89,8 @@ def _laid_out(drawn: Canvas) -> Canvas:
     engine = drawn.get_layout_engine()
     if engine is not None:
         engine.execute(drawn)
-        drawn.set_layout_engine("none")
+        # None and not "none", whose placeholder savefig takes for an engine; the house style sets no other.
+        drawn.set_layout_engine(None)
     return drawn
 
 
