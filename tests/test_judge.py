@@ -12,7 +12,7 @@ from running import latest, lines_of, write
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
 from genaipa.reports.gather import gather_scored
-from genaipa.runs.folder import run_folders
+from genaipa.runs.folder import find_run, run_folders
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -135,6 +135,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert (len(own.answers), len(judges.answers)) == (2, 0)
     assert [source.folder.name for source in select(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select(here, ["latest"])] == ["procedure"]
+    assert find_run(here, "latest").name == load_run("answers").name
     tidy = gather_scored(here, select(here, [])).frame
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}

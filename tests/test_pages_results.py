@@ -329,11 +329,11 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.components()
-    assert "3 scored answers of these runs are in no number" in page.text()
+    assert "3 answers with scores, of people or a judge, are in no number" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}
-    assert "2 scored answers" in page.text()
+    assert "2 answers with scores" in page.text()
     page.test.radio(key="results rows").set_value("category")
     page.run()
     choose(page, "T")

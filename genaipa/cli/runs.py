@@ -105,7 +105,7 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], selection: Selection) -> l
         if name not in known:
             raise UnknownNameError("experiment in these runs", name, known)
     own = [folder.name for folder, _, _ in runs]
-    newest = max((name for name in own if name[:1].isdigit()), default="")
+    newest = max((folder.name for folder, *_ in runs if folder.name[:1].isdigit() and not folder.is_judges), default="")
     for name in names:
         if name != "latest" and not any(name in one for one in own):
             raise UnknownNameError("run", name, own)

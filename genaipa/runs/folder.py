@@ -29,7 +29,7 @@ from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.integrity import flaw
 from genaipa.runs.introductions import decoded, stored_introduction
-from genaipa.runs.records import FORMAT, ConversationRecord, Manifest, MeasuredHead, Record
+from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record
 from genaipa.runs.redactions import WITHHELD
 from genaipa.runs.tally import Tally
 
@@ -141,6 +141,14 @@ class RunFolder:
         if problem := manifest.complaint():
             raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
         return manifest
+
+    @property
+    def is_judges(self) -> bool:
+        """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
+        try:
+            return self.manifest().spec.task == JUDGE
+        except DataError:
+            return False
 
     def manifest_damage(self) -> str:
         """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
@@ -360,14 +368,17 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
-    """The run of that name, path, or unambiguous part of a name; `latest` is the newest."""
+    """The run of that name, path, or unambiguous part of a name.
+
+    `latest` is the newest in which answers were asked for: a judge's runs come after those that are looked at.
+    """
     direct = workspace.home / name
     for path in (direct, workspace.runs / name):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
     runs = run_folders(workspace)
     if name == "latest" and runs:
-        return runs[-1]
+        return next((run for run in reversed(runs) if not run.is_judges), runs[-1])
     words = folder_words(name) or name
     matching = [run for run in runs if name in run.name or words in run.name]
     if len(matching) > 1:

@@ -40,8 +40,7 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     named itself.
     """
     chosen: dict[str, Source] = {}
-    readable = _readable(run_folders(workspace))
-    runs = [(folder, manifest) for folder, manifest in readable if manifest.spec.task != JUDGE]
+    runs = [(folder, manifest) for folder, manifest in _readable(run_folders(workspace)) if manifest.spec.task != JUDGE]
     if not names:
         return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
     for name in names:
@@ -54,8 +53,6 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
             raise UsageError(f"no run of {name} is here; import the published study with: genaipa import {study}")
         if not of_system:
             folder = _run(workspace, name, runs)
-            if name == "latest" and runs and (folder.path, JUDGE) in [(one.path, of.spec.task) for one, of in readable]:
-                folder = runs[-1][0]
             manifest = folder.manifest()
             of_system = [Source(folder, manifest, manifest.spec.systems)]
         for source in of_system:

@@ -56,7 +56,7 @@ def _left_out(found: View) -> None:
     """Name the answers that are in no number, since this user can still be asked to score them."""
     number = len(found.left_out)
     if number:
-        answers, them = ("1 scored answer is", "it") if number == 1 else (f"{number:,} scored answers are", "them")
+        answers, them = ("1 judged answer is", "it") if number == 1 else (f"{number:,} judged answers are", "them")
         notice("judges left out", f"{answers} in no number here: you can still be asked to score {them}.")
 
 

@@ -115,8 +115,8 @@ def _left_out(desk: Desk, user: User, found: View) -> None:
         return
     notice(
         "results left out",
-        f"{_counted(len(scored), 'scored answer')} of these runs {'is' if len(scored) == 1 else 'are'} in no number "
-        "here: you can still be asked to score them, blind. The results below are of the other answers.",
+        f"{_counted(len(scored), 'answer')} with scores, of people or a judge, {'is' if len(scored) == 1 else 'are'} "
+        "in no number here: you can still be asked to score them, blind. The results below are of the other answers.",
     )
     with st.expander("I only want to read the results"):
         st.text(
