@@ -101,7 +101,9 @@ def head(title: str, *, seen: bool = True) -> None:
         ".stHeading h1{font-size:1.75rem!important;padding:0.25rem 0 0.5rem!important}"
         ".stHeading h2{font-size:1.25rem!important;padding:0.25rem 0 0.5rem!important}"
         # Streamlit's own grey has a contrast of 3.9.
-        "[data-testid=stCaptionContainer]{color:inherit;opacity:0.75}</style>"
+        "[data-testid=stCaptionContainer]{color:inherit;opacity:0.75}"
+        # It would cut the label of a switch where the window is narrow.
+        "[data-testid=stCheckbox] [data-testid=stMarkdownContainer] *{white-space:normal}</style>"
     )
     if seen:
         st.title(title, anchor=False)
