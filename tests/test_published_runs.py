@@ -321,6 +321,8 @@ def test_what_was_not_recorded_is_refused(genaipa: Cli, flags: tuple[str, ...], 
     failed = [record for record in records if record["status"] == "failed"]
     assert failed
     assert all(said in str(record["error"]) for record in failed)
+    assert "Asking again can't help: no recording holds them." in finished.out
+    assert "--resume" not in finished.out
 
 
 @pytest.mark.usefixtures("_recorded")

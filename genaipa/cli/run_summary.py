@@ -80,7 +80,18 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     if outcome.status == "capped":
         enough = _enough(outcome)
         return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
+    if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
+        return f"{lack} Asking again can't help: no recording holds them. Which, and why: {on_run(folder, 'show')}"
     return f"{lack} Ask again: {go_on}"
+
+
+def _never_recorded(folder: RunFolder) -> bool:
+    """Tell whether every failure is that a recording lacks the answer."""
+    from genaipa.systems.published import NOT_RECORDED
+
+    tally, offsets = folder.seen()
+    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
 def _enough(outcome: Outcome) -> float:

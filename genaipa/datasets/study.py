@@ -39,7 +39,7 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
-from genaipa.systems.published import Recorded, Recording, recording_path, text_digest
+from genaipa.systems.published import NOT_RECORDED, Recorded, Recording, recording_path, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -159,7 +159,7 @@ class StudyRun:
                 reply=text,
                 started="",
                 seconds=0.0,
-                error=FailureInfo("not-recorded", f"the study has no answer here ({where}).") if text is None else None,
+                error=FailureInfo(NOT_RECORDED, f"the study has no answer here ({where}).") if text is None else None,
                 digest=""
                 if text is None
                 else answer_digest(self.documents[answer.document].digest, answer.asked, text),

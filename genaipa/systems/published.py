@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message, Settings, Words
 
 NO_SUMMARY = "(the published study did not keep this summary)"
+NOT_RECORDED = "not-recorded"
+"""The kind of failure that no asking again mends: the study has no such answer."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -145,4 +147,4 @@ class PublishedSystem(BuiltinSystem):
             raise self._unrecorded(f"answers about this text of {document}")
 
     def _unrecorded(self, what: str) -> PermanentError:
-        return PermanentError(f"the published study did not record {what}.", kind="not-recorded")
+        return PermanentError(f"the published study did not record {what}.", kind=NOT_RECORDED)
