@@ -172,7 +172,7 @@ def test_what_cannot_be_compared_is_said(genaipa: Cli, run: str) -> None:
 
 
 def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
-    """Runs about different texts of one document are refused by name, --anyway finds nothing in common."""
+    """Runs about different texts of one document are refused by name; --anyway, of no use, is not advised."""
     give_scores(run)
     write("policies/brindlecart.md", "# Brindlecart Privacy Policy\n\nWe collect nothing, and sell nothing.\n")
     done(genaipa("run", "-s", "extractive", "-p", "brindlecart", *ASKED[:-1], "changed"))
@@ -180,5 +180,6 @@ def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
     give_scores(changed)
     said = refused(genaipa("compare", f"{run}:scripted", changed))
     assert "the text of document brindlecart is not the same" in said
-    assert "`anyway`" in said
-    assert "no scored question in common" in refused(genaipa("compare", f"{run}:scripted", changed, "--anyway"))
+    assert "have no scored question in common" in said
+    assert "anyway" not in said
+    assert "have no scored question in common" in refused(genaipa("compare", f"{run}:scripted", changed, "--anyway"))

@@ -117,15 +117,19 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
     apart, common = differing(first, second)
-    if apart and not anyway:
-        raise UsageError(
-            f"{first.name} and {second.name} were not asked or scored alike: {'; '.join(apart)}. "
-            "The option `anyway` compares the common part."
-        )
     if apart:
-        first, second = restricted(first, common), restricted(second, common)
-        if not first.frame["counted"].any() or not second.frame["counted"].any():
-            raise UsageError(f"{first.name} and {second.name} have no scored question in common.")
+        shared = restricted(first, common), restricted(second, common)
+        if not all(one.frame["counted"].any() for one in shared):
+            raise UsageError(
+                f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
+                "Ask both about the same documents, and score them."
+            )
+        if not anyway:
+            raise UsageError(
+                f"{first.name} and {second.name} were not asked or scored alike: {'; '.join(apart)}. "
+                "The option `anyway` compares the common part."
+            )
+        first, second = shared
     asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame])
     estimated = [one is not None and not one.given.empty for one in judged]
     frames = [one.frame if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
