@@ -197,3 +197,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
     for hidden in (desk.queue.ahead_of("edsger"), frozenset(wave[::4])):
         assert not view(snapshot, Choice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()
+    # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
+    beyond = view(snapshot, Choice(), snapshot.hidden(frozenset(keys) - frozenset(wave)))
+    assert beyond.estimates[0].data["mean"].notna().any()
+    assert not set(beyond.frame["answer"]) - {*wave, ""}

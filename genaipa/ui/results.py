@@ -217,6 +217,8 @@ class View:
         chosen, out = _chosen(frame, choice), (kept & scored)[places]
         waiting = _unscored(frame[chosen & out & (frame["in_wave"] == "yes")])
         self.frame = pd.concat([frame[chosen & ~out], waiting])
+        # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
+        self._beyond = frame[chosen & out & (frame["in_wave"] == "no")].assign(counted=False)
         self._unlisted = np.append(kept[places][chosen & ~out], np.ones(len(waiting), bool))
         self.frame["counted"] = _counted(self.frame, choice)
         self._snapshot = snapshot
@@ -241,7 +243,13 @@ class View:
     @cached_property
     def estimates(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
-        return beside(self.frame, self._snapshot.gathered.events), in_words(self.frame)
+        frame = pd.concat([self.frame, self._beyond])
+        return beside(frame, self._snapshot.gathered.events), in_words(frame)
+
+    @property
+    def beyond(self) -> int:
+        """The number of answers that only the estimates rest on, since this user can still be asked to score them."""
+        return int(self._beyond["answer"].nunique())
 
     @cached_property
     def questions(self) -> Table:

@@ -148,6 +148,7 @@ def in_words(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> list[st
     for system, experiment in [] if found is None else found.given[_BY].drop_duplicates().itertuples(index=False):
         if one := forecast(frame, system, experiment):
             parts = [f"±{target:.2f}: {one.in_words(target)}" for target in targets]
-            allow = f"these {one.questions} questions allow ±{one.floor:.2f}; more questions or documents would"
-            said.append(f"{system}, {experiment}: ±{one.half:.2f} now; {'; '.join(parts)} ({allow}).")
+            allow = f"these {one.questions} questions allow ±{one.floor:.2f}"
+            beyond = "; more questions or documents would do it" if any("not by" in each for each in parts) else ""
+            said.append(f"{system}, {experiment}: ±{one.half:.2f} now; {'; '.join(parts)}; {allow}{beyond}.")
     return said

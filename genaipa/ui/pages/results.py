@@ -177,7 +177,10 @@ def _estimates(found: View) -> None:
     heads = [made.headings[name] for name in ("people", "mean", "n_eff", "hours", "why")]
     columns = ["system", "experiment", "scored by", *numbers(*heads[:-1]), heads[-1]]
     table("results people and judge", "Averages of M_all from people and judge, for these documents", columns, rows)
-    notes = [Text(sentence, tone="system") for sentence in forecasts]
+    said = [*forecasts]
+    if found.beyond:
+        said.append(f"Verdicts on {found.beyond:,} answers that no wave asks for are in these averages alone.")
+    notes = [Text(" ".join(said), tone="system", fold=400)] if said else []
     texts("results people and judge notes", [*notes, Text(made.note, tone="system", fold=160)])
 
 
