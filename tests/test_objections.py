@@ -27,7 +27,7 @@ from genaipa.scoring.objections import filed, own, proved, ruling
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.validation.data_files import validate
-from genaipa.workspace import find_workspace
+from genaipa.workspace import find_workspace, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,6 +185,9 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert "1 objection: 1 rejected." in done.out
 
     assert genaipa("objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
+    into = shipped() / "corrections" / "acme.yaml"
+    assert "among the corrections that genaipa ships" in genaipa("objections", "export", "acme", "-o", str(into)).err
+    assert not into.exists()
     assert genaipa("objections", "export", "acme", "-o", "corrections/acme.yaml").code == 0
     found = read_yaml(Path("corrections/acme.yaml"), Corrections)
     assert found.annotators == ("bob",)

@@ -14,6 +14,7 @@ from genaipa.cli.console import number, print_json, say, show, show_facts
 from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.cli.output import ForceOption
 from genaipa.errors import UsageError, command
+from genaipa.workspace import shipped
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -86,7 +87,7 @@ def accept(
     reason: Annotated[str, option("--reason", metavar="TEXT", help="Why you accept it, for the log.")] = "",
 ) -> None:
     """Accept an objection, as it is or edited; an earlier decision on it no longer counts."""
-    from genaipa.scoring.objections import find_document, proved
+    from genaipa.scoring.objections import exporting, find_document, proved
 
     here = current_workspace()
     one = _one(here, which)
@@ -104,8 +105,7 @@ def accept(
         )
     _settle(here, one, by, correction, reason)
     show(f"{one.said.document} {one.said.question}: accepted. Into a file of corrections:")
-    file = here.home / "corrections" / f"{one.said.document}.yaml"
-    show(command("genaipa", "objections", "export", one.said.document, "-o", str(file)), exact=True)
+    show(exporting(here, one.said.document), exact=True)
 
 
 @app.command()
@@ -147,6 +147,7 @@ def export(
     if output is not None:
         if output.name != f"{document}.yaml":
             raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
+        _refuse_shipped(output)
         check_new(output, force=force)
     found, left_out = accepted(here, document, _filed(here))
     for told in left_out:
@@ -157,6 +158,17 @@ def export(
     with written(output, force=force) as file:
         file.write(as_yaml(found).encode())
     show(f"{output}: {number(len(found.corrections), 'correction')}")
+    if output.resolve().parent != here.home / "corrections" or here.layers[0][0] != "workspace":
+        say("'genaipa report --corrected' applies it from the folder corrections/ of a workspace (genaipa init).")
+
+
+def _refuse_shipped(output: Path) -> None:
+    """A UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
+    if output.expanduser().resolve().is_relative_to(shipped() / "corrections"):
+        raise UsageError(
+            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a workspace ("
+            f"genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o {output.name}"
+        )
 
 
 def _filed(workspace: Workspace) -> list[Filed]:

@@ -11,13 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import GenaipaError, UsageError, clipped
+from genaipa.errors import GenaipaError, UsageError, clipped, command
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.corrections import Correction
 from genaipa.runs.folder import now, run_folders
 from genaipa.runs.inputs import Inputs
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
+from genaipa.workspace import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,6 +129,16 @@ def ruling(on: Filed, adjudicator: str, correction: Correction | None, *, reason
         independent=False,
         annotation=Ruling(on.event.id, correction),
     )
+
+
+def exporting(workspace: Workspace, document: str) -> str:
+    """The command that writes a document's accepted objections where the workspace keeps corrections.
+
+    In a checkout that is no workspace those are the shipped ones: there it writes beside them.
+    """
+    name = f"{document}.yaml"
+    file = name if workspace.home == shipped() else workspace.home / "corrections" / name
+    return command("genaipa", "objections", "export", document, "-o", file)
 
 
 def find_document(workspace: Workspace, said: Objection) -> Document | None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.objections import Status, annotated, filed, proved, ruling
+from genaipa.scoring.objections import Status, annotated, exporting, filed, proved, ruling
 from genaipa.ui.widgets import ANY, FOLD, Row, Text, long_table, moment, notice, texts
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 _CHOSEN = "objection chosen"
+_SETTLED = "objection settled"
+_ALONE = (
+    "While you score, you see none that could sway you. Somebody who doesn't score can settle them: named under "
+    "adjudicators, and not under analysts, in desk.yaml. Or in a terminal: genaipa objections accept ID --by NAME"
+)
 _SILENT: dict[Silent | None, str] = {
     None: "as annotated",
     "no": "answers the question",
@@ -45,6 +50,10 @@ def section(desk: Desk, user: User) -> None:
     hidden = len(every) - len(found)
     later = f" · {hidden:,} more about annotated answers beside which you can still be asked to score" if hidden else ""
     st.caption(f"Annotated answers that somebody found wrong: {said}{later}")
+    if later:
+        notice("objections hidden", _ALONE)
+    if settled := st.session_state.pop(_SETTLED, ""):
+        notice("objection settled", settled, "done")
     state = st.selectbox("Which", [*get_args(Status), ANY], key="objection state", width=240)
     chosen = [one for one in found if state in (ANY, one.status)]
     # By annotated answer, and of one in the order of the log.
@@ -144,5 +153,9 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
+        export = f" Into a file of corrections: {exporting(desk.workspace, one.said.document)}"
+        st.session_state[_SETTLED] = f"{one.said.question} of {one.said.document} is " + (
+            f"accepted.{export}" if correction else "rejected."
+        )
         # It stays on screen, with its new state, where the filter shows it.
         st.rerun()
