@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import pytest
 import yaml
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import convert, read_partly
+from genaipa.files.strict_yaml import convert, read_partly, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from conftest import Finished
 
@@ -427,3 +426,13 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
         assert said in message
         assert len(message) < 200
     assert len(read_partly(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9
+
+
+def test_a_file_read_again_is_as_it_stands(tmp_path: Path) -> None:
+    """What one reader does to what it got is not in what the next one gets, and a change of the file is."""
+    path = tmp_path / "some.yaml"
+    path.write_text("names: [a, b]\n")
+    read_yaml(path, dict[str, Any])["names"].clear()
+    assert read_yaml(path, dict[str, Any]) == {"names": ["a", "b"]}
+    path.write_text("names: [c, d]\n")
+    assert read_yaml(path, dict[str, Any]) == {"names": ["c", "d"]}

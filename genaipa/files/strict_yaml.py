@@ -6,6 +6,8 @@ A typo names the file, the entry, the key and the nearest right one.
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import hashlib
 import itertools
 import os
@@ -27,6 +29,8 @@ T = TypeVar("T")
 
 _LARGEST = 2**30
 """Bytes of a file that is read: a million scores take less."""
+_KEPT = 2**17
+"""Characters below which what a file says is kept for its next reader."""
 
 # libyaml's parser where PyYAML was built with it: ten times as fast, same rules.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -166,8 +170,8 @@ def _place(error: DataError) -> list[tuple[int, str]]:
 def _load(path: Path) -> Any:
     text = read_text(path)
     try:
-        _check_size(text)
-        raw = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - derived from the safe loader
+        # What reads may change what it gets.
+        raw = copy.deepcopy(_parsed(text)) if len(text) < _KEPT else _parsed.__wrapped__(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else ""
@@ -176,6 +180,13 @@ def _load(path: Path) -> Any:
     if raw is None:
         raise DataError(path, "is empty.")
     return raw
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    """Parse a text; each of the runs and documents of a report brings the same sets of questions and prompts again."""
+    _check_size(text)
+    return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - derived from the safe loader
 
 
 def convert(raw: Any, kind: type[T], path: Path | str) -> T:
