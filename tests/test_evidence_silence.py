@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import find_silence
+from genaipa.scoring.evidence.abstention import find_silence, stance
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,35 @@ def test_what_claims_nothing(reply: str) -> None:
     assert not find_silence(reply, None).claimed
 
 
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("I know nothing of this document, since I was given none of it.", "abstains"),
+        ("I'm sorry, but I don\u2019t have access to Hedgehog's policy.", "abstains"),
+        ("As of my last update, I don't have specific information about beetles.", "abstains"),
+        ("As an AI language model, I cannot open websites. Please paste the text.", "abstains"),
+        ("Unfortunately I have no reliable knowledge of it.", "abstains"),
+        ("I do not know what the burrow's policy says.", "abstains"),
+        ("I am not familiar with this notice.", "abstains"),
+        ("I haven't been given the policy.", "abstains"),
+        ("No document was provided, so there is nothing to go by.", "abstains"),
+        ("My training data does not include this policy.", "abstains"),
+        ("The policy does not mention beetles.", "yes"),
+        ("I don't have access to the policy. However, it keeps beetles for a year.", "no"),
+        ("I don't know the details, but they sell your snacks.", "no"),
+        ("Yes, and I don't know of any exception.", "no"),
+        ("They sell your snacks. I don't know for how long.", "no"),
+        ("We don't have access to your burrow.", "no"),
+        ("I have no doubt that they do.", "no"),
+        ("You cannot access the burrow's records.", "no"),
+        ("", "no"),
+    ],
+)
+def test_who_knows_nothing_of_the_document_abstains(reply: str, said: str) -> None:
+    """That the assistant does not know the document is no claim of silence, and asserts nothing unless it goes on."""
+    assert stance(reply) == said
+
+
 def test_what_the_document_itself_says() -> None:
     """A phrase within words that are quoted from the document is the document's."""
     reply = 'It says: "this policy does not mention your neighbours".'
@@ -149,3 +178,4 @@ def test_long_replies_end() -> None:
     """Two hundred thousand characters of denials come to an end."""
     for reply in ("does not " * 22_000, "no explicit " * 16_000, "not explicitly " * 13_000, "policy a b c " * 15_000):
         find_silence(reply, None)
+        stance("I don't have access " + reply)

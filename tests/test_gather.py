@@ -35,10 +35,10 @@ def gathered(*names: str, events=(), **options):
 
 def test_each_answer_comes_with_what_is_known_of_it():
     """Document, question, experiment, silence of the document and of the reply, time and status are in its row."""
-    folder = make_answers(*REPLIES, annotations=SILENT)
+    folder = make_answers(*REPLIES[:2], "I know nothing of this policy.", annotations=SILENT)
     frame = gathered().frame.set_index("question")
     assert frame["silent"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "partly"}
-    assert frame["claims_silence"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "no"}
+    assert frame["claims_silence"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "abstains"}
     assert set(frame["experiment"]) == {"quality"}
     assert set(frame["run"]) == {folder.name}
     assert set(frame["source"]) == {"faq"}

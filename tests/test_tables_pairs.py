@@ -261,11 +261,14 @@ def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
 
 
 def test_silent_questions_apart() -> None:
-    """One of two answers where the document is silent asserts something; one of four others claims silence."""
+    """One of two answers where the document is silent asserts something; one of four others claims silence.
+
+    An answer that knows nothing of the document counts, and is neither.
+    """
     answers = answer_rows(
         **ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1", "UC_f1", "UC_f2", "DM_f1", "UC_f3"), silent=("T_f1", "T_f2")
     )
-    for answer, claims in zip(answers, ("yes", "no", "yes", "no", "no", "no", "yes", "yes"), strict=True):
+    for answer, claims in zip(answers, ("abstains", "no", "yes", "no", "abstains", "no", "yes", "yes"), strict=True):
         answer["claims_silence"] = claims
     answers[-2]["silent"] = "partly"
     answers[-1]["excluded"] = "It is about another company."

@@ -25,7 +25,7 @@ from genaipa.runs.integrity import damage
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import JUDGE
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
-from genaipa.scoring.evidence.abstention import find_silence
+from genaipa.scoring.evidence.abstention import stance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,16 +122,14 @@ class _Redacted:
     def facts(self) -> Withheld:
         """The facts that the tables need about the texts left out."""
         documents = self._source.folder.path / "documents"
+        stances = {r.key: stance(r.reply or "") for r in self._source.folder.records() if self._quotes(r)}
         return Withheld(
             statistics={
                 name: measure((documents / f"{self._digest(name)}.txt").read_text(encoding="utf-8"))
                 for name in sorted(self._documents)
             },
-            claims_silence=tuple(
-                record.key
-                for record in self._source.folder.records()
-                if self._quotes(record) and find_silence(record.reply or "", None).claimed
-            ),
+            claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
+            abstains=tuple(key for key, said in stances.items() if said == "abstains"),
         )
 
 

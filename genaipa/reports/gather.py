@@ -20,7 +20,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.records import PROCEDURE, MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.evidence.abstention import find_silence
+from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
@@ -199,13 +199,14 @@ class _Run:
             for number, question in enumerate(order, 1)
         }
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
-        self._claims: dict[str, bool] = {}
+        self._claims: dict[str, str] = {}
         findings = audit_of(source.folder)
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
         self._excluded = excluded_answers(findings)
         self._withheld = withheld(source.folder)
         self._labels = labels(source.manifest)
-        self._said_silent = frozenset(self._withheld.claims_silence)
+        self._stances = dict.fromkeys(self._withheld.claims_silence, "yes")
+        self._stances |= dict.fromkeys(self._withheld.abstains, "abstains")
 
     def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
@@ -310,14 +311,14 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent; each text is looked at once."""
+        """Whether the reply says that the document is silent, or that it is unknown; each text is looked at once."""
         if line.status == "failed" or not line.digest:
             return ""
         if line.reply is None:
-            return _yes(line.key in self._said_silent)
+            return self._stances.get(line.key, "no")
         if line.digest not in self._claims:
-            self._claims[line.digest] = find_silence(line.reply, None).claimed
-        return _yes(self._claims[line.digest])
+            self._claims[line.digest] = stance(line.reply)
+        return self._claims[line.digest]
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
         manifest = self._source.manifest

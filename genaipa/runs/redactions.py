@@ -19,10 +19,11 @@ LEFT_OUT = "(left out of the pack; see its source)"
 
 
 class Withheld(msgspec.Struct, frozen=True):
-    """Facts in place of texts: a document's statistics, and the keys of the answers that say it is silent."""
+    """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown."""
 
     statistics: dict[str, Statistics] = {}
     claims_silence: tuple[str, ...] = ()
+    abstains: tuple[str, ...] = ()
 
 
 def withheld(folder: RunFolder) -> Withheld:

@@ -38,7 +38,9 @@ def silent_questions(frame: pd.DataFrame) -> Table:
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
     once = averages.about_policies(outcomes.asked_once(frame))
-    once = once[once["claims_silence"].isin(["yes", "no"]) & once["silent"].isin(_WHERE) & ~once["left_out"]]
+    once = once[
+        once["claims_silence"].isin(["yes", "no", "abstains"]) & once["silent"].isin(_WHERE) & ~once["left_out"]
+    ]
     data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
     return table(
@@ -46,7 +48,8 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         "False assertions and false silence",
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
         "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
-        "the same (found by rules in the reply; an answer that an audit excluded is left out). Clear cases only: the "
+        "the same (found by rules in the reply; an answer that an audit excluded is left out). One that says instead "
+        "that it does not know the document is neither wrong nor left out. Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "

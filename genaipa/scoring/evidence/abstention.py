@@ -1,6 +1,7 @@
 """Find where an answer claims that the document is silent: mentions nothing, specifies nothing.
 
-That the company does not do a thing ("the policy says that it does not share …") is no claim of silence.
+That the company does not do a thing ("the policy says that it does not share …") is no claim of silence. That the
+assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing (`stance`).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,6 +134,22 @@ _WAYS = (
     r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy|document|notice|text)\b",
 )
 _SILENT = re.compile("|".join(_WAYS), re.IGNORECASE | re.MULTILINE)
+_KNOWLEDGE = r"(?:access|knowledge|information|info|details|specifics|memory|records?|copy|text|familiarity|idea)"
+_UNKNOWN = re.compile(
+    # I know nothing, I have no information, I don't know, I don't have access to, I can't open the policy.
+    r"\bI\s+(?:know|recall|remember)\s+(?:nothing|none)\b"
+    rf"|\bI\s+have\s+no\s+{_WHAT}(?:[\w'-]+\s+)?{_KNOWLEDGE}\b"
+    rf"|\bI\s+{_NOT}\s+{_HOW}(?:know|recall|remember|have\s+{_WHAT}(?:[\w'-]+\s+)?{_KNOWLEDGE})\b"
+    r"|\bI(?:\s+can(?:not|'t)|\s+could(?:\s+not|n't)|(?:\s+am|'m)\s+(?:unable|not\s+able)\s+to)\s+"
+    rf"{_HOW}(?:access|see|read|open|view|browse|retrieve|recall)\s+(?:[\w'-]+\s+){{0,6}}?"
+    rf"(?:{_TEXT}|websites?|pages?|links?|internet|web|files?)\b"
+    # I'm not familiar with it, I haven't read it, I was not given it; no document was given; my training lacks it.
+    rf"|\bI(?:\s+am|'m)\s+not\s+{_HOW}(?:familiar\s+with|aware\s+of)\b"
+    r"|\bI(?:\s+have(?:\s+not|n't|\s+never)|\s+was(?:\s+not|n't))\s+(?:been\s+)?(?:given|seen|read|shown|provided)\b"
+    r"|\bno\s+(?:polic(?:y|ies)|documents?|notice|texts?)\s+(?:was|were|has\s+been|is)\s+(?:given|provided|attached)\b"
+    rf"|\bmy\s+(?:training(?:\s+data)?|knowledge)\s+{_NOT}\s+{_HOW}(?:include|cover|contain|extend)\b",
+    re.IGNORECASE,
+)
 # A sentence, as far as it is searched, if it has a word that denies.
 _SENTENCE = re.compile(r"[^.!?\n]{1,500}")
 # A whole sentence: a full stop inside a number or abbreviation does not end it.
@@ -200,6 +217,21 @@ def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[S
     opening, rest = reply[sentences[0].start() : begin], reply[end : sentences[0].end()]
     more = _CONTRAST.match(opening) or _CONTRAST.search(rest) or re.match(r"\W*that\b", rest)
     return Silence(True, phrases, expected, alone=all(denying) and not more)
+
+
+def stance(reply: str) -> Literal["yes", "no", "abstains"]:
+    """Say whether a reply claims that the document is silent; "abstains" if it begins by not knowing the document.
+
+    A reply that says more after a "but" or a "however" asserts that, and does not abstain.
+    """
+    if find_silence(reply, None).claimed:
+        return "yes"
+    plain = reply.replace("\u2019", "'")
+    first = next((match for match in _WHOLE.finditer(plain) if len(match.group().split()) >= _FEWEST), None)
+    unknown = first and _UNKNOWN.search(plain, *first.span())
+    if not first or not unknown or not _leads(plain[first.start() : unknown.start()]):
+        return "no"
+    return "no" if _CONTRAST.search(plain, unknown.end()) else "abstains"
 
 
 def _phrases(reply: str, said: Sequence[Span] = ()) -> tuple[Span, ...]:
