@@ -129,7 +129,7 @@ def test_no_way_round_leads_to_a_text_that_is_left_out(genaipa: Cli) -> None:
     for sentence in ("We deliver your order", "Our couriers see your address", "Question 1 on", "P1a?"):
         assert sentence in texts_below(Path("runs"))
         assert sentence not in said
-    assert '"abstains":["' in said, "that a reply which is left out knows nothing of the document"
+    assert '"abstains": [\n' in said, "that a reply which is left out knows nothing of the document"
     assert "each the same as packed" in done(genaipa("unpack", "study.zip", "check"))
 
 

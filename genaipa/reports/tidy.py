@@ -95,8 +95,8 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "claims_silence": (
         "category",
         (
-            "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead that "
-            "it does not know the document (found by rules)"
+            "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead "
+            "that it does not know the document (found by rules)"
         ),
     ),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
