@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from analysts import arrive, make_answers, open_to
 from desk import PATIENCE
+from judged import keep, verdict
+from running import answers
 
 pytest.importorskip("streamlit", reason="needs the extra desk")
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -21,11 +23,17 @@ A_KEY = 2000
 AN_ANSWER = 12_000
 
 
+JUDGE = "nobody-sees-this-judge"
+TRACES = (JUDGE.encode(), b"the judge's evidence", b"judge:")
+"""What would tell of a judge: its name, its evidence, and how the store names any."""
+
+
 class Wire:
-    """Every frame that goes over the websockets of a browser."""
+    """Every frame that goes over the websockets of a browser, and what one of them says of a judge."""
 
     def __init__(self, machine: BrowserContext) -> None:
         self.sent = self.received = self.finished = 0
+        self.traces: set[bytes] = set()
         machine.on("page", lambda page: page.on("websocket", self._listen))
 
     def _listen(self, socket: object) -> None:
@@ -37,6 +45,7 @@ class Wire:
 
     def _receive(self, frame: bytes) -> None:
         self.received += len(frame)
+        self.traces |= {trace for trace in TRACES if trace in frame}
         message = ForwardMsg()
         message.ParseFromString(frame)
         self.finished += message.WhichOneof("type") == "script_finished"
@@ -58,13 +67,17 @@ class Wire:
         return self.quiet(page, finished) - before
 
 
-def test_a_key_sends_what_changed() -> None:
-    """However long the document, a key costs 2 kB, and the next answer about the same document not much more."""
+def test_a_key_sends_what_changed_and_nothing_of_a_judge() -> None:
+    """However long the document, a key costs 2 kB, and the next answer about the same document not much more.
+
+    A judge has scored all answers; of that nothing reaches the browser of who scores the wave, page and frames alike.
+    """
     assert len(LONG) > 80_000
-    replies = [f"See section {n}. " * 20 for n in (3, 4)]
-    annotations = "".join(f'  Q{n}: {{silent: false, answer: "It says so.", sections: ["{n}"]}}\n' for n in (1, 2))
-    make_answers(*replies, text=LONG, annotations=annotations)
-    with open_to("--per-answer", "1") as (desk, browser):
+    replies = [f"See section {n}. " * 20 for n in (3, 4, 5)]
+    annotations = "".join(f'  Q{n}: {{silent: false, answer: "It says so.", sections: ["{n}"]}}\n' for n in (1, 2, 3))
+    run = make_answers(*replies, text=LONG, annotations=annotations)
+    keep(verdict(JUDGE, record.digest, (0, 1, 2, 0, 1)) for record in answers(run))
+    with open_to("--per-answer", "1", "--sample", "2") as (desk, browser):
         machine = browser.machine()
         wire = Wire(machine)
         anna = arrive(browser, desk, "Anna", machine=machine)
@@ -72,5 +85,9 @@ def test_a_key_sends_what_changed() -> None:
         assert wire.received > len(LONG)
         assert [key for key in "11213" if wire.of(anna.page, key) > A_KEY] == []
         assert wire.of(anna.page, "Enter") <= AN_ANSWER
-        assert anna.leave(first) is not None
+        second = anna.leave(first)
+        assert second is not None
         assert anna.page.locator(".document").text_content() == LONG
+        before = anna.page.content()
+        assert anna.score("22222") is None
+        assert (wire.traces, [trace for trace in TRACES if trace.decode() in before]) == (set(), [])
