@@ -20,8 +20,10 @@ from benchmarks.measure import ROOT, serving
 JUDGES = {
     "openai": ("openai/gpt-6.1-sol", "OPENAI", "OPENAI", "/v1"),
     "compatible": ("openai-api/mock/m", "MOCK", "MOCK", "/v1"),
-    "anthropic": ("anthropic/claude-opus-4-8", "ANTHROPIC", "ANTHROPIC", ""),
-    "google": ("google/gemini-2.5-pro", "GOOGLE_GEMINI", "GEMINI", ""),
+    "anthropic": ("anthropic/claude-sonnet-4-5", "ANTHROPIC", "ANTHROPIC", ""),
+    "anthropic-4096": ("anthropic/claude-opus-4-5", "ANTHROPIC", "ANTHROPIC", ""),
+    "google": ("google/gemini-2.5-flash", "GOOGLE_GEMINI", "GEMINI", ""),
+    "google-4096": ("google/gemini-2.5-pro", "GOOGLE_GEMINI", "GEMINI", ""),
 }
 CONNECTIONS = 64
 

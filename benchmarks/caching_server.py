@@ -1,14 +1,14 @@
 """A judge behind three vendors' protocols that keeps each one's rule for its cache, and counts.
 
-    python -m benchmarks.caching_server openai|compatible|anthropic|google [--latency 0.2]
+    python -m benchmarks.caching_server openai|compatible|anthropic|anthropic-4096|google|google-4096 [--latency 0.2]
 
 It prints its address. Tokens are four characters each. A prefix can be read once the reply to a request that began with
 it is there; by the rules that the vendors state:
 
 - openai: up to a marked block from 1,024 tokens on, by requests with the same `prompt_cache_key`;
 - compatible: 16 tokens by 16, whatever is marked, as vLLM does;
-- anthropic: up to a marked block from 4,096 tokens on, the most that any of its models asks for;
-- google: from 4,096 tokens on, up to the end of a message.
+- anthropic: up to a marked block from 1,024 tokens on, or from 4,096 as with its largest models;
+- google: from 1,024 tokens on, or from 4,096 as with its larger models, up to the end of a message.
 
 GET /totals says how many requests there were, and the tokens of all: in, out, of documents, and read from the cache.
 """
@@ -23,7 +23,8 @@ from itertools import accumulate
 
 from benchmarks.mock_server import verdict
 
-LEAST = {"openai": 1024, "compatible": 16, "anthropic": 4096, "google": 4096}
+LEAST = {"openai": 1024, "compatible": 16}
+LEAST |= {"anthropic": 1024, "anthropic-4096": 4096, "google": 1024, "google-4096": 4096}
 _STEP = 64
 """Characters of a block that is cached whole or not at all, where nothing has to be marked."""
 
@@ -37,7 +38,8 @@ class Vendor:
     """One vendor's server: its cache, and what it has counted."""
 
     def __init__(self, name: str, latency: float) -> None:
-        self.name = name
+        self.name = name.partition("-")[0]
+        self.least = LEAST[name]
         self.latency = latency
         self.said = verdict()
         self.totals = dict.fromkeys(("requests", "input", "output", "document", "cached"), 0)
@@ -79,7 +81,7 @@ class Vendor:
         prefixes = accumulate(pieces, lambda before, piece: hash((before, piece)), initial=hash(key))
         next(prefixes)
         for prefix, size, mark in zip(prefixes, sizes, marked, strict=True):
-            if mark and size >= LEAST[self.name]:
+            if mark and size >= self.least:
                 yield prefix, size
 
 
