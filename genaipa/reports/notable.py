@@ -78,12 +78,15 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
 
 
 def _corrected(gathered: Gathered) -> list[str]:
-    """A sentence on annotated answers of which a correction is known."""
+    """A sentence on annotated answers of which a correction is known; where they are to be applied, also on none."""
     if not gathered.corrections:
-        return []
+        none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
+        return [none] if gathered.corrected else []
     named = sorted(f"{document} {question}" for document, question in gathered.corrections)
     some = ", ".join(named[:_NAMED]) + (f" and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
-    applied = "applied" if gathered.corrected else "not applied (the option corrected applies them)"
+    applied = "not applied (the option corrected applies them)"
+    if gathered.corrected:
+        applied = "applied (to what is silent, and the annotated answers shown; scores stay as they were given)"
     return [f"Annotated answers of which a correction is known: {len(named)}, {applied}: {some}."]
 
 

@@ -61,7 +61,8 @@ def board(frame: pd.DataFrame) -> Table:
         "Systems by M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each "
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
-        "differ is what `genaipa compare` says (paper, sections 6 and 7). Those of an experiment are in CSV and JSON. "
+        "differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, which "
+        "may be others than these. Those of an experiment are in CSV and JSON. "
         f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(shown, found)}"
         f"{part.in_words(policies)}{said}",
         data,
