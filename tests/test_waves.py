@@ -251,6 +251,8 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
     file.write_bytes(good[:-20])
     said = genaipa("validate")
     assert said.code == 1
+    fine, _, total = said.out.partition("1 error; ")[2].split()[:3]
+    assert int(fine) == int(total) - 1
     assert "waves.jsonl" in said.out
     newer = good.replace(b'"format":1', b'"format":9', 1)
     other = written(draw(study(2, 2)))

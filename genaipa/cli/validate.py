@@ -25,6 +25,7 @@ _NOUNS = {
     "rubrics": ("rubric", "rubrics"),
     "people": ("list of analysts", "lists of analysts"),
     "systems": ("catalog of systems", "catalogs of systems"),
+    "waves": ("file of waves", "files of waves"),
     "runs": ("run", "runs"),
 }
 

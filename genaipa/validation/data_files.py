@@ -38,7 +38,7 @@ from genaipa.scoring.people import problems as people_problems
 from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
-from genaipa.scoring.wave_file import load_waves
+from genaipa.scoring.wave_file import WAVES, load_waves
 from genaipa.systems.catalog import own_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, set_names
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
@@ -91,6 +91,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     found["prompts"] += [path for _, path in workspace.names("prompts", JUDGE).values()]
     found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
+    found["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
     found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
     return found
 
