@@ -242,6 +242,14 @@ def test_sample_draws_and_keeps(genaipa):
     assert file.read_bytes() == content
 
 
+def test_equal_texts_are_counted_once(genaipa):
+    """The total is smaller than the table's sum where two systems gave the same texts, and says why."""
+    make_run("See section 2.", "See section 2.")
+    done = genaipa("sample", "--size", "4")
+    assert [row.split()[-3] for row in done.out.splitlines() if "scripted/" in row] == ["4", "4"]
+    assert "4 answers in the wave, equal texts counted once; score them" in done.out
+
+
 def test_a_file_that_says_something_else_is_refused(genaipa):
     """A file that was edited, or that is of another workspace, is one sentence, and it stays as it is."""
     make_run()
@@ -355,9 +363,12 @@ def grow(run: RunFolder, number: int, only: str = "") -> None:
                 file.write(msgspec.json.encode(more) + b"\n")
 
 
-def test_waves_are_the_default_for_what_is_larger():
+def test_waves_are_the_default_for_what_is_larger(genaipa):
     """Up to 64 answers of a system and experiment all are asked for, and more in a wave of 64, drawn then."""
     run = make_run()
+    done = genaipa("sample")
+    assert done.code == 0, done.err
+    assert "Nothing was drawn: no system has more than 64 answers in an experiment" in " ".join(done.out.split())
     small = opened()
     assert (small.part, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
     [one, two] = work(small.queue, "Anna", 2)

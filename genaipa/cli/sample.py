@@ -28,7 +28,8 @@ def sample(
     """Draw the wave: the random part of the answers that people score.
 
     The size is that of each system in each experiment: its questions have equal shares of it, about different
-    documents. What was drawn stays: a larger size adds to it, and answers that came later are drawn from beside it.
+    documents. Without --size, nothing is drawn where none has more than 64 answers: all are asked for. What was drawn
+    stays: a larger size adds to it, and answers that came later are drawn from beside it.
     The workspace keeps it in waves.jsonl; the desk asks for it, and reports say which averages rest on it.
     """
     from genaipa.runs import selection
@@ -69,12 +70,21 @@ def _scored(here: Workspace) -> set[str]:
 
 
 def _print(found: Sequence[Standing], waves: Waves, size: int | None) -> None:
+    from genaipa.scoring.waves import SIZE
+
     heads = ("system", "experiment", "answers", "in the wave", "of these scored", "others scored")
     cells = [(g.system, g.experiment, g.answers, g.wave, g.scored, g.outside) for g in found]
     table(heads, cells, right=(2, 3, 4, 5))
+    if not waves:
+        show(
+            f"Nothing was drawn: no system has more than {SIZE} answers in an experiment, so genaipa score asks for "
+            "all of them. For a part: genaipa sample --size NUMBER"
+        )
+        return
     larger = sum(size is not None and waves.wanted(g[:2]) > size for g in found)
     if larger:
         show(f"A wave never gets smaller: {larger} of {len(found)} keep the size that they had.")
     groups = [(group.system, group.experiment) for group in found]
     asked = len(set().union(*(waves.taken.get(group, set()) for group in groups)))
-    show(f"{number(asked, 'answer')} in the wave; score them with: genaipa score")
+    once = ", equal texts counted once" if asked < sum(group.wave for group in found) else ""
+    show(f"{number(asked, 'answer')} in the wave{once}; score them with: genaipa score")

@@ -157,7 +157,9 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
         )
     in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
-    show(f"{number(len(desk.pool.answers), 'answer')} to score{' of ' if runs else ''}{runs}.")
+    texts = desk.pool.answers.values()
+    once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
+    show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.")
     if desk.part:
         show(desk.part)
     if desk.pool.left_out:

@@ -15,7 +15,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE
 from genaipa.runs.folder import now, run_folders
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.waves import Draw, Waves, short
+from genaipa.scoring.waves import SIZE, Draw, Waves, largest, short
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -83,12 +83,15 @@ def draw_waves(
 ) -> Waves:
     """Draw from the answers that are in no draw yet, let waves grow to `size`, and keep the result (`Waves.drawn`).
 
+    Without a `size` nothing is drawn as long as no group has more than `SIZE` answers: all of them are asked for.
     `scored` are the digests of answers that people have scored. A DataError for a file that can't be used, or that is
     of another workspace.
     """
     waves = load_waves(workspace)
     if waves:
         _check_origin(workspace, waves, answers)
+    elif size is None and largest(answers) <= SIZE:
+        return waves
     found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored)
     if found != waves:
         save_waves(workspace, found)

@@ -16,8 +16,8 @@ from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.wave_file import draw_waves, load_waves
-from genaipa.scoring.waves import SIZE, Waves, in_words, largest, short, standings
+from genaipa.scoring.wave_file import draw_waves
+from genaipa.scoring.waves import Waves, in_words, short, standings
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -100,7 +100,5 @@ def _sampled(
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()
-    if settings.sample is None and not load_waves(workspace) and largest(answers) <= SIZE:
-        return Waves(), None
     waves = draw_waves(workspace, answers, current.scored(), size=settings.sample, seed=settings.plan.seed)
     return waves, waves.asked if waves else None
