@@ -326,7 +326,8 @@ def test_the_study_may_be_missing_offline_and_without_a_server(tmp_path: Path) -
     assert pull(offline=True, tree=WITH_STUDY).kept == len(FILES)
     with TreeServer(FILES) as server:
         gone = server.url
-    assert pull(origin=gone, tree=WITH_STUDY).kept == len(FILES)
+    without = pull(origin=gone, tree=WITH_STUDY)
+    assert (without.fetched, without.kept, without.absent) == (0, len(FILES), len(ANSWERS))
 
 
 def test_a_damaged_file_of_the_study_is_refused(tmp_path: Path) -> None:

@@ -345,8 +345,9 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     assert rows["published/bingai"]["missing"] == ["genaipa pull genaipabench"]
     doctor = json.loads(genaipa("doctor", "--json").out)
     row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
-    here = "not all of their answers are here; published/chatgpt-4, published/bard alone"
-    assert (row["state"], row["found"], row["remedy"]) == ("missing", here, "genaipa pull genaipabench")
+    here = "not all of their answers are here; published/chatgpt-4, published/bard alone, for the source that was "
+    assert (row["state"], row["found"]) == ("missing", here + "pulled from lacks the others")
+    assert row["remedy"] == "genaipa pull genaipabench --from DIR|URL, one that has them"
     refused = genaipa("run", "--system", "published/brad", "--policy", "uber")
     assert (refused.code, refused.out) == (2, "")
     assert "did you mean 'published/bard'?" in refused.err

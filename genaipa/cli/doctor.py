@@ -230,7 +230,10 @@ def _data(workspace: Workspace) -> Iterator[Row]:
         yield _either(dataset.title, dataset.available(), "pulled", "the published documents are not here", remedy)
         recorded = [name for name in dataset.systems if is_recorded(name)]
         if dataset.systems:
-            lacks = "not all of their answers are here" + (f"; {', '.join(recorded)} alone" if recorded else "")
+            lacks = "not all of their answers are here"
+            if recorded:
+                lacks += f"; {', '.join(recorded)} alone, for the source that was pulled from lacks the others"
+                remedy += " --from DIR|URL, one that has them"
             yield _either("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
 
 

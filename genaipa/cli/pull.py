@@ -46,6 +46,7 @@ def pull(
                 "folder": str(result.folder),
                 "fetched": result.fetched,
                 "kept": result.kept,
+                "absent": result.absent,
                 "documents": documents,
                 "notes": result.notes,
             }
@@ -55,7 +56,8 @@ def pull(
         say(f"note: {note}")
     if source and not result.fetched:
         say(f"nothing was fetched from {source}: all its files were here already")
-    show(f"{known.title}: {result.fetched} files fetched, {result.kept} already here, all as published.")
+    lacking = f" {result.absent} more are not here." if result.absent else ""
+    show(f"{known.title}: {result.fetched} files fetched, {result.kept} already here, all as published.{lacking}")
     show(f"{known.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
     show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
@@ -85,11 +87,11 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     said, console = f"pulling {title}", err()
     if console.is_terminal:
         with console.status(said) as status:
-            yield lambda done, total: status.update(f"{said}: {done} of {total} files")
+            yield lambda done, total: status.update(f"{said}: looked for {done} of {total} files")
         return
 
     def line(done: int, total: int) -> None:
         if done * _LINES // total > (done - 1) * _LINES // total:
-            say(f"{said}: {done} of {total} files")
+            say(f"{said}: looked for {done} of {total} files")
 
     yield line

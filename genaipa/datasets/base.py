@@ -30,12 +30,13 @@ DATASETS: dict[str, str] = {"genaipabench": "genaipa.datasets.genaipabench.datas
 
 @dataclass(frozen=True)
 class Pulled:
-    """Outcome of a pull: files fetched, files already here, and sentences about defects of the data."""
+    """Outcome of a pull: how many files were fetched, were here, and can't be had; sentences on defects of the data."""
 
     folder: Path
     fetched: int
     kept: int
     notes: tuple[str, ...] = ()
+    absent: int = 0
 
 
 @dataclass

@@ -90,7 +90,7 @@ class Snapshot:
             fetched = self._fetch(missing, lacking, open_origin(place, self), progress)
         absent = [path for path in lacking if not (self.folder / path).is_file()]
         notes = (_absence(absent, study),) if absent else ()
-        return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes)
+        return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes, len(absent))
 
     def _fetch(self, missing: list[str], lacking: list[str], origin: Origin, progress: Progress | None) -> int:
         """Fetch files, a few at a time, and count them; the first of those `missing` that fails ends it."""

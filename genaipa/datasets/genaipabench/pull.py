@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 import yaml
 
-from genaipa.datasets.base import Pulled
 from genaipa.datasets.genaipabench.annotations import convert_annotations
 from genaipa.datasets.genaipabench.documents import DOCUMENTS, convert_document
 from genaipa.datasets.genaipabench.files import Tree, published
@@ -22,7 +22,7 @@ from genaipa.datasets.snapshot import key_of, write
 from genaipa.workspace import pulled
 
 if TYPE_CHECKING:
-    from genaipa.datasets.base import Progress
+    from genaipa.datasets.base import Progress, Pulled
 
 VERSION = 3
 """Raise it when the conversion changes, so that earlier conversions are done again."""
@@ -50,7 +50,7 @@ def pull(
     """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
     tree = tree or published()
     done = tree.fetch(origin=origin, offline=offline, progress=progress)
-    return Pulled(done.folder, done.fetched, done.kept, (*_convert(tree), *done.notes))
+    return replace(done, notes=(*_convert(tree), *done.notes))
 
 
 def _notes(tree: Tree) -> list[str] | None:
