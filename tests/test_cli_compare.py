@@ -135,7 +135,8 @@ def test_names_are_near_misses_of_systems_too(genaipa: Cli, run: str) -> None:
     assert run
     for command in (("compare", "extractve", "scripted"), ("report", "extractve"), ("leaderboard", "extractve")):
         assert "no system or run here 'extractve': did you mean 'extractive'?" in refused(genaipa(*command))
-    assert "known: " in refused(genaipa("compare", "gpt-4.1", "claude-sonnet"))
+    said = refused(genaipa("compare", "gpt-4.1", "claude-sonnet"))
+    assert "known: both, extractive, latest, scripted." in said
 
 
 def test_files_are_written(genaipa: Cli, run: str) -> None:

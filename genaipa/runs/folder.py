@@ -388,4 +388,5 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     if matching:
         newest = ", ".join(run.name for run in reversed(matching[-5:]))
         raise UsageError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
-    raise UnknownNameError("run", name, [run.name for run in runs[-5:]], "See: genaipa runs")
+    known = [*(run.name for run in runs[-5:]), *(["latest"] if runs else [])]
+    raise UnknownNameError("run", name, known, "See: genaipa runs")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.runs.audit import is_imported
-from genaipa.runs.folder import find_run, run_folders
+from genaipa.runs.folder import find_run, folder_words, run_folders
 from genaipa.runs.records import JUDGE
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest
     from genaipa.workspace import Workspace
+
+_NEWEST = 5
+"""As many runs are offered for a name that means none."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,14 @@ def _run(workspace: Workspace, name: str, runs: list[tuple[RunFolder, Manifest]]
         return find_run(workspace, name)
     except UnknownNameError:
         systems = {system for _, manifest in runs for system in manifest.spec.systems}
-        newest = [folder.name for folder, _ in runs[-5:]]
-        raise UnknownNameError("system or run here", name, {*systems, *newest}, "See: genaipa runs") from None
+        given = [folder_words(manifest.name) for _, manifest in runs]
+        # As it was given, where that means this run alone.
+        called = [
+            words if words and given.count(words) == 1 else folder.name
+            for words, (folder, _) in zip(given[-_NEWEST:], runs[-_NEWEST:], strict=True)
+        ]
+        known = {*systems, *called, *(["latest"] if runs else [])}
+        raise UnknownNameError("system or run here", name, known, "See: genaipa runs") from None
 
 
 def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
