@@ -11,6 +11,7 @@ from running import latest, lines_of, write
 
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
+from genaipa.reports.chapters import chapters
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import find_run, run_folders
 from genaipa.runs.run import load_run
@@ -136,10 +137,17 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert [source.folder.name for source in select(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
-    tidy = gather_scored(here, select(here, [])).frame
+    gathered = gather_scored(here, select(here, []))
+    tidy = gathered.frame
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}
     assert not tidy["counted"].any()
+    # Without people's scores a report has the judge's average as the judge's alone, and no estimate.
+    made = {chapter.name: chapter for chapter in chapters(gathered, gathered.rubric.bands)}
+    (alone,) = (table for table in made["judges"].tables if table.name == "people-and-judge")
+    assert "overall" not in made
+    assert alone.data[["people", "mean"]].isna().to_numpy().all()
+    assert alone.data["judge"].iloc[0] == tidy["m_all"].mean()
     packed = genaipa("pack", judge_runs()[0].name)
     assert (packed.code, "repeats the answers" in packed.err) == (2, True)
     assert genaipa("validate", "--data").code == 0

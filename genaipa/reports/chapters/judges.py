@@ -8,6 +8,7 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import judged
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.alternative import alternative
+from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.findings import findings
 from genaipa.reports.judged.leniency import leniency
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
@@ -35,6 +36,9 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     found = findings(given, agreed, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
     tables = [agreed, lenient, quality.confusion(given), quality.drift(given), tested] if enough else []
+    if not gathered.frame["counted"].any():
+        # Else it is beside people's averages.
+        tables.append(beside(gathered.frame))
     points = {
         judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])] for judge in enough
     }

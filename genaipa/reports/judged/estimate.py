@@ -153,7 +153,9 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     people = rows.loc[by_people, measures].groupby(place[by_people]).mean().reindex(table.index)
     analysts = rows["analyst"].astype(str)
     verdicts = (rows["scorer"] == "machine") & analysts.isin(list(judges))
-    verdicts &= rows["rubric"].astype(str).isin(list(rubrics))
+    # Without a score of people's, there is only the rubric of the verdicts, if they have one and the same.
+    of_verdicts = frozenset(rows.loc[verdicts, "rubric"].astype(str))
+    verdicts &= rows["rubric"].astype(str).isin(list(rubrics or (of_verdicts if len(of_verdicts) == 1 else ())))
     # Passes first, so that no judge counts for more because it was asked more often.
     names = analysts[verdicts].map({name: f"{judge.model}@{judge.prompt}" for name, judge in judges.items()})
     judge = rows.loc[verdicts, measures].groupby([place[verdicts], names]).mean().groupby(level=0).mean()
@@ -221,7 +223,9 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    shown, alone = (_table(frame, answers, which, of) for which, of in ((whole, z), (known, judge)))
+    shown = _table(frame, answers, whole, z, drawn.known)
+    # The judge's average rests on nobody's scores but its own.
+    alone = _table(frame, answers, known, judge, known)
     return Estimate(shown, alone, groups, models)
 
 
@@ -266,8 +270,11 @@ def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:
     return ""
 
 
-def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame) -> pd.DataFrame:
-    """The tidy table with one row for each cell of the `whole` groups, which holds the mean of these values."""
+def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags) -> pd.DataFrame:
+    """The tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.
+
+    `scored` are the answers to questions that have a score, by whose number the degrees of freedom go.
+    """
     if not whole.any():
         return frame.copy(deep=False)
     drawn = answers.drawn
@@ -276,7 +283,7 @@ def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.Data
     places = answers.table.loc[whole, "row"].to_numpy()
     roles = ["score", ""]
     plain = frame.assign(role=frame["role"].cat.set_categories(frame["role"].cat.categories.union(roles, sort=False)))
-    known = drawn.known[whole][first]
+    known = scored[whole][first]
     new: dict[str, Any] = {
         **{str(name): found[name].to_numpy() for name in found},
         **dict.fromkeys(("m_all_positive", "m_all_negative"), np.nan),
