@@ -98,9 +98,19 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     """A report of a third of the answers has no leaderboard, and says why."""
     folder = make_answers(*REPLIES)
     first, *others = scored(folder, "ada")
-    absent = " ".join(Report.of(gathered(first)).absent)
-    assert "There is no leaderboard. Left blank and counted nowhere, because less than 50%" in absent
-    assert "no leaderboard" not in " ".join(Report.of(gathered(*others)).absent)
+    made = Report.of(gathered(first))
+    assert "There is no leaderboard. Left blank and counted nowhere, because less than 50%" in " ".join(made.absent)
+    warned = {
+        one.name
+        for one in (*made.tables.values(), *made.figures.values())
+        if "Less than 50% scored and no sample" in one.note
+    }
+    assert warned >= {"averages", "five-numbers", "faq-against-user", "easiest-and-hardest"}
+    assert warned >= {"quality-by-document", "quality-metrics", "quality-categories"}
+    assert not warned & {"leaderboard", "answers", "documents", "questions"}
+    enough = Report.of(gathered(*others))
+    assert "no leaderboard" not in " ".join(enough.absent)
+    assert not [one.name for one in (*enough.tables.values(), *enough.figures.values()) if "no sample" in one.note]
 
 
 def test_the_page_needs_nothing_but_itself():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.reports.chapters import prompting
+from genaipa.reports.chapters import overall, prompting
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.tidy import plain_texts
 
@@ -43,4 +43,4 @@ def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
     scored = bool(gathered.frame["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
     made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]
-    return prompting.noted([each for each in made if each], gathered.frame)
+    return overall.warned(prompting.noted([each for each in made if each], gathered.frame), gathered.frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
@@ -24,6 +25,14 @@ _EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].
 LEAST_SCORED = 0.5
 """Share of an experiment's answers that has to be scored before a system's average in it means anything."""
 _BY = ["system", "experiment"]
+_MEANS = ("m_all10", "m_all", "mean")
+"""Columns of averages."""
+_POOLED = {
+    "faq-against-user": tuple(EXPERIMENTS),
+    "documents-ranked": tuple(EXPERIMENTS),
+    "easiest-and-hardest": ("quality", "robustness"),
+}
+"""Table → the experiments that its averages are over."""
 
 
 def board(frame: pd.DataFrame) -> Table:
@@ -111,6 +120,38 @@ def _left_out(thin: dict[tuple[str, str], tuple[int, int]]) -> str:
     )
 
 
+def warned(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
+    """The chapters with a sentence under what shows averages of experiments that the leaderboard leaves out."""
+    thin = _thin(frame)
+    if not thin:
+        return made
+    return [
+        replace(
+            each,
+            tables=[replace(one, note=f"{one.note}{_no_sample(one.name, one, thin)}") for one in each.tables],
+            figures=[replace(one, about=f"{one.about}{_no_sample(one.name, one.table, thin)}") for one in each.figures],
+        )
+        for each in made
+    ]
+
+
+def _no_sample(name: str, made: Table, thin: dict[tuple[str, str], tuple[int, int]]) -> str:
+    """A sentence on those of the experiments of which too little is scored that a table or figure has averages of."""
+    means = [column for column in _MEANS if column in made.data]
+    data = made.data.dropna(subset=means, how="all")
+    if not means or data.empty:
+        return ""
+    if {*_BY} <= {*data}:
+        shown = set(data[_BY].astype(str).itertuples(index=False, name=None))
+    else:
+        # A figure of one experiment has it in its name.
+        systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in thin}
+        pooled = _POOLED.get(name, [experiment for _, experiment in thin if name.startswith(f"{experiment}-")])
+        shown = {(system, experiment) for system in systems for experiment in pooled}
+    named = "; ".join(f"{' '.join(key)} ({n} of {all_})" for key, (n, all_) in thin.items() if key in shown)
+    return f" Less than {LEAST_SCORED:.0%} scored and no sample, so not in the leaderboard: {named}." if named else ""
+
+
 def _basis(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.about_policies(frame[frame["counted"]])
@@ -158,7 +199,7 @@ def by_source(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and questions of users",
         "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found['experiment'])}. {averages.intervals(data)}{averages.not_alike(frame, found)}{said}",
+        f"{_named(found)}. {averages.intervals(data)}{averages.not_alike(frame, found)}{said}",
         data,
         columns,
     )
@@ -193,8 +234,13 @@ def by_measure(frame: pd.DataFrame) -> Table:
     )
 
 
-def _named(experiments: pd.Series) -> str:
-    return ", ".join(experiments.cat.remove_unused_categories().cat.categories) or "none"
+def _named(found: pd.DataFrame) -> str:
+    """The experiments that means over documents are of; by system, where these differ."""
+    each = {str(name): rows["experiment"] for name, rows in found.groupby("system", observed=True, sort=True)}
+    names = {name: ", ".join(own.cat.remove_unused_categories().cat.categories) for name, own in each.items()}
+    if len(set(names.values())) <= 1:
+        return next(iter(names.values()), "none")
+    return "; ".join(f"{own} ({name})" for name, own in names.items())
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
