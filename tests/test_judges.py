@@ -432,6 +432,7 @@ def test_the_chapter_is_on_the_page_of_a_report(study, genaipa: Callable[..., Fi
     page = Path("out/index.html").read_text()
     assert page.index('<section id="agreement">') < page.index('<section id="judges">') < page.index('id="texts"')
     assert escape(finding(made, HARSH)) in page
+    assert page.index('id="table-judges"') < page.index('id="figure-judges-alpha"'), "what they are worth comes first"
     assert {path.stem for path in Path("out/tables").glob("judges*.csv")} == {one.name for one in made.tables}
     done = genaipa("judges", "-o", "alone", "--workspace", folder)
     assert (done.code, done.err) == (0, "")

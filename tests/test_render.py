@@ -100,8 +100,9 @@ def test_as_latex():
 
 def test_as_html():
     """HTML has a caption, headings with their scope, the first column as heading of the row, numbers marked as such."""
-    page = Reader(render.as_html(SMALL))
-    assert [text.strip() for _, _, text in page.all("caption")] == ["A title"]
+    written = render.as_html(SMALL)
+    page = Reader(written)
+    assert "<caption><span>A title</span></caption>" in written
     assert [(a["scope"], "number" in a.get("class", "")) for _, a, _ in page.all("th")] == [
         ("col", False),
         ("col", True),

@@ -143,8 +143,9 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
 
 
 def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], answers: Answers) -> dict[str, Any]:
-    """A chapter with its figures first; a table that is a figure's own, or is shown at the top, is not shown twice."""
+    """A chapter; a table that is a figure's own, or is shown at the top, is not shown twice."""
     elsewhere = {figure.table.name for figure in chapter.figures} | ({report.key.name} if report.key else set())
+    tables = [_table(table, answers=answers) for table in chapter.tables if table.name not in elsewhere]
     return {
         "name": chapter.name,
         "title": chapter.title,
@@ -153,7 +154,8 @@ def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], an
         "method": chapter.method,
         "references": chapter.references,
         "figures": _figures(chapter.figures, pictures, answers),
-        "tables": [_table(table, answers=answers) for table in chapter.tables if table.name not in elsewhere],
+        "first": [table for table in tables if table.name == chapter.first],
+        "tables": [table for table in tables if table.name != chapter.first],
     }
 
 

@@ -25,7 +25,8 @@ class Chapter:
     """A part of a report: its tables and figures, with sentences on those that it lacks and why.
 
     `name` is its anchor on the page, `lead` says in a sentence or two what a reader sees here. `method` is HTML for the
-    page's section on methods, `references` (anchor → HTML) are the works that it cites.
+    page's section on methods, `references` (anchor → HTML) are the works that it cites. `first` is the name of a table
+    that comes before the figures: it has the findings.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Chapter:
     absent: list[str] = field(default_factory=list)
     method: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
+    first: str = ""
 
     def __bool__(self) -> bool:
         """Whether there is anything in it."""

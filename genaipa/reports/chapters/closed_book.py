@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WAYS = ("quality", "recall")
 _ABREAST = 3
 """Systems side by side."""
-_FOOT = 0.6
+_FOOT = 0.75
 """Inches of the axis and the legend."""
 _LEAST = 20
 """The axis reaches at least so far on both sides, so that small differences look small."""
@@ -119,7 +119,7 @@ def _draw(
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     style.name_rows(panels[0, 0], names, sources)
     for axes in style.bottom(panels, len(systems)):
-        axes.set_xlabel("Document minus name alone", fontsize=style.SMALL)
+        axes.set_xlabel("Document minus name alone\n(M_all \u00d7 10)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     named = {"faq": "question from FAQs", "user": "question from users"}
     found = [source for source in style.SOURCE_POINTS if source in sources.values()]

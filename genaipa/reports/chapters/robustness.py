@@ -131,7 +131,9 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, st
     style.name_rows(panels[0, 0], names, {})
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     for axes in style.bottom(panels, len(systems)):
-        axes.set_xlabel(style.QUALITY, loc="left")
+        low, high = axes.get_xlim()
+        # In the middle of the scale, without the room behind it.
+        axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
         axes.tick_params(axis="x", labelbottom=True)
     style.legend(drawn, [style.mark(end, **look) for end, look in _ENDS.items()])
     return drawn

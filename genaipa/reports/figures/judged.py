@@ -30,6 +30,9 @@ _MOST = 9
 _JITTER = 0.12
 """Points of M_all by which a mark may be moved so that others are seen."""
 
+_SPARSE = 200
+"""Points of a panel up to which each is drawn large."""
+
 
 def agreement_figure(found: Table) -> Figure | None:
     """Metrics down, each judge's alpha with people across, and people's own as the line to reach; None without any."""
@@ -118,7 +121,7 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
     laid = ranges.Rows.of(judges, named)
     drawn, (axes,) = laid.canvas([1])
-    axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
+    laid.line(axes, color=style.INK, linewidth=0.8, zorder=1)
     for row in rows:
         own, every = bool(row["family"]), not row["group"]
         look = {
@@ -188,8 +191,8 @@ def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) ->
     axes.plot([1, 10], [1, 10], color=style.FAINT, linewidth=0.8, zorder=1)
     moved = random.uniform(-_JITTER, _JITTER, (2, len(rows)))
     axes.plot(
-        rows["people"] + moved[0], rows["verdict"] + moved[1], "o", color=style.COLOURS[0], markersize=2.6, alpha=0.45,
-        markeredgewidth=0, zorder=2,
+        rows["people"] + moved[0], rows["verdict"] + moved[1], "o", color=style.COLOURS[0],
+        markersize=4.5 if len(rows) <= _SPARSE else 2.6, alpha=0.45, markeredgewidth=0, zorder=2,
     )  # fmt: skip
     axes.set_xlim(0.7, 10.3)
     axes.set_ylim(0.7, 10.3)

@@ -59,6 +59,12 @@ class Rows:
         panels[0].set_ylim(self.end - 0.5, -0.7)
         return drawn, panels
 
+    def line(self, axes: Axes, **look: Any) -> None:
+        """Draw zero beside each system's rows, and through no name."""
+        for system in dict.fromkeys(system for system, _ in self.places):
+            places = [place for (of, _), place in self.places.items() if of == system]
+            axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
+
 
 def fits(rows: int) -> int:
     """Number of systems of so many rows that fit a page."""
