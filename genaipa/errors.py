@@ -104,6 +104,10 @@ class TransientError(NoReplyError):
         self.overload = overload
 
 
+NOT_RECORDED = "not-recorded"
+"""The kind of failure of a recording that lacks this one answer: asking again can't help, asking for others can."""
+
+
 class PermanentError(NoReplyError):
     """The same request would fail again; `fatal` when every request to this system would."""
 

@@ -321,7 +321,7 @@ def test_what_was_not_recorded_is_refused(genaipa: Cli, flags: tuple[str, ...], 
     failed = [record for record in records if record["status"] == "failed"]
     assert failed
     assert all(said in str(record["error"]) for record in failed)
-    assert "Asking again can't help: no recording holds them." in finished.out
+    assert "Asking again can't help: the recording lacks them" in finished.out
     assert "--resume" not in finished.out
 
 
@@ -331,9 +331,14 @@ def test_another_text_under_the_same_name_is_refused(genaipa: Cli) -> None:
     Path("policies").mkdir()
     Path("policies/uber.txt").write_text("Uber. Another text altogether.")
     Path("policies/uber.yaml").write_text("company: Uber\n")
-    finished, records = asked_again(genaipa, "-i", "document")
+    finished, records = asked_again(genaipa, "-i", "document", "-i", "summary-of-document", "-p", "twitter")
     assert finished.code == 3
-    assert "did not record answers about this text of uber" in str(records[0]["error"])
+    refused = [str(r["error"]) for r in records if r["status"] == "failed"]
+    assert len(refused) == 2
+    assert all("did not record answers about this text of uber" in why for why in refused)
+    kept = [r for r in records if r["status"] == "answered" and r["kind"] == "answer"]
+    assert len(kept) == 64, "those that were recorded are had all the same"
+    assert "Asking again can't help: the recording lacks them" in finished.out
 
 
 @pytest.mark.usefixtures("_recorded")

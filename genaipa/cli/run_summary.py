@@ -9,6 +9,7 @@ from genaipa.cli.console import number, print_json, show, width
 from genaipa.cli.fitting import whole
 from genaipa.cli.progress import on_run
 from genaipa.cli.tally import ENDED, clock, fit
+from genaipa.errors import NOT_RECORDED
 
 if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
@@ -81,14 +82,13 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
         enough = _enough(outcome)
         return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
-        return f"{lack} Asking again can't help: no recording holds them. Which, and why: {on_run(folder, 'show')}"
+        lack += " Asking again can't help: the recording lacks them, or what leads to them."
+        return f"{lack} Why: {on_run(folder, 'show')}"
     return f"{lack} Ask again: {go_on}"
 
 
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    from genaipa.systems.published import NOT_RECORDED
-
     tally, offsets = folder.seen()
     failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)

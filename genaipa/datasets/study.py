@@ -15,7 +15,7 @@ import msgspec
 from genaipa import __version__
 from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.snapshot import write
-from genaipa.errors import RunError
+from genaipa.errors import NOT_RECORDED, RunError
 from genaipa.files.strict_yaml import digest, read_text
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import AUDIT, Finding, write_audit
@@ -39,7 +39,7 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
-from genaipa.systems.published import NOT_RECORDED, Recorded, Recording, recording_path, text_digest
+from genaipa.systems.published import Recorded, Recording, recording_path, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError, clipped
+from genaipa.errors import NOT_RECORDED, NoReplyError, PermanentError, SpendingCapError, TransientError, clipped
 from genaipa.systems.base import MOST_TOKENS, Finish, Reply, Usage
 from genaipa.systems.redaction import redact
 
@@ -149,7 +149,7 @@ class Breaker:
         self._last = error.signature
         if isinstance(error, TransientError) and _too_long(error.retry_after):
             self.reason = f"{error} (it asks to wait {error.retry_after:.0f} s)"
-        if not isinstance(error, PermanentError):
+        if not isinstance(error, PermanentError) or error.kind == NOT_RECORDED:
             return
         if error.fatal:
             self.reason = str(error)

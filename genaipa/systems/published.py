@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
-from genaipa.errors import NotReadyError, PermanentError
+from genaipa.errors import NOT_RECORDED, NotReadyError, PermanentError
 from genaipa.systems.base import BuiltinSystem, Readiness, Reply
 from genaipa.systems.provider import Provider
 from genaipa.workspace import pulled
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message, Settings, Words
 
 NO_SUMMARY = "(the published study did not keep this summary)"
-NOT_RECORDED = "not-recorded"
-"""The kind of failure that no asking again mends: the study has no such answer."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
