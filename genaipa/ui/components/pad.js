@@ -5,6 +5,10 @@
 // decided (save, skip, undo, back, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
+// The answer's own marks say whether it is right, the document's what it is about.
+const MARKS =
+  "In the document: what the annotated answer rests on, sections that the answer cites, and passages that it quotes. " +
+  "In the answer: green is in the document, dotted nearly so, dashed is not.";
 const AWAY = 2000; // ms between two attempts to reach the scores
 
 // Under which name the browser keeps what is being typed for an answer: it outlives the tab.
@@ -252,6 +256,7 @@ class Pad extends Values {
       range: reply.range(at, length),
     }));
     this.look(-1);
+    this.legend.title = MARKS;
     fill(
       this.legend,
       make("mark", { class: "annotated" }, "annotated"),
