@@ -12,11 +12,13 @@ from running import carry_out, latest, make_workspace, spec
 
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
+from genaipa.scoring.assignment import Plan
 from genaipa.scoring.events import Objection
 from genaipa.scoring.objections import filed, proved
 from genaipa.scoring.people import User
 from genaipa.ui import components
-from genaipa.ui.desk import Desk
+from genaipa.ui.desk import Desk, open_desk
+from genaipa.ui.settings import DeskSettings
 from genaipa.ui.widgets import PAGE, duration
 from rubrics import METRICS, PAPER, typed
 
@@ -75,6 +77,15 @@ def test_the_overview_counts_runs_scores_and_analysts(desk):
         ["ada", "2", "1 min 0 s"],
         ["grace", "1", "1 min 0 s"],
     ]
+
+
+def test_an_answer_outside_the_wave_is_called_so(desk):
+    """Nobody is asked to score it: it has scores, and not scores of none."""
+    score(desk, "ada", digests(desk)[0], "11111")
+    desk.store.close()
+    part = open_desk(DeskSettings(Path.cwd(), sample=1, plan=Plan(per_answer=2)))
+    given = [row[4] for row in Shown("overview", part).rows("overview answers")]
+    assert sorted(given) == ["0 of 2", "0, not in the wave", "0, not in the wave", "1, not in the wave"]
 
 
 def test_what_cannot_be_used_is_said(desk):

@@ -113,6 +113,12 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     assert not [one.name for one in (*enough.tables.values(), *enough.figures.values()) if "no sample" in one.note]
 
 
+def test_the_page_says_how_many_texts_its_scores_are_of():
+    """A score counts for each of the answers that are equal texts; the page says of how many."""
+    report(*scored(make_answers("See section 1.", repetitions=2), "ada")[:1])
+    assert "Scores in the averages 2, of 1 different text" in " ".join(Page(Path("out/index.html")).text.split())
+
+
 def test_the_page_needs_nothing_but_itself():
     """It loads nothing, runs nothing, and each link within it leads somewhere."""
     folder = make_answers(*REPLIES)

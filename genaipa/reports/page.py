@@ -26,6 +26,8 @@ from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
@@ -137,9 +139,16 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
         ("Runs", f"{len(sources):,}{when}"),
         ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
-        ("Scores in the averages", f"{len(counted):,}"),
+        ("Scores in the averages", f"{len(counted):,}{_once(counted)}"),
         ("Scored by", ", ".join([*published, *scorers])),
     ]
+
+
+def _once(counted: pd.DataFrame) -> str:
+    """The number of texts that the scores are of, where equal ones were scored once and count for each answer."""
+    answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
+    texts = answers["answer"].nunique()
+    return f", of {texts:,} different text{'' if texts == 1 else 's'}" if texts < len(answers) else ""
 
 
 def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], answers: Answers) -> dict[str, Any]:

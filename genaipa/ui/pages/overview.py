@@ -14,6 +14,7 @@ from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.records import answer_digest
+from genaipa.scoring.assignment import is_asked
 from genaipa.scoring.rubric import shown
 from genaipa.ui.widgets import (
     ANY,
@@ -118,6 +119,8 @@ def _numbers(desk: Desk, user: User) -> None:
         st.progress(min(progress.given / progress.wanted, 1.0))
     if part_asked := kept("overview part", (len(desk.pool.arrived), desk.pool.generation), lambda: desk.part):
         st.caption(part_asked)
+    if any(len(answer.occurrences) > 1 for answer in desk.pool.answers.values()):
+        st.caption("Equal texts about a document and question are one answer here, and scored once.")
 
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:
@@ -249,7 +252,8 @@ def _answer(desk: Desk, visible: Visibility, answer: Answer) -> Row:
             _listed(where.run for where in places),
         )
     given = len(desk.current.scores(answer.digest))
-    scores = f"{given} of {desk.queue.wanted(answer.digest)}"
+    asked = is_asked(desk.queue.plan, answer.digest)
+    scores = f"{given} of {desk.queue.wanted(answer.digest)}" if asked else f"{given}, not in the wave"
     return Row((answer.question, answer.wording, answer.document, answer.status, scores, *whose), id=answer.digest)
 
 
