@@ -99,7 +99,7 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     folder = make_answers(*REPLIES)
     first, *others = scored(folder, "ada")
     made = Report.of(gathered(first))
-    assert "There is no leaderboard. Left blank and counted nowhere, because less than 50%" in " ".join(made.absent)
+    assert "There is no leaderboard. Left blank and not counted here, because less than 50%" in " ".join(made.absent)
     warned = {
         one.name
         for one in (*made.tables.values(), *made.figures.values())

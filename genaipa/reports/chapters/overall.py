@@ -38,7 +38,7 @@ _POOLED = {
 def board(frame: pd.DataFrame) -> Table:
     """Systems by the mean over questions of their means over experiments, the best first.
 
-    Experiments of which less than `LEAST_SCORED` is scored, and no finished wave, are left blank, and count nowhere: a
+    Experiments of which less than `LEAST_SCORED` is scored, and no finished wave, are left blank, and don't count: a
     handful that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the
     answers, people see the column `scored`, which says on which part.
     """
@@ -115,7 +115,7 @@ def _left_out(thin: dict[tuple[str, str], tuple[int, int]]) -> str:
         return ""
     named = "; ".join(f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in thin.items())
     return (
-        f" Left blank and counted nowhere, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
+        f" Left blank and not counted here, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
         f"document are scored: {named}."
     )
 
