@@ -53,7 +53,7 @@ class MortalDesk(RunningDesk):
 
 
 def _started(port: int, log: Path) -> Forked:
-    return fork("score", "--no-browser", "--port", str(port), "--per-answer", "1", log=log)
+    return fork("score", "--no-browser", "--port", str(port), "--per-answer", "1", "--sample", "all", log=log)
 
 
 @contextlib.contextmanager
