@@ -11,7 +11,8 @@ from queues import make_run, save, work
 from tabling import published
 
 from genaipa.reports import part, render
-from genaipa.reports.chapters.overall import board, by_measure, too_few
+from genaipa.reports.chapters.overall import board, by_measure
+from genaipa.reports.thin import too_few
 from genaipa.scoring.assignment import Plan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import open_desk

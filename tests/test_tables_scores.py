@@ -11,6 +11,7 @@ from tabling import FEW, published, scored
 from genaipa.reports import averages
 from genaipa.reports.chapters import documents, metrics, overall, regulation
 from genaipa.reports.crossed import crossed
+from genaipa.reports.thin import too_few
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -297,7 +298,7 @@ def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
     )
     nothing = tidy_of(answers, scored(answers[:1], lambda _: 1))
     assert not overall.board(nothing)
-    assert "a/one quality (1 of 3)" in overall.too_few(nothing)
+    assert "a/one quality (1 of 3)" in too_few(nothing)
 
 
 def test_questions_of_one_mean_share_their_rank() -> None:

@@ -57,8 +57,9 @@ def leaderboard(
     selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
     found = _gathered(current_workspace(), several(run), selection, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.chapters.overall import board, too_few
+    from genaipa.reports.chapters.overall import board
     from genaipa.reports.notable import notable
+    from genaipa.reports.thin import too_few
 
     table, told = board(found.frame), [*notable(found), *sorted(set(found.problems))]
     only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))

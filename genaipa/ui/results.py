@@ -23,6 +23,7 @@ from genaipa.reports.gather import gather, rescored
 from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.forecast import in_words
 from genaipa.reports.report import Report
+from genaipa.reports.thin import too_few
 from genaipa.reports.tidy import metrics_of
 from genaipa.runs.folder import run_folders
 from genaipa.runs.selection import Source, select
@@ -238,7 +239,7 @@ class View:
     @property
     def no_board(self) -> str:
         """Why there is no such table."""
-        return overall.too_few(self.frame) or "No score of a question about a policy is chosen."
+        return too_few(self.frame) or "No score of a question about a policy is chosen."
 
     @cached_property
     def estimates(self) -> tuple[Table, list[str]]:

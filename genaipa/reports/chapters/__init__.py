@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.reports.chapters import overall, prompting
+from genaipa.reports.chapters import prompting
 from genaipa.reports.figures.scope import Scope
+from genaipa.reports.thin import thin, warned_figure, warned_table
 from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
@@ -43,4 +44,7 @@ def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
     scored = bool(gathered.frame["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
     made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]
-    return overall.warned(prompting.noted([each for each in made if each], gathered.frame), gathered.frame)
+    there, few = prompting.noted([each for each in made if each], gathered.frame), thin(gathered.frame)
+    if not few:
+        return there
+    return [each.changed(lambda one: warned_table(one, few), lambda one: warned_figure(one, few)) for each in there]

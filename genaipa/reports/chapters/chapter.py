@@ -6,13 +6,13 @@ report share: the order of systems and questions, the names of categories, the b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from genaipa.reports.tidy import ORDERED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
@@ -42,6 +42,10 @@ class Chapter:
     def __bool__(self) -> bool:
         """Whether there is anything in it."""
         return bool(self.tables or self.figures or self.absent)
+
+    def changed(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
+        """The chapter with its tables and figures as these two make them."""
+        return replace(self, tables=list(map(table, self.tables)), figures=list(map(figure, self.figures)))
 
 
 def present(*tables: Table) -> list[Table]:

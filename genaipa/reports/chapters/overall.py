@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
@@ -16,34 +15,25 @@ from genaipa.reports.judged.beside import beside, measures_of
 from genaipa.reports.judged.estimate import estimated, with_estimates
 from genaipa.reports.judged.forecast import forecasts
 from genaipa.reports.table import Table, table
+from genaipa.reports.thin import left_out, thin, too_few
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
 
 _EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].kind != "regulation"]
-LEAST_SCORED = 0.5
-"""Share of an experiment's answers that has to be scored before a system's average in it means anything."""
 _BY = ["system", "experiment"]
-_MEANS = ("m_all10", "m_all", "mean")
-"""Columns of averages."""
-_POOLED = {
-    "faq-against-user": tuple(EXPERIMENTS),
-    "documents-ranked": tuple(EXPERIMENTS),
-    "easiest-and-hardest": ("quality", "robustness"),
-}
-"""Table → the experiments that its averages are over."""
 
 
 def board(frame: pd.DataFrame) -> Table:
     """Systems by the mean over questions of their means over experiments, the best first.
 
-    Experiments of which less than `LEAST_SCORED` is scored, and no finished wave, are left blank, and don't count: a
-    handful that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the
-    answers, people see the column `scored`, which says on which part.
+    Experiments of which too little is scored, and no finished wave (`thin`), are left blank, and don't count: a handful
+    that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
+    people see the column `scored`, which says on which part.
     """
-    thin = _thin(frame)
-    frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin))]
+    few = thin(frame)
+    frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))]
     policies, (shown, said) = averages.about_policies(frame), with_estimates(frame)
     found = averages.policy_questions(shown).dropna(subset="m_all10")
     cells = averages.weighted(shown, "m_all10")
@@ -72,7 +62,7 @@ def board(frame: pd.DataFrame) -> Table:
         "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, which "
         "may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{INTERVALS}{averages.few_documents(data)}{_left_out(thin)}{averages.not_alike(shown, found)}"
+        f"{INTERVALS}{averages.few_documents(data)}{left_out(few)}{averages.not_alike(shown, found)}"
         f"{part.in_words(policies)}{said}",
         data,
         columns,
@@ -83,73 +73,6 @@ def board(frame: pd.DataFrame) -> Table:
         ],
     )
     return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
-
-
-def too_few(frame: pd.DataFrame) -> str:
-    """A sentence about the experiments that are left out because too little of them is scored; or nothing."""
-    return _left_out(_thin(frame)).strip()
-
-
-def _thin(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
-    """System and experiment → how many of its questions about a document are scored, and all, where that is too few.
-
-    A published mean over documents scores its question about each of them.
-    """
-    rows = averages.about_policies(frame)
-    thin = {}
-    for (system, experiment), own in rows.groupby(_BY, observed=True, sort=True):
-        asked = own.loc[own["document"] != "", ["document", "question"]].drop_duplicates()
-        scores = own[own["counted"] & own["m_all"].notna()]
-        means = set(scores.loc[scores["document"] == "", "question"])
-        single = set(zip(scores["document"], scores["question"], strict=True))
-        cells = list(zip(asked["document"], asked["question"], strict=True))
-        scored = sum(cell in single or cell[1] in means for cell in cells)
-        if 0 < scored < LEAST_SCORED * len(cells) and not part.part_scored(own).speaks_for_all:
-            thin[str(system), str(experiment)] = (scored, len(cells))
-    return thin
-
-
-def _left_out(thin: dict[tuple[str, str], tuple[int, int]]) -> str:
-    """A sentence on the cells left blank, with how much of each is scored."""
-    if not thin:
-        return ""
-    named = "; ".join(f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in thin.items())
-    return (
-        f" Left blank and not counted here, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
-        f"document are scored: {named}."
-    )
-
-
-def warned(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
-    """The chapters with a sentence under what shows averages of experiments that the leaderboard leaves out."""
-    thin = _thin(frame)
-    if not thin:
-        return made
-    return [
-        replace(
-            each,
-            tables=[replace(one, note=f"{one.note}{_no_sample(one.name, one, thin)}") for one in each.tables],
-            figures=[replace(one, about=f"{one.about}{_no_sample(one.name, one.table, thin)}") for one in each.figures],
-        )
-        for each in made
-    ]
-
-
-def _no_sample(name: str, made: Table, thin: dict[tuple[str, str], tuple[int, int]]) -> str:
-    """A sentence on those of the experiments of which too little is scored that a table or figure has averages of."""
-    means = [column for column in _MEANS if column in made.data]
-    data = made.data.dropna(subset=means, how="all")
-    if not means or data.empty:
-        return ""
-    if {*_BY} <= {*data}:
-        shown = set(data[_BY].astype(str).itertuples(index=False, name=None))
-    else:
-        # A figure of one experiment has it in its name.
-        systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in thin}
-        pooled = _POOLED.get(name, [experiment for _, experiment in thin if name.startswith(f"{experiment}-")])
-        shown = {(system, experiment) for system in systems for experiment in pooled}
-    named = "; ".join(f"{' '.join(key)} ({n} of {all_})" for key, (n, all_) in thin.items() if key in shown)
-    return f" Less than {LEAST_SCORED:.0%} scored and no sample, so not in the leaderboard: {named}." if named else ""
 
 
 def _basis(frame: pd.DataFrame) -> pd.DataFrame:

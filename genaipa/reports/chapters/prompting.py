@@ -17,6 +17,7 @@ from genaipa.tasks.prompts import PUBLISHED, SETS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from genaipa.reports.figures.figure import Figure
     from genaipa.reports.figures.scope import Scope
     from genaipa.reports.gather import Gathered
 
@@ -71,17 +72,11 @@ def noted(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     said = unlike(frame)
     if not said:
         return made
-    return [
-        replace(
-            each,
-            tables=[marked(one, frame) for one in each.tables],
-            figures=[
-                replace(figure, about=f"{figure.about} {said}") if "system" in figure.table.data else figure
-                for figure in each.figures
-            ],
-        )
-        for each in made
-    ]
+
+    def under(figure: Figure) -> Figure:
+        return replace(figure, about=f"{figure.about} {said}") if "system" in figure.table.data else figure
+
+    return [each.changed(lambda table: marked(table, frame), under) for each in made]
 
 
 def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
