@@ -51,6 +51,12 @@ def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     return EXPERIMENTS
 
 
+def _suites(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
+    from genaipa.tasks.catalog import SUITES
+
+    return SUITES
+
+
 def _initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.records import INITIALIZATIONS
 
@@ -100,6 +106,7 @@ def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 
 
 systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
+suites = _completing(_suites)
 initializations, wordings = map(_completing, (_initializations, _wordings))
 question_sets = _completing(lambda here, _given: here.names("questions"))
 prompts = _completing(_templates)

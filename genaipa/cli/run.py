@@ -12,7 +12,7 @@ import typer
 
 from genaipa.cli import run_options as options
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, several
-from genaipa.errors import SpendingCapError, UsageError
+from genaipa.errors import SpendingCapError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,10 @@ def run(
     system: options.System = None,
     policy: options.Policy = None,
     task: options.Task = "procedure",
+    suite: options.Suite = None,
+    split: options.Split = None,
+    shots: options.Shots = 0,
+    probe: options.Probe = None,
     experiment: options.Experiment = None,
     initialization: options.Initialization = None,
     wording: options.Wording = None,
@@ -93,6 +97,8 @@ def run(
 def _request(options: Mapping[str, Any]) -> RunRequest:
     """Build the request from the options; an option that may be repeated is named in the singular."""
     from genaipa.execution.request import RunRequest
+    from genaipa.runs.records import PROCEDURE
+    from genaipa.tasks.catalog import SUITES
 
     lists: dict[str, Any] = {
         plural: several(options[name])
@@ -102,6 +108,12 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         )
     }
     others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
+    if suite := options["suite"]:
+        if options["task"] != PROCEDURE:
+            raise UsageError("a suite is a task; name one of the two, --suite or --task.")
+        if suite not in SUITES:
+            raise UnknownNameError("suite", suite, SUITES)
+        others["task"] = suite
     return RunRequest(**others | lists)
 
 

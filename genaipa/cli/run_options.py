@@ -62,6 +62,23 @@ Task = Annotated[
         help="The task: procedure (the paper's), a package's, or your own module:Class.",
     ),
 ]
+Suite = Annotated[
+    str | None,
+    option(
+        "--suite",
+        autocompletion=completion.suites,
+        metavar="NAME",
+        help="A sister benchmark instead: policyqa, privacyqa, policyie, … (genaipa pull fetches its data).",
+    ),
+]
+Split = Annotated[str | None, option("--split", help="Of a suite: dev, test, … or sample, which ships.")]
+Shots = Annotated[
+    int, option("--shots", help="Of a suite: examples in each prompt, from its train split.", min=0, max=64)
+]
+Probe = Annotated[
+    str | None,
+    option("--probe", help="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
+]
 Experiment = Annotated[
     str | None,
     option(

@@ -30,6 +30,10 @@ class RunOptions(SamplingOptions, total=False):
     """The options of a run as the arguments of a function: the fields of `RunRequest` and `RunLimits`."""
 
     task: str
+    split: str | None
+    """Split of a suite, which is a task by its name: dev, test, … or sample."""
+    shots: int
+    probe: str | None
     experiment: str | None
     """quality, robustness, recall, regulation, summary or procedure; without it, all of the paper's procedure."""
     initializations: str | Sequence[str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,22 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, command
 from genaipa.execution.observer import Observer
+from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.folder import RunFolder, find_run, folder_words, now, run_folders
-from genaipa.runs.records import FORMAT, GUIDED, INITIALIZATIONS, NEUTRAL, PROCEDURE, Digests, Manifest, RunSpec
+from genaipa.runs.records import (
+    FORMAT,
+    GUIDED,
+    INITIALIZATIONS,
+    NEUTRAL,
+    PROCEDURE,
+    Digests,
+    Manifest,
+    RunSpec,
+)
+from genaipa.suites.baseline import PREFIX
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
 from genaipa.tasks.catalog import identity, make_task
@@ -35,8 +45,10 @@ _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 class RunRequest(Sampling, frozen=True):
     """A user's request, with fields named like the options of `genaipa run`.
 
-    The fields from `documents` to `summary_words`, but the task, are the procedure's. Without `new`, an unfinished run
-    of the same plan goes on. `offline` forbids fetching missing data.
+    The fields from `documents` to `summary_words`, but the task, are the procedure's. `split`, `shots` and `probe` are
+    a suite's, which is a task of that name; it takes `limit`, `seed`, `repetitions` and `wordings` (the number of one
+    of its own) as well. Without `new`, an unfinished run of the same plan goes on. `offline` forbids fetching missing
+    data.
     """
 
     systems: tuple[str, ...]
@@ -54,6 +66,9 @@ class RunRequest(Sampling, frozen=True):
     part_tokens: int | None = None
     acknowledge: bool = False
     summary_words: int = 400
+    split: str | None = None
+    shots: int = 0
+    probe: str | None = None
     name: str | None = None
     new: bool = False
     offline: bool = False
@@ -202,8 +217,11 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
         raise UsageError("no system is named; `genaipa systems` lists them.")
     for system in request.systems:
         resolve(system, workspace)
-    if request.task != PROCEDURE:
-        return _other_spec(request)
+    if request.task != PROCEDURE or request.split or request.shots or request.probe:
+        return task_spec(request)
+    for system in request.systems:
+        if system.startswith(PREFIX):
+            raise UsageError(f"{system} is a baseline of suites; ask it with: genaipa run --suite NAME -s {system}")
     if not request.documents:
         raise UsageError("no document is named; `genaipa policies` lists them.")
     _known("experiment", (request.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
@@ -241,22 +259,11 @@ def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunS
         wordings=wordings,
         other_prompts=prompts,
         conversation="independent" if request.conversation == "independent" else "shared",
-        limit=_limit(request.limit),
+        limit=slice_of(request.limit),
         # A preset that other flags changed is the user's own experiment.
         experiment=(request.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
         **{name: getattr(request, name) for name in _AS_THEY_ARE},
     )
-
-
-def _other_spec(request: RunRequest) -> RunSpec:
-    """The spec of a task that decides by itself what is asked; a UsageError for an option of the procedure."""
-    others = ("systems", "task", "name", "new", "offline", *Sampling.__struct_fields__)
-    plain = RunRequest(request.systems)
-    for field in RunRequest.__struct_fields__:
-        if field not in others and getattr(request, field) != getattr(plain, field):
-            raise UsageError(f"'{field}' is an option of the procedure; leave it out with the task '{request.task}'.")
-    sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
-    return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
 
 
 def _pull_missing(here: Container[str], request: RunRequest, observer: Observer) -> None:
@@ -339,13 +346,3 @@ def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind
             raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
         sets[name] = named.get(kind, kind)
     return sets
-
-
-def _limit(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
-    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
-    if not 1 <= first <= last:
-        raise UsageError(f"limit '{text}': must be N or A-B, such as 10 or 11-20.")
-    return first, last

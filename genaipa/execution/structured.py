@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from genaipa.systems.base import Message
+from genaipa.tasks.json_reply import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from genaipa.execution.limits import Attempt
-
-_FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
 
 
 async def ask_in_words(
@@ -40,43 +30,3 @@ async def ask_in_words(
         text = read_json(attempt.reply.text, schema)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))
-
-
-def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
-    """(the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
-
-    Checked are the fields that have to be there, types and permitted values, at every depth.
-    """
-    fenced = _FENCED.findall(reply)
-    if len(fenced) > 1:
-        return reply, "it has several blocks, and nothing says which is meant"
-    text = (fenced[0] if fenced else reply).strip()
-    try:
-        found = json.loads(text)
-        flaw = _misfit(found, {"type": "object", **schema}, "it")
-    except ValueError as error:
-        return reply, f"it is no JSON ({error})"
-    except RecursionError:
-        return reply, "it is nested too deeply"
-    return (reply, flaw) if flaw else (text, "")
-
-
-def _misfit(found: object, schema: Mapping[str, Any], name: str) -> str:
-    """The first reason, in words, why a part of a reply does not fit its part of the schema; empty if it fits."""
-    kind = str(schema.get("type", ""))
-    if kind in _TYPES and not isinstance(found, _TYPES[kind]):
-        return f"{name} is no {'JSON object' if name == 'it' else kind}"
-    if "enum" in schema and found not in schema["enum"]:
-        return f"{name} is none of {json.dumps(schema['enum'])}"
-    if choices := schema.get("anyOf"):
-        flaws = [_misfit(found, choice, name) for choice in choices]
-        return "" if "" in flaws else f"{name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
-    if isinstance(found, list):
-        entries = ((entry, f"{name}[{place}]") for place, entry in enumerate(found))
-        return next(filter(None, (_misfit(entry, schema.get("items", {}), place) for entry, place in entries)), "")
-    if isinstance(found, dict):
-        lacking = [field for field in schema.get("required", ()) if field not in found]
-        fields = ((field, known) for field, known in schema.get("properties", {}).items() if field in found)
-        misfits = (_misfit(found[field], known, f"'{field}'") for field, known in fields)
-        return f"'{lacking[0]}' is missing" if lacking else next(filter(None, misfits), "")
-    return ""

@@ -43,6 +43,20 @@ FORMAT = 1
 """Version of the run folder's format."""
 
 
+class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The part of a spec that is a suite's: its split, and the number of items of a sample (None for all).
+
+    `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
+    probe for contamination, empty for none.
+    """
+
+    split: str
+    limit: int | None = None
+    shots: int = 0
+    wording: int = 1
+    probe: str = ""
+
+
 class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     """Everything that decides which messages are sent. Two runs of one spec ask the same things in the same order.
 
@@ -69,6 +83,8 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     """Left out of the JSON for the procedure, as ever."""
     other_prompts: tuple[str, ...] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="prompts")
     """Left out of the JSON for `guided` alone, as ever."""
+    suite: SuitePlan | msgspec.UnsetType = msgspec.UNSET
+    """Left out of the JSON for every task but a suite; with it come `seed` and `repetitions` into use."""
 
     def __post_init__(self) -> None:
         """Take the one set of prompts that there was as named or as left out alike."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ADAPTERS: dict[str, str] = {
     "extractive": "genaipa.systems.extractive:ExtractiveSystem",
     "scripted": "genaipa.systems.scripted:ScriptedSystem",
+    "baseline": "genaipa.systems.baseline:BaselineSystem",
     "published": "genaipa.systems.published:PublishedSystem",
     "manual": "genaipa.systems.manual:WebChat",
     "openai": "genaipa.systems.openai:OpenAISystem",

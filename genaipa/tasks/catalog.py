@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "genaipa.tasks"
 
-# Name → class. A task is a file and a line here.
+# Name → class. A suite is a folder in genaipa/suites/ and a line here.
+SUITES: dict[str, str] = {}
+# A task is a file and a line here.
 TASKS: dict[str, str] = {
     PROCEDURE: "genaipa.tasks.procedure:Procedure",
     # Its questions are the answers of other runs: `genaipa judge` asks it.
     JUDGE: "genaipa.judging.task:JudgeTask",
+    **SUITES,
 }
 
 

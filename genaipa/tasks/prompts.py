@@ -40,6 +40,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "question": ("question", "question_id"),
 }
 INCLUDED = ("rules",)
+SUITES = "suites"
+"""The folder of the suites' prompts."""
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
     GUIDED: "as well: name the section as the document does, and none where it is silent; summaries by topics",
@@ -134,10 +136,12 @@ class Prompts:
 def set_names(workspace: Workspace) -> list[str]:
     """The sets that there are: the shipped ones, then the folders in `prompts/` of the workspace.
 
-    A judge's messages are in a folder there, too, and no set to ask a system with.
+    The messages of judges and suites are in folders there, too, and no sets to ask a system with.
     """
     folders = (path for _, layer in workspace.layers for path in sorted((layer / "prompts").glob("[!.]*")))
-    return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name != JUDGE))))
+    return list(
+        dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name not in (JUDGE, SUITES))))
+    )
 
 
 def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:

@@ -1,0 +1,70 @@
+"""The specs of tasks other than the procedure: a suite's, or a task's that decides by itself what is asked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from genaipa.errors import UsageError
+from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.suite import WORDINGS
+from genaipa.systems.base import Sampling
+from genaipa.systems.plugins import load
+from genaipa.tasks.catalog import SUITES
+
+if TYPE_CHECKING:
+    from genaipa.execution.request import RunRequest
+
+_ANY_TASK = frozenset({"systems", "task", "name", "new", "offline", *Sampling.__struct_fields__})
+"""Fields of a request that every task takes."""
+_SUITE = frozenset({"split", "shots", "probe", "wordings", "limit", "seed", "repetitions"})
+"""Those that a suite takes beside them."""
+
+
+def task_spec(request: RunRequest) -> RunSpec:
+    """The spec of a task that decides by itself what is asked; a UsageError for an option that is not for it."""
+    suite = request.task in SUITES
+    plain = type(request)(request.systems)
+    for field in plain.__struct_fields__:
+        if field in _ANY_TASK or (suite and field in _SUITE) or getattr(request, field) == getattr(plain, field):
+            continue
+        whose = "suites" if field in ("split", "shots", "probe") else "the procedure"
+        raise UsageError(f"'{field}' is an option of {whose}; leave it out with the task '{request.task}'.")
+    sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
+    if not suite:
+        return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
+    return RunSpec(
+        request.systems,
+        (),
+        {},
+        (),
+        repetitions=request.repetitions,
+        seed=request.seed,
+        other_task=request.task,
+        suite=_suite_plan(request),
+        **sampling,
+    )
+
+
+def _suite_plan(request: RunRequest) -> SuitePlan:
+    """The plan of a suite's run; a UsageError for a wording or a limit that it can't have."""
+    wordings = {str(number) for number in WORDINGS}
+    if len(request.wordings) > 1 or not wordings.issuperset(request.wordings):
+        raise UsageError(f"wording {', '.join(request.wordings)}: a suite is asked in one of 1, 2 or 3.")
+    first, last = slice_of(request.limit) or (1, 0)
+    if first != 1:
+        raise UsageError(f"limit '{request.limit}': a suite takes a number of items, drawn from all of them.")
+    split = request.split or load(SUITES[request.task]).splits[0]
+    wording = int(request.wordings[0]) if request.wordings else 1
+    return SuitePlan(split, last or None, request.shots, wording, request.probe or "")
+
+
+def slice_of(text: str | None) -> tuple[int, int] | None:
+    """First and last of the questions that `N` or `A-B` means; None for all. A UsageError for anything else."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
+    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError(f"limit '{text}': must be N or A-B, such as 10 or 11-20.")
+    return first, last

@@ -1,0 +1,62 @@
+"""Items of a suite, as they are kept in a run folder, and the readings of replies to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+UNPARSABLE, REFUSED, CUT_OFF, FAILED = "unparsable", "refused", "cut off", "failed"
+OUT_OF_RANGE, NOT_IN_THE_TEXT = "out of range", "not in the text"
+FAULTS = (FAILED, REFUSED, CUT_OFF, UNPARSABLE, OUT_OF_RANGE, NOT_IN_THE_TEXT)
+"""Kinds of replies that are scored 0, each counted in a column of its own."""
+
+
+class Item(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is asked, once in each repetition.
+
+    `shown` are the fields that a prompt may show, and nothing else of the item is ever shown; its `text` is the text
+    that is asked about. `gold` is the reference, in the suite's own form (plain JSON). `document` is the key of a long
+    text in `Material.documents` that many items share. `cluster` names the policy (empty where it is not known), which
+    intervals are drawn by; `stratum` is what a sample is stratified by. `groups` are the groups by which scores are
+    broken down: name of a breakdown ("category") → the item's groups in it, which may be several.
+    """
+
+    id: str
+    shown: dict[str, Any]
+    gold: Any
+    document: str = ""
+    cluster: str = ""
+    stratum: str = ""
+    groups: dict[str, tuple[str, ...]] = {}
+
+
+class Material(msgspec.Struct, frozen=True):
+    """All items of a split, or the sample of them that is asked, with the long texts that they share, by key."""
+
+    items: tuple[Item, ...]
+    documents: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Given:
+    """A reply as its suite reads it: the prediction (plain JSON; None without one), and its fault (one of FAULTS)."""
+
+    prediction: Any = None
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An item, and what came of asking it once.
+
+    `way` says how the form of the reply was asked for: "schema", "in words", or empty for a reply in no form.
+    """
+
+    item: Item
+    given: Given
+    repetition: int = 1
+    key: str = ""
+    reply: str = ""
+    way: str = ""

@@ -1,0 +1,69 @@
+"""Templates of the suites' prompts: `prompts/suites/NAME-WORDING.jinja`, the workspace's over the shipped.
+
+Three wordings of each, all ours: how much a score moves between them is part of its uncertainty. A suite with a prefix
+that many items share has that in a template of its own, `NAME-PART-WORDING.jinja`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import DataError, UsageError
+from genaipa.files.strict_yaml import read_text
+from genaipa.tasks.prompts import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import jinja2
+
+    from genaipa.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Template:
+    """One template: its file and its text."""
+
+    path: Path
+    source: str
+
+    @cached_property
+    def _compiled(self) -> jinja2.Template:
+        import jinja2
+
+        return jinja2.Environment(
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,  # noqa: S701 - what comes out is plain text for a model, never HTML
+            trim_blocks=True,
+            lstrip_blocks=True,
+        ).from_string(self.source)
+
+    def render(self, **variables: Any) -> str:
+        """The message; a DataError naming the template and what is wrong in it."""
+        import jinja2
+
+        try:
+            return str(self._compiled.render(**variables))
+        except jinja2.UndefinedError as error:
+            known = ", ".join(sorted(variables))
+            raise DataError(self.path, f"{error}; this template can use: {known}.") from None
+        except jinja2.TemplateSyntaxError as error:
+            raise DataError(self.path, f"{error.message}.", f"line {error.lineno}") from None
+        except jinja2.TemplateError as error:
+            raise DataError(self.path, f"{error}.") from None
+
+
+def load_template(workspace: Workspace, suite: str, wording: int) -> Mapping[str, Template]:
+    """The templates of a suite in a wording: "" for the question, and further parts by their names."""
+    found = workspace.names("prompts", SUITES)
+    ending = f"-{wording}"
+    templates = {}
+    for name, (_, path) in found.items():
+        if name.startswith(f"{suite}-") and name.endswith(ending):
+            templates[name[len(suite) : -len(ending)].strip("-")] = Template(path, read_text(path))
+    if "" not in templates:
+        raise UsageError(f"no wording {wording} of {suite} is here (prompts/{SUITES}/{suite}-{wording}.jinja).")
+    return templates

@@ -1,0 +1,266 @@
+"""The seam of a suite: whoever opens this file can add a benchmark with automatic scores.
+
+A suite is a task of the engine, so that resume, caps, `--estimate`, `--dry-run`, provenance and web chats by hand come
+with it. It is a folder with a loader, a task, a scorer and a file of published rows, and a line in
+`tasks/catalog.py`. Each item is asked in a conversation of its own, in one message (and the examples before it) made of
+`prompts/suites/NAME-WORDING.jinja`; the reply is a JSON object by `schema`, and is read and scored without a person.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from genaipa.errors import UnknownNameError, UsageError
+from genaipa.files.strict_yaml import digest
+from genaipa.runs.records import Digests, SuitePlan
+from genaipa.suites import probes
+from genaipa.suites.baseline import PREFIX, Baseline
+from genaipa.suites.data import DataFiles, Source
+from genaipa.suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
+from genaipa.suites.measure import Measure
+from genaipa.suites.prompts import load_template
+from genaipa.suites.sampling import examples, same_text, stratified
+from genaipa.systems.base import Message
+from genaipa.tasks.base import Call, Reading, Task
+from genaipa.tasks.json_reply import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from genaipa.runs.records import Record, RunSpec
+    from genaipa.tasks.base import Dialogue, Target
+    from genaipa.workspace import Workspace
+
+WORDINGS = (1, 2, 3)
+SAMPLE = "sample"
+"""The split of every suite that ships: items of ours, made up, to see how it works."""
+MATERIAL = "items.json"
+_STATUS = {"refused": REFUSED, "truncated": CUT_OFF, "failed": FAILED}
+
+
+class Suite(Task):
+    """A benchmark. Made of the run's spec, as every task; a run that goes on, or is reported, reads its own folder.
+
+    A subclass sets the facts below, and has five methods: `load`, `parse`, `gold_reply`, and, where one message with
+    the template is not all, `messages`; `people` and `rows` add to its tables.
+    """
+
+    title: ClassVar[str]
+    """Its authors' name for it."""
+    about: ClassVar[str]
+    """What is asked, and what is scored, in a sentence."""
+    citation: ClassVar[str]
+    data: ClassVar[tuple[Source, ...]]
+    """The data sets that its splits are read from."""
+    splits: ClassVar[tuple[str, ...]]
+    """The published splits, that evaluated by default first."""
+    train: ClassVar[str] = "train"
+    """The split that trained baselines learn from, and examples are drawn from."""
+    measures: ClassVar[tuple[Measure, ...]]
+    """Its figures, the most important first; that one scores single items, too."""
+    baselines: ClassVar[tuple[Baseline, ...]] = ()
+    schema: ClassVar[Mapping[str, Any]]
+    """JSON schema of a reply; every property required, none additional."""
+    max_tokens: ClassVar[int | None] = None
+    """Longest reply, where the user sets none."""
+
+    def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
+        super().__init__(spec, workspace)
+        known = [baseline.name for baseline in self.baselines]
+        for name in spec.systems:
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known:
+                raise UnknownNameError(f"baseline of {spec.task}", name, [PREFIX + one for one in known])
+
+    @property
+    def plan(self) -> SuitePlan:
+        """The suite's part of the spec."""
+        assert isinstance(self.spec.suite, SuitePlan), "a suite's spec has one"
+        return self.spec.suite
+
+    @cached_property
+    def files(self) -> DataFiles:
+        """Its files, as they are found from this workspace."""
+        return DataFiles(self.name, self.data, self.workspace)
+
+    # For a suite to write.
+
+    @abstractmethod
+    def load(self, split: str) -> Material:
+        """All items of a split, read through `self.files` and checked; a UsageError or DataError with the remedy."""
+
+    @abstractmethod
+    def parse(self, item: Item, found: Any) -> Given:
+        """The prediction in a reply's JSON object that fits the schema, or its fault."""
+
+    @abstractmethod
+    def gold_reply(self, item: Item) -> str:
+        """The reply that would be right in every way; it answers the examples in a prompt."""
+
+    def messages(self, item: Item) -> list[Message]:
+        """The messages that ask about an item."""
+        return [Message("user", self.render("", **self.asked_about(item)))]
+
+    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
+        """Measure → the figure (0 to 1) that people reach on the items of these outcomes, from several references."""
+        return {}
+
+    def why(self, outcome: Outcome) -> str:
+        """The reason of an outcome's score in a few words: a fault, a type of error, or empty for all right."""
+        return outcome.given.fault
+
+    # What every suite has.
+
+    @cached_property
+    def material(self) -> Material:
+        """What is asked: from the run's folder, else from the files, sampled by `--limit` and changed by a probe."""
+        if self.folder is not None:
+            kept = self.folder.path / self._kept(MATERIAL)
+            return msgspec.json.decode(kept.read_bytes(), type=Material)
+        loaded = self.load(self.plan.split)
+        items = stratified(loaded.items, self.plan.limit or len(loaded.items), self.spec.seed)
+        used = {item.document for item in items}
+        documents = {key: text for key, text in loaded.documents.items() if key in used}
+        return probes.applied(self.plan.probe, Material(tuple(items), documents))
+
+    @cached_property
+    def items(self) -> dict[str, Item]:
+        """The items that are asked, by id."""
+        return {item.id: item for item in self.material.items}
+
+    @cached_property
+    def training(self) -> Material:
+        """The train split; a UsageError with the remedy where it is not here."""
+        return self.load(SAMPLE if self.plan.split == SAMPLE else self.train)
+
+    @cached_property
+    def _shots(self) -> list[Message]:
+        if not self.plan.shots:
+            return []
+        drawn = self.training
+        forbidden = {same_text(item) for item in self.load(self.plan.split).items}
+        chosen = examples(drawn.items, self.plan.shots, self.spec.seed, forbidden)
+        if len(chosen) < self.plan.shots:
+            raise UsageError(
+                f"{self.title} has {len(chosen)} examples that are not among the items asked; ask with fewer shots."
+            )
+        turns = []
+        for item in chosen:
+            turns += [*self.messages(item)[-1:], Message("assistant", self.gold_reply(item), "answer")]
+        return turns
+
+    def asked_about(self, item: Item) -> dict[str, Any]:
+        """The variables of the template: what is shown of an item, and its long text as `document`."""
+        document = {"document": self.material.documents[item.document]} if item.document else {}
+        return {**item.shown, **document}
+
+    def render(self, part: str, **variables: Any) -> str:
+        """The message made of this suite's template in the plan's wording; `part` names a further template."""
+        return str(self._templates[part].render(**variables)).strip()
+
+    @cached_property
+    def _templates(self) -> Mapping[str, Any]:
+        return load_template(self.workspace, self.name, self.plan.wording)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The terms of its data; what is of the user's own; what a sample is."""
+        loaded = self.material
+        said = [f"{source.title}: {source.terms}" for source in self.data if self.plan.split in self.splits]
+        if self.plan.split == SAMPLE:
+            said = [f"{self.title}: the {len(loaded.items)} items of the sample are made up, and measure nothing"]
+        elif self.files.own:
+            said.append(f"{self.title}: {', '.join(map(str, self.files.own.values()))} read in place of pulled data")
+        return tuple(said)
+
+    @property
+    def digests(self) -> Digests:
+        """SHA-256 of the material and of the templates."""
+        return Digests({}, {}, {}, {}, task={name: digest(text) for name, text in self.sources.items()})
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The material, and the templates."""
+        material = msgspec.json.format(msgspec.json.encode(self.material), indent=1).decode()
+        templates = {self._kept(f"{name or 'prompt'}.jinja"): one.source for name, one in self._templates.items()}
+        return {self._kept(MATERIAL): material, **templates}
+
+    def _kept(self, name: str) -> str:
+        return f"suites/{self.name}/{name}"
+
+    def planned(self) -> int:
+        """The number of items, over all repetitions."""
+        return len(self.material.items) * self.spec.repetitions
+
+    def dialogues(self, target: Target) -> Iterator[Dialogue]:
+        """One dialogue for each item and repetition; those that share a text in a row."""
+        answer = self._baseline(target.name)
+        order = sorted(self.material.items, key=lambda item: item.document)
+        for repetition in range(1, self.spec.repetitions + 1):
+            for item in order:
+                yield self._ask(item, repetition, answer)
+
+    def _ask(self, item: Item, repetition: int, answer: Callable[[Item], str] | None) -> Dialogue:
+        if answer is not None:
+            # A baseline repeats what the message carries; nothing else is ever sent a gold label.
+            messages = [Message("user", f"Item {item.id}", "answer", carries=answer(item))]
+            yield Call(self.coordinates(item, repetition), messages)
+            return
+        settings: dict[str, Any] = {"json_schema": dict(self.schema)} if self.schema else {}
+        if self.max_tokens and self.spec.max_tokens is None:
+            settings["max_tokens"] = self.max_tokens
+        continuing = self.plan.probe == probes.CONTINUATION
+        messages = probes.continued(item) if continuing else [*self._shots, *self.messages(item)]
+        yield Call(self.coordinates(item, repetition), messages, settings=settings)
+
+    def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
+        """Where the record of an item belongs."""
+        return {"split": self.plan.split, "item": item.id, "repetition": str(repetition)}
+
+    def _baseline(self, system: str) -> Callable[[Item], str] | None:
+        named = (one for one in self.baselines if PREFIX + one.name == system)
+        baseline = next(named, None)
+        return baseline.make(self) if baseline else None
+
+    def read(self, call: Call, reply: str) -> Reading:
+        """The prediction of a reply as JSON, or its fault; its score by the first measure."""
+        item = self.items[call.coordinates["item"]]
+        given = self.given(item, reply)
+        shown = given.fault or msgspec.json.encode(given.prediction).decode()
+        score = self.measures[0].of([Outcome(item, given)])
+        return Reading(shown, score if score == score else None)  # noqa: PLR0124 - NaN
+
+    def given(self, item: Item, reply: str, status: str = "answered") -> Given:
+        """A reply as it is scored: one that was cut off or refused is no answer, whatever it says."""
+        if status in _STATUS:
+            return Given(fault=_STATUS[status])
+        text, problem = read_json(reply, self.schema)
+        return Given(fault=UNPARSABLE) if problem else self.parse(item, msgspec.json.decode(text.encode()))
+
+    def outcomes(self, records: Sequence[Record]) -> list[Outcome]:
+        """The outcome of every record of one system, those without a reply too."""
+        found = []
+        for record in records:
+            item = self.items[record.coordinates["item"]]
+            given = self.given(item, record.reply or "", record.status)
+            form = str(record.sent.get("json_schema", ""))
+            repetition = int(record.coordinates["repetition"])
+            found.append(
+                Outcome(
+                    item,
+                    given,
+                    repetition,
+                    record.key,
+                    record.reply or "",
+                    form and ("in words" if form == "in words" else "schema"),
+                )
+            )
+        return found
+
+
+def plan_of(spec: RunSpec) -> SuitePlan | None:
+    """The suite's part of a spec; None for any other task."""
+    return spec.suite if isinstance(spec.suite, SuitePlan) else None
