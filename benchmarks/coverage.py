@@ -342,16 +342,20 @@ def figure(cells: list[Cell]) -> Figure:
     return drawn
 
 
-def main() -> None:
-    """Print the tables, and draw the figure if it is asked for."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.coverage", description=(__doc__ or "").partition("\n")[0]
-    )
+def simulation(name: str, about: str | None) -> tuple[int, Path | None]:
+    """Parse a simulation's options: the number of studies for each cell, and the file to draw the coverage to."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=(about or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a hundred studies for each cell")
     parser.add_argument("--studies", type=int, help="so many studies for each cell")
     parser.add_argument("--figure", type=Path, help="draw the coverage to this .svg or .png file")
     wanted = parser.parse_args()
-    studies, begun = wanted.studies or (100 if wanted.quick else 1000), time.process_time()
+    return wanted.studies or (100 if wanted.quick else 1000), wanted.figure
+
+
+def main() -> None:
+    """Print the tables, and draw the figure if it is asked for."""
+    studies, figure = simulation("coverage", __doc__)
+    begun = time.process_time()
     cells = list(coverage(studies, SHAPES))
     for some in (cells, list(coverage(studies, RATES))):
         for target, held in TARGETS.items():
@@ -370,10 +374,8 @@ def main() -> None:
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
     print_table(("analysts", "answers", "high alpha", "middling alpha"), list(agreements(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
-    if wanted.figure:
-        figure(cells).savefig(
-            wanted.figure, dpi=150, metadata={"Date": None} if wanted.figure.suffix == ".svg" else None
-        )
+    if figure:
+        figure(cells).savefig(figure, dpi=150, metadata={"Date": None} if figure.suffix == ".svg" else None)
 
 
 if __name__ == "__main__":

@@ -11,18 +11,16 @@ of docs/estimates.md are what it prints, and the figure there is what it draws. 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.__main__ import print_table
-from benchmarks.coverage import Held
+from benchmarks.coverage import Held, simulation
 from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
@@ -310,14 +308,8 @@ def synthetic(random: np.random.Generator, _: int, questions: int, documents: in
 
 def main() -> None:
     """Print the tables, and draw the figure if it is asked for."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.estimates", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("--quick", action="store_true", help="a hundred studies for each cell")
-    parser.add_argument("--studies", type=int, help="so many studies for each cell")
-    parser.add_argument("--figure", type=Path, help="draw the coverage to this .svg or .png file")
-    wanted = parser.parse_args()
-    studies, begun = wanted.studies or (100 if wanted.quick else 1000), time.process_time()
+    studies, figure = simulation("estimates", __doc__)
+    begun = time.process_time()
     panels: dict[str, list[Row]] = {}
 
     def tell(title: str, rows: Iterator[Row]) -> list[Row]:
@@ -345,10 +337,8 @@ def main() -> None:
     size, scored, took = seconds()
     print(f"\n{size:,} answers, {scored:,} scores of people: all tables with estimates in {took:.1f} s of processor")
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
-    if wanted.figure:
-        figure(panels).savefig(
-            wanted.figure, dpi=150, metadata={"Date": None} if wanted.figure.suffix == ".svg" else None
-        )
+    if figure:
+        figure(panels).savefig(figure, dpi=150, metadata={"Date": None} if figure.suffix == ".svg" else None)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pandas as pd
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.judged import alpha_axes
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import CONFIDENCE, LEAST_ANSWERS, measure
@@ -105,13 +106,7 @@ def _draw(data: pd.DataFrame) -> Canvas:
             axes.plot([row["alpha"]], [place], marker="o", color=style.COLOURS[0], markersize=5)
         axes.text(1.06, place, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
     style.name_rows(axes, {name: style.short(name) for name in data["metric"]}, {})
-    axes.set_ylim(len(data) - 0.4, -0.6)
-    lowest: Any = data[["alpha", "low"]].min(axis=None)
-    axes.set_xlim(min(-0.1, lowest - 0.05), 1.3)
-    axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
-    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
-    axes.set_xlabel("Krippendorff's alpha")
-    axes.tick_params(axis="y", length=0)
+    alpha_axes(axes, data, len(data), 1.3)
     return drawn
 
 

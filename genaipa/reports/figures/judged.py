@@ -70,17 +70,22 @@ def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
     style.name_rows(axes, {name: style.short(name) for name in measures}, {})
-    axes.set_ylim(len(measures) - 0.4, -0.6)
-    lowest: Any = data[["alpha", "low"]].min(axis=None)
-    axes.set_xlim(min(-0.1, lowest - 0.05), 1.05)
-    axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
-    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
-    axes.set_xlabel("Krippendorff's alpha")
-    axes.tick_params(axis="y", length=0)
+    alpha_axes(axes, data, len(measures), 1.05)
     people = [style.patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
     there = (data["judge"] == PEOPLE).any()
     style.legend(drawn, [*(style.mark(names[name], **marks[name]) for name in names), *(people if there else [])])
     return drawn
+
+
+def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
+    """Set up the axes of alphas (columns `alpha` and `low`): so many rows down, and across as far as they reach."""
+    axes.set_ylim(rows - 0.4, -0.6)
+    lowest: Any = data[["alpha", "low"]].min(axis=None)
+    axes.set_xlim(min(-0.1, lowest - 0.05), end)
+    axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
+    axes.set_xlabel("Krippendorff's alpha")
+    axes.tick_params(axis="y", length=0)
 
 
 def leniency_figures(found: Table, scope: Scope = ALONE) -> list[Figure]:
