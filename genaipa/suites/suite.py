@@ -52,7 +52,7 @@ class Suite(Task):
     title: ClassVar[str]
     """Its authors' name for it."""
     about: ClassVar[str]
-    """What is asked, and what is scored, in a sentence."""
+    """Its question and its scores, in a sentence."""
     citation: ClassVar[str]
     data: ClassVar[tuple[Source, ...]]
     """The data sets that its splits are read from."""
@@ -116,7 +116,7 @@ class Suite(Task):
 
     @cached_property
     def material(self) -> Material:
-        """What is asked: from the run's folder, else from the files, sampled by `--limit` and changed by a probe."""
+        """The items that are asked: from the run's folder, else the files, sampled by `--limit`, changed by a probe."""
         if self.folder is not None:
             kept = self.folder.path / self._kept(MATERIAL)
             return msgspec.json.decode(kept.read_bytes(), type=Material)
@@ -217,7 +217,7 @@ class Suite(Task):
         yield Call(self.coordinates(item, repetition), messages, settings=settings)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
-        """Where the record of an item belongs."""
+        """The coordinates of an item's record."""
         return {"split": self.plan.split, "item": item.id, "repetition": str(repetition)}
 
     def _baseline(self, system: str) -> Callable[[Item], str] | None:
