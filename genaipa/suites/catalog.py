@@ -11,6 +11,7 @@ from genaipa.tasks.catalog import SUITES
 if TYPE_CHECKING:
     from genaipa.suites.data import Source
     from genaipa.suites.suite import Suite
+    from genaipa.tasks.base import Task
 
 
 def suites() -> dict[str, type[Suite]]:
@@ -26,3 +27,11 @@ def sources() -> dict[str, Source]:
 def baseline_names() -> tuple[str, ...]:
     """Full names of all baselines, each once."""
     return tuple(dict.fromkeys(PREFIX + one.name for suite in suites().values() for one in suite.baselines))
+
+
+def parts_of(task: Task) -> dict[str, Suite]:
+    """The suites that a task asks, by name: itself, or the parts of one that joins several; none for any other task."""
+    from genaipa.suites.suite import Suite
+
+    parts: dict[str, Suite] = getattr(task, "parts", {})
+    return {task.name: task} if isinstance(task, Suite) else dict(parts)
