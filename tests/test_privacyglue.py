@@ -1,0 +1,93 @@
+"""PrivacyGLUE: its means, its tests, its agreement, its seven tasks as one, and the import of its predictions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+
+import pytest
+
+from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
+from genaipa.suites.privacyglue.encoders import encoders
+from genaipa.suites.privacyglue.rows import ROWS, Row
+
+
+def test_printed_rows_give_the_printed_means() -> None:
+    """Over 14 rows all fifteen means of Table 3 come out to the printed decimal; over 7 tasks they do not."""
+    names = ("arithmetic", "geometric", "harmonic")
+    for encoder in encoders():
+        over = means(encoder.rows)
+        assert over.whole
+        printed = [getattr(encoder.means, name) for name in names]
+        assert [round(getattr(over, name), 1) for name in names] == printed, encoder.system
+        first = encoder.over(ROWS[::2])
+        assert not first.whole
+        assert first.name == "mean of 7 of the 14 rows"
+        assert [round(getattr(first, name), 1) for name in names] != printed
+    # The printed deviations are rounded, so that a 0.0 among RoBERTa's leaves no geometric mean of its own.
+    for encoder in encoders():
+        over = means({row: encoder.deviations[row.name] for row in ROWS})
+        assert over.arithmetic == pytest.approx(encoder.means_of_deviations.arithmetic, abs=0.06), encoder.system
+        assert math.isnan(over.geometric) == (encoder.system == "RoBERTa")
+
+
+def test_a_zero_breaks_two_means_and_is_named() -> None:
+    """Geometric and harmonic mean are not defined with a zero, and the note names its row."""
+    over = means(dict.fromkeys(ROWS, 50.0) | {Row("piextract", "micro_f1"): 0.0})
+    assert over.arithmetic == pytest.approx(50 * 13 / 14)
+    assert math.isnan(over.geometric)
+    assert math.isnan(over.harmonic)
+    assert "PI-Extract micro F1 is 0" in over.note
+    assert means({}).note == "No row is there."
+    assert means({ROWS[0]: math.nan, ROWS[1]: 3.0}).rows == (ROWS[1],)
+
+
+def test_spread_is_the_populations_and_the_samples() -> None:
+    """The population's SD is the paper's; the sample's is there beside it, and not for one repetition."""
+    found = spread([1.0, 2.0, 3.0, 4.0])
+    assert (found.mean, found.number) == (2.5, 4)
+    assert found.population == pytest.approx(math.sqrt(1.25))
+    assert found.sample == pytest.approx(math.sqrt(5 / 3))
+    assert math.isnan(spread([1.0]).sample)
+    assert spread([1.0]).population == 0
+
+
+def test_smallest_p_is_known_beforehand() -> None:
+    """Few repetitions can't reach a level; smallest p for 2, 3, 4, 5 and 10 per side are those known."""
+    assert [round(smallest_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [0.5, 0.167, 0.05, 0.014, 0.004]
+    assert smallest_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
+
+
+def test_stars_need_every_other_beaten() -> None:
+    """A system has stars only at the level at which it beats all others; equal repetitions give none."""
+    high, low, middle = [0.9, 0.91, 0.92, 0.93, 0.94], [0.1, 0.2, 0.3, 0.4, 0.5], [0.8, 0.85, 0.9, 0.905, 0.99]
+    row = ROWS[0]
+    over_low, over_middle = beaten(row, "a", high, "b", low), beaten(row, "a", high, "c", middle)
+    assert stars([over_low]) == "**"
+    assert over_middle.p > 0.05
+    assert stars([over_low, over_middle]) == ""
+    same = beaten(row, "a", [0.9] * 5, "b", low)
+    assert same.p < 0.05
+    assert "temperature 0" in same.meaningless
+    assert stars([same]) == ""
+    assert "single" in beaten(row, "a", [0.9], "b", [0.1]).meaningless
+
+
+def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
+    """It equals a plain count over all pairs of repetitions in their order, ties to the outcome seen first."""
+    draw = random.Random(4)
+    for mine, theirs, number in ((1, 1, 9), (2, 2, 40), (3, 5, 40), (10, 10, 40)):
+        first = [[draw.random() < 0.5 for _ in range(number)] for _ in range(mine)]
+        second = [[draw.random() < 0.5 for _ in range(number)] for _ in range(theirs)]
+        outcome = {(True, True): 0, (True, False): 1, (False, True): 2, (False, False): 3}
+        expected = [
+            Counter(outcome[a[n], b[n]] for a, b in itertools.product(first, second)).most_common(1)[0][0]
+            for n in range(number)
+        ]
+        assert agreement(first, second) == expected
+    found = shares(agreement([[True, True, False, False]], [[True, False, True, False]]))
+    assert found == dict.fromkeys(Pair, 0.25)
+    with pytest.raises(ValueError, match="2 and 3 examples"):
+        agreement([[True, True]], [[True, True, True]])
