@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_text
+from genaipa.tasks import catalog
 from genaipa.tasks.prompts import SUITES
 
 if TYPE_CHECKING:
@@ -59,11 +60,13 @@ class Template:
 def load_template(workspace: Workspace, suite: str, wording: int) -> Mapping[str, Template]:
     """The templates of a suite in a wording: "" for the question, and further parts by their names."""
     found = workspace.names("prompts", SUITES)
+    others = catalog.SUITES.keys() - {suite}
     ending = f"-{wording}"
     templates = {}
     for name, (_, path) in found.items():
-        if name.startswith(f"{suite}-") and name.endswith(ending):
-            templates[name[len(suite) : -len(ending)].strip("-")] = Template(path, read_text(path))
+        whose = name.removesuffix(ending)
+        if whose == suite or (name.endswith(ending) and whose.startswith(f"{suite}-") and whose not in others):
+            templates[whose[len(suite) :].strip("-")] = Template(path, read_text(path))
     if "" not in templates:
         raise UsageError(f"no wording {wording} of {suite} is here (prompts/{SUITES}/{suite}-{wording}.jinja).")
     return templates

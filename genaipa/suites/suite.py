@@ -9,7 +9,9 @@ with it. It is a folder with a loader, a task, a scorer and a file of published 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import cached_property
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -46,7 +48,8 @@ class Suite(Task):
     """A benchmark. Made of the run's spec, as every task; a run that goes on, or is reported, reads its own folder.
 
     A subclass sets the facts below, and has five methods: `load`, `parse`, `gold_reply`, and, where one message with
-    the template is not all, `messages`; `people` and `rows` add to its tables.
+    the template is not all, `messages`; `people` and `rows` add to its tables. Messages that come first for all items
+    about one long text have to be the very same ones, the last of them a `breakpoint`: providers cache them.
     """
 
     title: ClassVar[str]
@@ -60,8 +63,9 @@ class Suite(Task):
     """The published splits, that evaluated by default first."""
     train: ClassVar[str] = "train"
     """The split that trained baselines learn from, and examples are drawn from."""
-    measures: ClassVar[tuple[Measure, ...]]
-    """Its figures, the most important first; that one scores single items, too."""
+    measures: tuple[Measure, ...]
+    """Its figures, the most important first; that one scores single items, too. `__init__` may set others for a split
+    whose references are of another kind."""
     baselines: ClassVar[tuple[Baseline, ...]] = ()
     schema: ClassVar[Mapping[str, Any]]
     """JSON schema of a reply; every property required, none additional."""
@@ -149,7 +153,9 @@ class Suite(Task):
             )
         turns = []
         for item in chosen:
-            turns += [*self.messages(item)[-1:], Message("assistant", self.gold_reply(item), "answer")]
+            # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
+            shown = [replace(message, breakpoint=False) for message in self.messages(item)]
+            turns += [*shown, Message("assistant", self.gold_reply(item), "answer")]
         return turns
 
     def asked_about(self, item: Item) -> dict[str, Any]:
@@ -198,12 +204,23 @@ class Suite(Task):
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """One dialogue for each item and repetition; those that share a text in a row."""
         answer = self._baseline(target.name)
-        order = sorted(self.material.items, key=lambda item: item.document)
         for repetition in range(1, self.spec.repetitions + 1):
-            for item in order:
-                yield self._ask(item, repetition, answer)
+            for item in self._order:
+                yield self._ask(item, repetition, target.name, answer)
 
-    def _ask(self, item: Item, repetition: int, answer: Callable[[Item], str] | None) -> Dialogue:
+    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+        """Those about one long text in one dialogue: there is seen what repeats it."""
+        if not self.material.documents:
+            return super().sample(target)
+        alike = groupby(self._order * self.spec.repetitions, key=lambda item: item.document)
+        each = self.dialogues(target)
+        return (_beside(tuple(islice(each, len(list(items))))) for _, items in alike), 1
+
+    @cached_property
+    def _order(self) -> list[Item]:
+        return sorted(self.material.items, key=lambda item: item.document)
+
+    def _ask(self, item: Item, repetition: int, system: str, answer: Callable[[Item], str] | None) -> Dialogue:
         if answer is not None:
             # A baseline repeats what the message carries; nothing else is ever sent a gold label.
             messages = [Message("user", f"Item {item.id}", "answer", carries=answer(item))]
@@ -214,7 +231,12 @@ class Suite(Task):
             settings["max_tokens"] = self.max_tokens
         continuing = self.plan.probe == probes.CONTINUATION
         messages = probes.continued(item) if continuing else [*self._shots, *self.messages(item)]
-        yield Call(self.coordinates(item, repetition), messages, settings=settings)
+        conversation = ""
+        if item.document and len(messages) > 1:
+            # All before the question is the same for all items about this text: kept once, and cached by providers.
+            conversation = f"{system}|{self.name}|{self.plan.split}|{item.document}"
+            settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
+        yield Call(self.coordinates(item, repetition), messages, conversation=conversation, settings=settings)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """The coordinates of an item's record."""
@@ -259,6 +281,10 @@ class Suite(Task):
                 )
             )
         return found
+
+
+def _beside(dialogues: tuple[Dialogue, ...]) -> Dialogue:
+    yield dialogues
 
 
 def plan_of(spec: RunSpec) -> SuitePlan | None:
