@@ -45,6 +45,12 @@ def _documents(here: Workspace, _given: dict[str, Any]) -> list[str]:
     return sorted({*here.names("policies"), *(name for known in datasets() for name in known.documents)})
 
 
+def _data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.datasets.base import names
+
+    return names()
+
+
 def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.experiments import EXPERIMENTS
 
@@ -106,7 +112,7 @@ def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 
 
 systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
-suites = _completing(_suites)
+suites, data_sets = map(_completing, (_suites, _data_sets))
 initializations, wordings = map(_completing, (_initializations, _wordings))
 question_sets = _completing(lambda here, _given: here.names("questions"))
 prompts = _completing(_templates)

@@ -227,7 +227,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
     for dataset in datasets():
         remedy = f"genaipa pull {dataset.name}"
-        yield _either(dataset.title, dataset.available(), "pulled", "the published documents are not here", remedy)
+        yield _either(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
         recorded = [name for name in dataset.systems if is_recorded(name)]
         if dataset.systems:
             lacks = "not all of their answers are here"

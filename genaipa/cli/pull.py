@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.console import err, print_json, say, show
+from genaipa.cli import completion
+from genaipa.cli.console import err, number, print_json, say, show
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.datasets.base import DATASETS
 from genaipa.errors import UsageError
@@ -22,7 +23,13 @@ _LINES = 5
 
 
 def pull(
-    dataset: Annotated[str | None, typer.Argument(help=f"Which data: {', '.join(DATASETS)}.")] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"Which data: {', '.join(DATASETS)}, or a suite's; left out, all are named.",
+            autocompletion=completion.data_sets,
+        ),
+    ] = None,
     source: Annotated[
         str | None,
         option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
@@ -30,15 +37,18 @@ def pull(
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Download a published data set: documents, questions, annotated answers, recordings.
+    """Download published data: documents, questions, annotated answers, recordings, files of suites.
 
     Each file is checked against its published hash, and fetched only once.
     """
+    from genaipa.datasets.suites import SuiteData
     from genaipa.policies.document import document_names
 
     known = named_dataset(dataset, "pull")
     result = pull_shown(known, origin=source, offline=offline)
     documents = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
+    if isinstance(known, SuiteData):
+        documents = []
     if json:
         print_json(
             {
@@ -48,6 +58,7 @@ def pull(
                 "kept": result.kept,
                 "absent": result.absent,
                 "documents": documents,
+                "terms": known.terms,
                 "notes": result.notes,
             }
         )
@@ -57,8 +68,12 @@ def pull(
     if source and not result.fetched:
         say(f"nothing was fetched from {source}: all its files were here already")
     lacking = f" {result.absent} more are not here." if result.absent else ""
-    show(f"{known.title}: {result.fetched} files fetched, {result.kept} already here, all as published.{lacking}")
+    fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
+    show(f"{known.title}: {fetched}, all as published.{lacking}")
     show(f"{known.terms} ({result.folder}).")
+    if isinstance(known, SuiteData):
+        show(f"Next: {known.next_step}")
+        return
     show(f"Documents: {', '.join(documents)}")
     show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
     if known.systems:
@@ -70,7 +85,8 @@ def named_dataset(name: str | None, verb: str) -> Dataset:
     from genaipa.datasets.base import find, names
 
     if name is None:
-        commands = [f"genaipa {verb} {known}" for known in names()]
+        known = [one for one in names() if verb == "pull" or find(one).systems]
+        commands = [f"genaipa {verb} {one}" for one in known]
         raise UsageError(f"which data set to {verb} is not said: {' or '.join(commands)}.")
     return find(name)
 

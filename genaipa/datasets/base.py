@@ -1,7 +1,8 @@
 """The seam to other people's data: the protocol of a data set, and the table of known ones.
 
 A data set is a folder beside this file, with a class that fits `Dataset`, and a line in `DATASETS`; one of another
-package is an entry point in the group `genaipa.datasets`.
+package is an entry point in the group `genaipa.datasets`. The data of the suites are described where these are
+(`genaipa.suites.data.Source`), and all pulled alike.
 """
 
 from __future__ import annotations
@@ -87,14 +88,16 @@ _METHODS = ("available", "pull", "import_study")
 
 def names() -> list[str]:
     """The data sets that can be pulled, shipped ones first."""
-    return list(_targets())
+    return list(dict.fromkeys((*DATASETS, *_of_suites(), *_targets())))
 
 
 def find(name: str) -> Dataset:
     """The data set of that name; a UsageError if there is none, or if its class can't be loaded."""
+    if suite := _of_suites().get(name):
+        return suite
     targets = _targets()
     if name not in targets:
-        raise UnknownNameError("data set", name, targets)
+        raise UnknownNameError("data set", name, names())
     try:
         made: Dataset = load(targets[name])()
     except Exception as error:
@@ -108,7 +111,7 @@ def find(name: str) -> Dataset:
 
 def datasets() -> Iterator[Dataset]:
     """Every data set that can be loaded."""
-    for name in _targets():
+    for name in names():
         try:
             yield find(name)
         except UsageError:
@@ -128,6 +131,14 @@ def replayed() -> dict[str, Dataset]:
 def pulled_only() -> Workspace:
     """The pulled data alone, without the user's workspace."""
     return Workspace(home=pulled(), layers=(("pulled", pulled()),))
+
+
+def _of_suites() -> dict[str, Dataset]:
+    """Name → data set of a suite."""
+    from genaipa.datasets.suites import SuiteData
+    from genaipa.suites.catalog import sources
+
+    return {name: SuiteData(source) for name, source in sources().items()}
 
 
 def _targets() -> dict[str, str]:

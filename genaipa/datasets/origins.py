@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from abc import ABC, abstractmethod
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from genaipa import __version__
-from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.errors import DataError, GenaipaError, UsageError, clipped
 
 if TYPE_CHECKING:
     from genaipa.datasets.snapshot import Snapshot
@@ -57,17 +59,57 @@ def is_url(origin: str) -> bool:
 
 
 class _Folder(Origin):
-    """A checkout of the repository."""
+    """A checkout of the repository, or of scattered files whatever folder has them."""
 
     def __init__(self, folder: Path, files: Snapshot) -> None:
-        self._folder = folder
+        self._folder, self._files = folder, files
         self.remedy = f"check {files.repository} out at commit {files.commit[:10]} with core.autocrlf=false."
 
     def read(self, path: str) -> bytes:
+        if self._files.scattered:
+            return self._found(path)
         try:
             return (self._folder / path).read_bytes()
         except OSError as error:
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
+
+    def _found(self, path: str) -> bytes:
+        """The published content, from its path, a shorter end of it, or anywhere; else what is at the first two."""
+        others: list[bytes] = []
+        places = [self._folder / end for end in self._ends(path)]
+        for place in (*places, *self._named.get(PurePosixPath(path).name, ())):
+            try:
+                content: bytes = place.read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                raise DataError(place, f"can't be read ({error.strerror}).") from None
+            if self._files.is_published(path, content):
+                return content
+            if place in places:
+                others.append(content)
+        if others:
+            return others[0]
+        names = ", ".join(dict.fromkeys(PurePosixPath(one).name for one in self._files.blobs))
+        raise UsageError(f"{self._folder} has no file of {self._files.title} ({clipped(names, 200)}); {self.remedy}")
+
+    def _ends(self, path: str) -> list[PurePosixPath]:
+        """A path and its shorter ends, without those that other files of the repository have as well."""
+        parts = PurePosixPath(path).parts
+        others = [PurePosixPath(other).parts for other in self._files.blobs if other != path]
+        ends = [parts[begin:] for begin in range(len(parts))]
+        return [PurePosixPath(*end) for end in ends if not any(other[-len(end) :] == end for other in others)]
+
+    @cached_property
+    def _named(self) -> dict[str, list[Path]]:
+        """Name of a wanted file → the files in the folder that are called so."""
+        wanted = {PurePosixPath(path).name for path in self._files.blobs}
+        found: dict[str, list[Path]] = {}
+        for folder, inner, names in os.walk(self._folder):
+            inner[:] = sorted(name for name in inner if not name.startswith("."))
+            for name in wanted.intersection(names):
+                found.setdefault(name, []).append(Path(folder, name))
+        return found
 
 
 class _Server(Origin):

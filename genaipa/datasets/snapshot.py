@@ -22,13 +22,19 @@ if TYPE_CHECKING:
     from genaipa.datasets.origins import Origin
 
 CONNECTIONS = 6
+POINTER = b"version https://git-lfs.github.com/spec/"
+"""The first line of a Git-LFS pointer begins so."""
+_SHA256 = 64
+"""Digits of a SHA-256."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """The files of one commit: path in the repository → git blob hash; subclasses say of which data set.
 
-    A source may lack files in the folders `optional`, which hold the answers and scores of a study's systems.
+    A source may lack files in the folders `optional`, which hold the answers and scores of a study's systems; where all
+    files are in these, it has to have one. In place of a blob hash may be the SHA-256 that a Git-LFS pointer states, or
+    nothing: such a file is told by what reads it.
     """
 
     commit: str
@@ -40,6 +46,10 @@ class Snapshot:
     repository: ClassVar[str]
     """OWNER/NAME on GitHub."""
     optional: ClassVar[tuple[str, ...]] = ()
+    scattered: ClassVar[bool] = False
+    """Whether a folder may have the files under shorter paths, or elsewhere in it."""
+    otherwise: ClassVar[str] = ""
+    """Behind the remedy for a file that is not the published one."""
 
     @property
     def folder(self) -> Path:
@@ -64,9 +74,14 @@ class Snapshot:
     def holds(self, path: str) -> bool:
         """Whether the file is kept here and is the published one."""
         try:
-            return blob_hash((self.folder / path).read_bytes()) == self.blobs[path]
+            return self.is_published(path, (self.folder / path).read_bytes())
         except OSError:
             return False
+
+    def is_published(self, path: str, content: bytes) -> bool:
+        """Whether this is the published content of a file."""
+        pinned = self.blobs[path]
+        return hash_like(pinned, content) == pinned and not content.startswith(POINTER)
 
     def fetch(self, *, origin: str | None = None, offline: bool = False, progress: Progress | None = None) -> Pulled:
         """Fetch missing files from `origin`, else from GENAIPA_MIRROR, else from the repository.
@@ -79,20 +94,38 @@ class Snapshot:
 
         wanted, study = self.wanted, self.study
         missing = [path for path in wanted if not self.holds(path)]
-        lacking = [path for path in study if not self.holds(path)]
+        # Another origin may have another content of what is pinned by nothing.
+        lacking = [path for path in study if not self.holds(path) or (origin and not self.blobs[path])]
         published = f"https://raw.githubusercontent.com/{self.repository}/{self.commit}"
         place, fetched = origin or os.environ.get("GENAIPA_MIRROR") or published, 0
+        reasons: list[GenaipaError] = []
         if offline and is_url(place):
-            if missing:
-                shown = f"'{missing[0]}'" + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+            if needed := missing or (not wanted and not any(map(self.holds, study)) and study):
+                shown = f"'{needed[0]}'" + (f" and {len(needed) - 1} more" if len(needed) > 1 else "")
                 raise UsageError(f"files of {self.title} are not here ({shown}); with a network, run: {self.command}")
         elif missing or lacking:
-            fetched = self._fetch(missing, lacking, open_origin(place, self), progress)
+            fetched = self._fetch(missing, lacking, open_origin(place, self), reasons, progress)
         absent = [path for path in lacking if not (self.folder / path).is_file()]
-        notes = (_absence(absent, study),) if absent else ()
+        if len(absent) == len(wanted) + len(study) and reasons:
+            raise reasons[0]
+        notes = (self.absence(absent),) if absent else ()
         return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes, len(absent))
 
-    def _fetch(self, missing: list[str], lacking: list[str], origin: Origin, progress: Progress | None) -> int:
+    def absence(self, absent: list[str]) -> str:
+        """A sentence about optional files that could not be had."""
+        folders = Counter(path.rpartition("/")[0] for path in absent)
+        named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
+        said = f"{len(absent)} of the {len(self.study)} files with the study's own answers and scores are not here"
+        return f"{said}, because the source did not give them: {named}. Pull again from a source that has them."
+
+    def _fetch(
+        self,
+        missing: list[str],
+        lacking: list[str],
+        origin: Origin,
+        reasons: list[GenaipaError],
+        progress: Progress | None,
+    ) -> int:
         """Fetch files, a few at a time, and count them; the first of those `missing` that fails ends it."""
         from concurrent.futures import ThreadPoolExecutor, as_completed
         from contextlib import closing
@@ -100,7 +133,7 @@ class Snapshot:
         fetched = 0
         with closing(origin), ThreadPoolExecutor(CONNECTIONS) as pool:
             jobs = [pool.submit(self._keep, path, origin) for path in missing]
-            jobs += [pool.submit(self._keep, path, origin, optional=True) for path in lacking]
+            jobs += [pool.submit(self._keep, path, origin, reasons) for path in lacking]
             try:
                 for done, job in enumerate(as_completed(jobs), start=1):
                     fetched += job.result()
@@ -112,20 +145,30 @@ class Snapshot:
                 raise
         return fetched
 
-    def _keep(self, path: str, origin: Origin, *, optional: bool = False) -> bool:
-        """Fetch one file; False if it is optional and can't be had, a DataError if it is not the published one."""
+    def _keep(self, path: str, origin: Origin, reasons: list[GenaipaError] | None = None) -> bool:
+        """Fetch one file; a DataError if it is not the published one. False if it can't be had, and may be lacking."""
         try:
             content = origin.read(path)
-        except GenaipaError:
-            if optional:
-                return False
-            raise
-        found, expected = blob_hash(content), self.blobs[path]
-        if found != expected:
-            problem = f"is not the published file (its git blob hash is {found}, expected {expected}); {origin.remedy}"
-            raise DataError(f"{self.title}'s {path}", problem)
+        except GenaipaError as error:
+            if reasons is None:
+                raise
+            reasons.append(error)
+            return False
+        if not self.is_published(path, content):
+            raise DataError(f"{self.title}'s {path}", self._other(path, content, origin.remedy))
         write(self.folder / path, content)
         return True
+
+    def _other(self, path: str, content: bytes, remedy: str) -> str:
+        """Why a content is not that of a file, and what to do."""
+        if content.startswith(POINTER):
+            return (
+                "is a Git-LFS pointer, not the file itself; run 'git lfs pull' in a clone, and pull from that folder."
+            )
+        found, expected = hash_like(self.blobs[path], content), self.blobs[path]
+        kind = "SHA-256" if len(expected) == _SHA256 else "git blob hash"
+        said = f"is not the published file (its {kind} is {found}, expected {expected})"
+        return f"{said}; {remedy.rstrip('.')}{self.otherwise}."
 
     def mark(self, step: str, key: str, **made: object) -> None:
         """Record that a step of the conversion was done with inputs of this key, and its results."""
@@ -141,17 +184,16 @@ class Snapshot:
         return made if isinstance(made, dict) and made.get("key") == key else None
 
 
-def _absence(absent: list[str], study: list[str]) -> str:
-    """A sentence about optional files that could not be had."""
-    folders = Counter(path.rpartition("/")[0] for path in absent)
-    named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
-    said = f"{len(absent)} of the {len(study)} files with the study's own answers and scores are not here"
-    return f"{said}, because the source did not give them: {named}. Pull again from a source that has them."
-
-
 def blob_hash(content: bytes) -> str:
     """The hash by which git names a file of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def hash_like(pinned: str, content: bytes) -> str:
+    """The hash of a content that is of the same kind as that which pins it; nothing for nothing."""
+    if not pinned:
+        return ""
+    return hashlib.sha256(content).hexdigest() if len(pinned) == _SHA256 else blob_hash(content)
 
 
 def key_of(*inputs: object) -> str:

@@ -1,0 +1,112 @@
+"""The data sets of the suites: the published files as they are, from wherever they can be had."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from genaipa.datasets.snapshot import Snapshot
+from genaipa.errors import UsageError, command
+from genaipa.suites.baseline import PREFIX
+from genaipa.suites.catalog import suites
+from genaipa.suites.data import FOLDER
+
+if TYPE_CHECKING:
+    from genaipa.datasets.base import Imported, Progress, Pulled
+    from genaipa.suites.data import Source
+    from genaipa.suites.suite import Suite
+    from genaipa.workspace import Workspace
+
+_FEW = 4
+"""Files that a sentence names; more are counted by their folders."""
+
+
+class SuiteData:
+    """A data set of a suite, which reads its files itself: it has no documents or questions of the procedure."""
+
+    documents: tuple[str, ...] = ()
+    question_sets: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.name, self.title, self.terms = source.name, source.title, source.terms.rstrip(".")
+
+    @property
+    def here(self) -> list[str]:
+        """Those of its files that were pulled, by their paths in the repository."""
+        return [path for path in self.source.blobs if (self.source.folder / path).is_file()]
+
+    def available(self) -> bool:
+        """Whether any of its files was pulled."""
+        return bool(self.here)
+
+    def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
+        """Fetch those of its files that the origin has; a GenaipaError where none is to be had, or another content."""
+        pulled = files(self.source).fetch(origin=origin, offline=offline, progress=progress)
+        unpinned = [path for path in self.here if not self.source.blobs[path]]
+        if unpinned:
+            said = f"{_named(unpinned)}: known by no hash, and checked by the content when it is read"
+            return replace(pulled, notes=(*pulled.notes, said))
+        return pulled
+
+    def import_study(self, workspace: Workspace) -> Imported:  # noqa: ARG002 - of the protocol
+        """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
+        raise UsageError(
+            f"{self.title} has no runs to import: its published figures are in the report of a run, beside the "
+            f"systems asked. {'Ask one' if self.available() else 'Pull it, then ask one'} with: {self.next_step}"
+        )
+
+    @property
+    def next_step(self) -> str:
+        """The command that asks a baseline about a split which is here; the first published one if none is told so."""
+        name, suite = _asking(self.source)
+        if suite is None:
+            return command("genaipa", "run", "--suite", name)
+        splits = [split for split in suite.splits if any(_mentions(path, split) for path in self.here)]
+        baseline = next((one for one in suite.baselines if one.kind == "rule"), next(iter(suite.baselines), None))
+        system = PREFIX + baseline.name if baseline else "SYSTEM"
+        return command("genaipa", "run", "--suite", name, "--split", [*splits, *suite.splits][0], "--system", system)
+
+
+def files(source: Source) -> Snapshot:
+    """The files of a source as they are pulled: each where it can be had, at least one in all."""
+    name, _ = _asking(source)
+
+    class Files(Snapshot):
+        dataset = source.name
+        title = source.title
+        repository = source.repository
+        optional = ("",)
+        scattered = True
+        otherwise = f"; data of your own goes into {FOLDER}/{name}/ of a workspace"
+
+        def absence(self, absent: list[str]) -> str:
+            here = [path for path in self.blobs if path not in absent]
+            return f"{_named(here)}: here; not here: {_named(absent)}. {source.remedy}".rstrip()
+
+    return Files(source.commit, source.blobs)
+
+
+def _asking(source: Source) -> tuple[str, type[Suite] | None]:
+    """The suite that reads a source, with its name: the one of the same name, else the first."""
+    reading = {name: suite for name, suite in suites().items() if source in suite.data}
+    if source.name in reading:
+        return source.name, reading[source.name]
+    return next(iter(reading.items()), (source.name, None))
+
+
+def _mentions(path: str, split: str) -> bool:
+    """Whether a file is told by its name to be of a split ("valid" is in "validation_dataset.csv")."""
+    return any(word.startswith(split) for word in re.split(r"[^a-z0-9]+", PurePosixPath(path).name.lower()))
+
+
+def _named(paths: list[str]) -> str:
+    """The files, if they are few, else their folders with how many are in each."""
+    if len(paths) <= _FEW:
+        return ", ".join(paths)
+    folders = Counter(path.rpartition("/")[0] for path in paths)
+    return ", ".join(f"{folder}/ ({count})" for folder, count in sorted(folders.items()))
