@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "genaipa.tasks"
 
 # Name → class. A suite is a folder in genaipa/suites/ and a line here.
-SUITES: dict[str, str] = {}
+SUITES: dict[str, str] = {
+    "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
+}
 # A task is a file and a line here.
 TASKS: dict[str, str] = {
     PROCEDURE: "genaipa.tasks.procedure:Procedure",

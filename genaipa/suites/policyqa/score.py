@@ -1,0 +1,46 @@
+"""SQuAD v1.1's exact match and F1, and PolicyQA's measures made of them."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+def words_of(text: str) -> list[str]:
+    """Words as SQuAD v1.1 compares them: lower case, then no ASCII punctuation, then no articles, then no blanks.
+
+    >>> words_of("The opt-out, or “an option”")
+    ['optout', 'or', '“', 'option”']
+    """
+    return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
+
+
+@lru_cache(maxsize=1 << 15)
+def squad(answer: str, reference: str) -> tuple[float, float]:
+    """(exact match, F1) of an answer and one reference, each 0 to 1; 0 where either has no word."""
+    said, gold = words_of(answer), words_of(reference)
+    common = sum((Counter(said) & Counter(gold)).values())
+    if not common:
+        return 0.0, 0.0
+    return float(said == gold), 2 * common / (len(said) + len(gold))
+
+
+def best(answer: str, references: Sequence[str]) -> tuple[float, float]:
+    """(exact match, F1) of an answer, each its maximum over the references."""
+    each = [squad(answer, reference) for reference in references]
+    return max(match for match, _ in each), max(f1 for _, f1 in each)
+
+
+def between_people(references: Sequence[str]) -> tuple[float, float]:
+    """(exact match, F1) of a reference against the others, as a mean over each of the two or more references."""
+    each = [best(one, [*references[:place], *references[place + 1 :]]) for place, one in enumerate(references)]
+    return sum(match for match, _ in each) / len(each), sum(f1 for _, f1 in each) / len(each)
