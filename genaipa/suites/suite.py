@@ -66,6 +66,11 @@ class Suite(Task):
     measures: tuple[Measure, ...]
     """Its figures, the most important first; that one scores single items, too. `__init__` may set others for a split
     whose references are of another kind."""
+    parts: ClassVar[Mapping[str, Mapping[str, tuple[Measure, ...]]]] = {}
+    """Breakdowns that are none of items (those are `Item.groups`), as by the kind of a span that is one of several in
+    an item: name of the breakdown → its groups, each with the measures of it, over all outcomes."""
+    error_kinds: ClassVar[tuple[str, ...]] = ()
+    """Types of errors that `errors` tells apart, in the order in which they are shown."""
     baselines: ClassVar[tuple[Baseline, ...]] = ()
     schema: ClassVar[Mapping[str, Any]]
     """JSON schema of a reply; every property required, none additional."""
@@ -110,6 +115,10 @@ class Suite(Task):
 
     def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
         """Measure → the figure (0 to 1) that people reach on the items of these outcomes, from several references."""
+        return {}
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:  # noqa: ARG002 - for suites that tell them apart
+        """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
         return {}
 
     def why(self, outcome: Outcome) -> str:
