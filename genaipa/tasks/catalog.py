@@ -20,6 +20,7 @@ ENTRY_POINTS = "genaipa.tasks"
 # Name → class. A suite is a folder in genaipa/suites/ and a line here.
 SUITES: dict[str, str] = {
     "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
+    "opp115": "genaipa.suites.opp115.task:Opp115",
 }
 # A task is a file and a line here.
 TASKS: dict[str, str] = {

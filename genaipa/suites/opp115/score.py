@@ -1,0 +1,65 @@
+"""OPP-115's figures: sets of labels against sets of labels."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1
+from genaipa.suites.opp115.data import LABELS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from genaipa.suites.material import Outcome
+
+
+def by_label(predicted: Collection[str], gold: Collection[str], labels: Sequence[str]) -> list[float]:
+    """(true positives, predicted, gold) of one label after another, for one text."""
+    return [
+        float(count) for one in labels for count in (one in predicted and one in gold, one in predicted, one in gold)
+    ]
+
+
+def overlap(predicted: Collection[str], gold: Collection[str]) -> float:
+    """F1 of one text's labels (0 to 1); 0 where none is predicted, even if none is gold."""
+    both = len(predicted) + len(gold)
+    return 2 * len(set(predicted) & set(gold)) / both if predicted and both else 0.0
+
+
+def _predicted(outcome: Outcome) -> list[str]:
+    return outcome.given.prediction or []
+
+
+def _by_label(outcome: Outcome, labels: Sequence[str] = LABELS) -> list[float]:
+    return by_label(_predicted(outcome), outcome.item.gold, labels)
+
+
+def _overlap(outcome: Outcome) -> tuple[float, float]:
+    return overlap(_predicted(outcome), outcome.item.gold), 1.0
+
+
+def _exact(outcome: Outcome) -> tuple[float, float]:
+    return float(outcome.given.prediction == outcome.item.gold), 1.0
+
+
+MEASURES = (
+    # The first, since of one segment alone it is the F1 of its labels.
+    Measure("micro_f1", "micro F1", "F1 over all labels of all segments together.", _by_label, micro_f1),
+    Measure(
+        "macro_f1",
+        "macro F1",
+        "Mean of the twelve labels' F1, each over all segments; a label that is neither given nor right counts 0.",
+        _by_label,
+        macro_f1,
+    ),
+    Measure("f1_samples", "F1 by segment", "Mean over segments of the F1 of a segment's labels.", _overlap),
+    Measure("exact", "exact", "Share of segments with all labels right, and no other label.", _exact),
+)
+PARTS = {
+    "label": {
+        label: (Measure("f1", "F1", "F1 of one label over all segments.", partial(_by_label, labels=(label,)), f1),)
+        for label in LABELS
+    }
+}
+"""Each label's F1, whose mean is macro F1."""

@@ -1,0 +1,48 @@
+"""A suite in tests: its files as if pulled, and the figures that replies to its items reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.material import Outcome
+from genaipa.suites.suite import Suite
+from genaipa.tasks.catalog import make_task
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from genaipa.suites.data import Source
+    from genaipa.suites.material import Item
+
+
+def keep(source: Source, path: str, content: bytes) -> Path:
+    """Put a file of a source where a pull would."""
+    place = source.folder / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+    return place
+
+
+def suite(name: str, split: str, **plan: int) -> Suite:
+    """The suite of a run on this split."""
+    spec = RunSpec(("manual",), (), {}, (), other_task=name, suite=SuitePlan(split, **plan))
+    made = make_task(spec, find_workspace())
+    assert isinstance(made, Suite)
+    return made
+
+
+def outcomes(of: Suite, answer: Callable[[Item], str]) -> list[Outcome]:
+    """What comes of these replies to all items."""
+    return [Outcome(item, of.given(item, answer(item))) for item in of.material.items]
+
+
+def figures(of: Suite, answer: Callable[[Item], str] | str) -> dict[str, float]:
+    """Measure → percentage with two decimals that these replies, or those of a baseline of this name, reach."""
+    if isinstance(answer, str):
+        (baseline,) = (one for one in of.baselines if one.name == answer)
+        answer = baseline.make(of)
+    reached = outcomes(of, answer)
+    return {measure.name: round(100 * measure.of(reached), 2) for measure in of.measures}
