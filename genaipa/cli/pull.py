@@ -70,10 +70,11 @@ def pull(
     lacking = f" {result.absent} more are not here." if result.absent else ""
     fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
     show(f"{known.title}: {fetched}, all as published.{lacking}")
-    show(f"{known.terms} ({result.folder}).")
     if isinstance(known, SuiteData):
+        show(f"Terms: {known.terms} ({result.folder}).")
         show(f"Next: {known.next_step}")
         return
+    show(f"{known.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
     show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
     if known.systems:

@@ -70,3 +70,9 @@ def load_template(workspace: Workspace, suite: str, wording: int) -> Mapping[str
     if "" not in templates:
         raise UsageError(f"no wording {wording} of {suite} is here (prompts/{SUITES}/{suite}-{wording}.jinja).")
     return templates
+
+
+def probe_template(workspace: Workspace, probe: str, part: str) -> dict[str, Template]:
+    """The template of a probe as this part of a suite; none for no probe, or one that has no words of its own."""
+    found = workspace.names("prompts", SUITES).get(f"probe-{probe}")
+    return {part: Template(found[1], read_text(found[1]))} if found else {}

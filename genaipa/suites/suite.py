@@ -24,7 +24,7 @@ from genaipa.suites.baseline import PREFIX, Baseline
 from genaipa.suites.data import DataFiles, Source
 from genaipa.suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
 from genaipa.suites.measure import Measure
-from genaipa.suites.prompts import load_template
+from genaipa.suites.prompts import load_template, probe_template
 from genaipa.suites.sampling import examples, same_text, stratified
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
@@ -41,6 +41,8 @@ WORDINGS = (1, 2, 3)
 SAMPLE = "sample"
 """The split of every suite that ships: items of ours, made up, to see how it works."""
 MATERIAL = "items.json"
+_PROBE = "probe"
+"""The part of a suite's templates that a probe has."""
 _STATUS = {"refused": REFUSED, "truncated": CUT_OFF, "failed": FAILED}
 
 
@@ -83,6 +85,12 @@ class Suite(Task):
         for name in spec.systems:
             if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known:
                 raise UnknownNameError(f"baseline of {spec.task}", name, [PREFIX + one for one in known])
+            if name.startswith(PREFIX) and self.plan.probe:
+                raise UsageError(f"{name} knows nothing by heart; leave it out, or ask it without a probe.")
+        if self.plan.probe == probes.CONTINUATION:
+            if self.plan.shots:
+                raise UsageError("the probe continuation has no examples; leave out the shots.")
+            self.measures = (probes.CONTINUED,)
 
     @property
     def plan(self) -> SuitePlan:
@@ -178,7 +186,8 @@ class Suite(Task):
 
     @cached_property
     def _templates(self) -> Mapping[str, Any]:
-        return load_template(self.workspace, self.name, self.plan.wording)
+        own = load_template(self.workspace, self.name, self.plan.wording)
+        return {**own, **probe_template(self.workspace, self.plan.probe, _PROBE)}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -235,17 +244,27 @@ class Suite(Task):
             messages = [Message("user", f"Item {item.id}", "answer", carries=answer(item))]
             yield Call(self.coordinates(item, repetition), messages)
             return
-        settings: dict[str, Any] = {"json_schema": dict(self.schema)} if self.schema else {}
-        if self.max_tokens and self.spec.max_tokens is None:
-            settings["max_tokens"] = self.max_tokens
-        continuing = self.plan.probe == probes.CONTINUATION
-        messages = probes.continued(item) if continuing else [*self._shots, *self.messages(item)]
+        settings: dict[str, Any] = {}
+        if self.plan.probe != probes.CONTINUATION:
+            settings = {"json_schema": dict(self.schema)} if self.schema else {}
+            if self.max_tokens and self.spec.max_tokens is None:
+                settings["max_tokens"] = self.max_tokens
+        messages = self._probing(item) if self.plan.probe else [*self._shots, *self.messages(item)]
         conversation = ""
         if item.document and len(messages) > 1:
             # All before the question is the same for all items about this text: kept once, and cached by providers.
             conversation = f"{system}|{self.name}|{self.plan.split}|{item.document}"
             settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
         yield Call(self.coordinates(item, repetition), messages, conversation=conversation, settings=settings)
+
+    def _probing(self, item: Item) -> list[Message]:
+        """The messages that ask about an item as the plan's probe does."""
+        if self.plan.probe == probes.CONTINUATION:
+            words = len(str(item.gold).split())
+            return [Message("user", self.render(_PROBE, text=item.shown["text"], policy=item.cluster, words=words))]
+        if self.plan.probe == probes.NO_CONTEXT:
+            item = probes.withheld(item, self.render(_PROBE, policy=item.cluster))
+        return [*self._shots, *self.messages(item)]
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """The coordinates of an item's record."""
@@ -266,6 +285,8 @@ class Suite(Task):
 
     def given(self, item: Item, reply: str, status: str = "answered") -> Given:
         """A reply as it is scored: one that was cut off or refused is no answer, whatever it says."""
+        if self.plan.probe == probes.CONTINUATION and status in ("answered", "truncated"):
+            return Given(reply)
         if status in _STATUS:
             return Given(fault=_STATUS[status])
         text, problem = read_json(reply, self.schema)
