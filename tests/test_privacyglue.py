@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from genaipa.runs.folder import RunFolder
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
 from genaipa.suites.privacyglue.encoders import encoders
-from genaipa.suites.privacyglue.rows import ROWS, Row
+from genaipa.suites.privacyglue.predictions import read_predictions
+from genaipa.suites.privacyglue.rows import ROWS, TASKS, Row
+from tests.glue_tree import TREE, write_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.commandline import Finished
+
+    Cli = Callable[..., Finished]
 
 
 def test_printed_rows_give_the_printed_means() -> None:
@@ -91,3 +104,72 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
     assert found == dict.fromkeys(Pair, 0.25)
     with pytest.raises(ValueError, match="2 and 3 examples"):
         agreement([[True, True]], [[True, True, True]])
+
+
+def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None:
+    """Both units come out as worked out by hand; importing again changes nothing; the run is there and whole."""
+    tree = write_tree(tmp_path / "made-up")
+    done = genaipa("import", "privacyglue", "--from", str(tree), "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["systems"] == {
+        "privacyglue/made_up_base": {"runs": ["privacyglue-made_up_base"], "answers": 46, "scores": 0}
+    }
+    assert found["audit"]["findings"] == {}
+    again = genaipa("import", "privacyglue", "--from", str(tree / "runs"))
+    assert "nothing was changed" in again.out
+    folder = RunFolder(Path("runs/privacyglue-made_up_base"))
+    predicted = read_predictions(folder)
+    assert list(predicted) == [task.name for task in TASKS]
+    for task, (_, figures) in TREE.items():
+        computed = predicted[task].figures()
+        for name, by_seed in figures.items():
+            assert [computed[seed][name] for seed in (0, 1)] == pytest.approx(by_seed), (task, name)
+    assert predicted["opp_115"].right() == [[True, True, True], [True, False, False]]
+    assert predicted["policy_qa"].right() == [[True, False], [False, True]]
+    assert predicted["piextract"].right()[1] == [True, True, True, False]
+    assert genaipa("validate", "--data").code == 0
+    assert "privacyglue-predictions" in genaipa("runs").out
+    assert "import privacyglue --from" in genaipa("run", "--resume", "privacyglue-made_up_base").err
+    assert "import privacyglue --from" in genaipa("run", "-s", "extractive", "--task", "privacyglue-predictions").err
+
+
+def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_path: Path) -> None:
+    """A summary that says another figure is a finding with both figures, and the computed one counts."""
+    tree = write_tree(tmp_path / "made-up", wrong=True)
+    (tree / "runs/made_up_base/policy_qa/seed_1/all_results.json").write_text('{"predict_sample_f1": 0.5}')
+    (tree / "runs/made_up_base/privacy_qa/seed_1/predictions.json").unlink()
+    done = genaipa("import", "privacyglue", "--from", str(tree))
+    assert done.code == 0, done.err
+    audit = Path("published/privacyglue-audit.csv").read_text()
+    assert "mean of macro_f1 of OPP-115 is 19.44 % by the predictions, and 20.44 % here." in audit
+    assert "sample_f1 of PolicyQA is 50.00 % by the predictions, and 0.50 % here." in audit
+    assert "this seed has no predictions, and is left out." in audit
+    assert "other-figure" in done.out
+
+
+def test_predictions_that_do_not_fit_are_refused(genaipa: Cli, tmp_path: Path) -> None:
+    """Each is told by its file and entry, with what to do: no traceback, nothing half imported."""
+    cases = {
+        "opp_115": ([dict(TREE["opp_115"][0][0][0], gold_label=["Cookies"])], "'Cookies' is none of the twelve"),
+        "piextract": ([dict(TREE["piextract"][0][0][0], predicted_label=["O"])], "1 tags are predicted for 3"),
+        "policy_ie_b": ([dict(TREE["policy_ie_b"][0][0][0], task="type-III")], "'type-III' is no sub-task"),
+        "policy_qa": ([dict(TREE["policy_qa"][0][0][0], gold_answers=[])], "no list of right answers"),
+        "privacy_qa": ([TREE["privacy_qa"][0][0][0]] * 2, "has this id twice"),
+        "policy_detection": ([dict(TREE["policy_detection"][0][0][0], gold_label=["yes"])], "its labels are lists"),
+        "policy_ie_a": ({"id": 1}, "is not what PrivacyGLUE's code writes"),
+    }
+    for task, (entries, said) in cases.items():
+        tree = write_tree(tmp_path / task)
+        (tree / f"runs/made_up_base/{task}/seed_0/predictions.json").write_text(json.dumps(entries))
+        refused = genaipa("import", "privacyglue", "--from", str(tree))
+        assert refused.code == 2, task
+        assert said in refused.err, task
+        assert f"{task}/seed_0/predictions.json" in refused.err
+    tree = write_tree(tmp_path / "apart")
+    (tree / "runs/made_up_base/opp_115/seed_1/predictions.json").write_text(json.dumps(TREE["opp_115"][0][0][:2]))
+    assert "has other examples" in genaipa("import", "privacyglue", "--from", str(tree)).err
+    assert not Path("runs").exists()
+    assert "has no predictions" in genaipa("import", "privacyglue", "--from", str(tmp_path / "none")).err
+    assert "--from FOLDER" in genaipa("import", "privacyglue").err
+    assert "--from is for privacyglue alone" in genaipa("import", "genaipabench", "--from", ".").err

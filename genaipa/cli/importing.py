@@ -3,32 +3,56 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genaipa.cli.console import print_json, show
-from genaipa.cli.options import JsonOption, current_workspace
+from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.cli.pull import named_dataset
 from genaipa.datasets.base import DATASETS
+from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Imported
 
 
+PREDICTIONS = "privacyglue"
+"""The study that is imported from a folder of the user's own; every other one is pulled first."""
+
+
 def import_(
-    dataset: Annotated[str | None, typer.Argument(help=f"Which study: {', '.join(DATASETS)}.")] = None,
+    dataset: Annotated[
+        str | None, typer.Argument(help=f"Which study: {', '.join(DATASETS)}, or {PREDICTIONS} for its encoders.")
+    ] = None,
+    source: Annotated[
+        str | None, option("--from", metavar="DIR", help=f"The folder that has the runs of {PREDICTIONS}.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Import a published study as runs and scores, with an audit of its data.
 
-    Pull it first. Runs imported before are left alone.
+    Pull it first. Predictions of PrivacyGLUE's encoders are imported from a folder. Runs imported before are left
+    alone.
     """
-    done = named_dataset(dataset, "import").import_study(current_workspace())
+    done = _imported(dataset, source)
     if json:
         print_json(_facts(done))
     else:
         _print(done)
+
+
+def _imported(dataset: str | None, source: str | None) -> Imported:
+    if dataset != PREDICTIONS:
+        if source is not None:
+            raise UsageError(f"--from is for {PREDICTIONS} alone; any other study is pulled first, then imported.")
+        return named_dataset(dataset, "import").import_study(current_workspace())
+    if source is None:
+        raise UsageError(f"where the predictions are is not said: genaipa import {PREDICTIONS} --from FOLDER")
+    from genaipa.datasets.privacyglue import import_predictions
+
+    return import_predictions(current_workspace(), Path(source))
 
 
 def _facts(done: Imported) -> dict[str, object]:

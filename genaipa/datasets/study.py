@@ -243,19 +243,25 @@ def write_study(workspace: Workspace, dataset: str, runs: Iterable[StudyRun], fi
         answered = sum(answer.text is not None for answer in run.answers)
         done.answers[run.system] = done.answers.get(run.system, 0) + answered
         done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
-        done.changed += _write_run(workspace.runs / run.name, run.files())
-    audit = write_audit(findings)
-    if not _equal(done.audit, audit):
-        try:
-            done.audit.parent.mkdir(parents=True, exist_ok=True)
-            done.audit.write_bytes(audit)
-        except OSError as error:
-            raise RunError(f"{done.audit} can't be written ({error.strerror}).") from None
-        done.changed.append(done.audit.name)
+        done.changed += write_run(workspace.runs / run.name, run.files())
+    keep_audit(done)
     return done
 
 
-def _write_run(path: Path, files: dict[str, bytes]) -> list[str]:
+def keep_audit(done: Imported) -> None:
+    """Write the findings of an import to its audit file, unless it has them."""
+    audit = write_audit(done.findings)
+    if _equal(done.audit, audit):
+        return
+    try:
+        done.audit.parent.mkdir(parents=True, exist_ok=True)
+        done.audit.write_bytes(audit)
+    except OSError as error:
+        raise RunError(f"{done.audit} can't be written ({error.strerror}).") from None
+    done.changed.append(done.audit.name)
+
+
+def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
     if all(_equal(path / name, content) for name, content in files.items()):
         return []

@@ -27,6 +27,8 @@ TASKS: dict[str, str] = {
     PROCEDURE: "genaipa.tasks.procedure:Procedure",
     # Its questions are the answers of other runs: `genaipa judge` asks it.
     JUDGE: "genaipa.judging.task:JudgeTask",
+    # Its answers are predictions of others: `genaipa import privacyglue` writes it.
+    "privacyglue-predictions": "genaipa.suites.privacyglue.predictions:Predictions",
     **SUITES,
 }
 
