@@ -1,31 +1,77 @@
-"""PolicyQA: SQuAD's metric, spans and their rungs, the published files and their checks, and baselines as runs."""
+"""PolicyQA: SQuAD's metric, spans and their rungs, the published files and their checks, and runs of the suite."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
+import shutil
 import string
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from genaipa.errors import GenaipaError
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
+from genaipa.suites.policyqa.baselines import reply
 from genaipa.suites.policyqa.score import squad
+from genaipa.suites.policyqa.span import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find
+from genaipa.suites.policyqa.task import PolicyQA
+from genaipa.systems.base import Message
+from genaipa.tasks.base import Target
+from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from commandline import Cli
 
+SAMPLE = Path(__file__).parents[1] / "suites/policyqa/sample.json"
+SEGMENT = "We sell nothing. If you don\u2019t opt-out,  “partners” see\nyour e-mail \u2013 never your card, or the pulse of your heart."
+
+
+@cache
+def sample() -> str:
+    """The made-up file that ships."""
+    return SAMPLE.read_text(encoding="utf-8")
+
+
+def put(split: str, data: Any) -> Path:
+    """A file of the workspace in the form of the published ones."""
+    path = Path("suites/policyqa", f"{split}.json").absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Path("genaipa.toml").touch()
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return path
+
+
+def suite(split: str = "sample", *, shots: int = 0, limit: int | None = None, at: Workspace | None = None) -> PolicyQA:
+    """The suite as a run of it would have it."""
+    plan = SuitePlan(split, limit, shots, 1, "")
+    spec = RunSpec(("scripted",), (), {}, (), other_task="policyqa", suite=plan)
+    return PolicyQA(spec, at or find_workspace())
+
+
+def figures(of: PolicyQA, outcomes: list[Outcome]) -> dict[str, float]:
+    """Measure → its figure in per cent, to two decimals."""
+    return {measure.name: round(100 * measure.of(outcomes), 2) for measure in of.measures}
+
 
 def stated(answer: str, reference: str) -> tuple[float, float]:
-    """SQuAD v1.1's metric, stated once more: other tools, the same words."""
+    """SQuAD v1.1's metric, stated once more in other words."""
 
     def tokens(text: str) -> list[str]:
         kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
         return [word for word in re.split(r"\s+", re.sub(r"\b(the|an|a)\b", " ", kept)) if word]
 
     one, other = tokens(answer), tokens(reference)
-    rest = list(other)
-    hits = sum(1 for word in one if word in rest and not rest.remove(word))
+    rest, hits = list(other), 0
+    for word in one:
+        if word in rest:
+            rest.remove(word)
+            hits += 1
     if not hits:
         return 0.0, 0.0
     precision, recall = hits / len(one), hits / len(other)
@@ -35,23 +81,7 @@ def stated(answer: str, reference: str) -> tuple[float, float]:
 def test_the_metric_is_squads() -> None:
     """Exact match and F1 are those of a second statement of the metric, on random texts full of its traps."""
     draw = random.Random(13)
-    words = [
-        "the",
-        "a",
-        "An",
-        "data",
-        "Data",
-        "opt-out",
-        "optout",
-        "your",
-        "your,",
-        "“we”",
-        "we",
-        "-",
-        "e.g.",
-        " ",
-        "\n",
-    ]
+    words = ["the", "a", "An", "data", "Data", "opt-out", "optout", "your", "your,", "“we”", "we", "-", "e.g.", "\n"]
 
     def text() -> str:
         return " ".join(draw.choices(words, k=draw.randrange(9)))
@@ -61,9 +91,199 @@ def test_the_metric_is_squads() -> None:
         assert squad(one, other) == pytest.approx(stated(one, other)), (one, other)
 
 
+@pytest.mark.parametrize(
+    ("answer", "found", "text"),
+    [
+        (" your e-mail\n", VERBATIM, "your e-mail"),
+        ('IF YOU DON\'T OPT-OUT, "PARTNERS" SEE YOUR', FOLDED, "If you don\u2019t opt-out,  “partners” see\nyour"),
+        ("your e\u2011mail - never", FOLDED, "your e-mail \u2013 never"),
+        ("We sell nothing!", FUZZY, "We sell nothing."),
+        ("never your card, or pulse of heart", FUZZY, "never your card, or the pulse of your heart."),
+        ("never your card or the pulse of your lungs", FUZZY, "never your card, or the pulse of your"),
+        ("partners see full e-mail, never your card", FUZZY, "“partners” see\nyour e-mail \u2013 never your card,"),
+        ("see your heart and the pulse of your lungs", ABSENT, ""),
+        ("see your mail", ABSENT, ""),
+        ("your card. We sell nothing", ABSENT, ""),
+        ("The “policy” says nothing about hearts", ABSENT, ""),
+        (" - ", EMPTY, ""),
+        ("", EMPTY, ""),
+    ],
+)
+def test_a_span_is_found_in_its_segment(answer: str, found: str, text: str) -> None:
+    """Word for word, but for case and typography, but for one word in five, or nowhere: as the segment has it."""
+    assert find(answer, SEGMENT) == (found, text)
+
+
+def test_what_is_found_counts_on_its_rung() -> None:
+    """The official figures count what is verbatim alone, each further rung adds its own, and shares tell them apart."""
+    asked = suite()
+    item = Item("1", {"text": SEGMENT, "question": "Which?"}, ["your card", "your e-mail"])
+    for answer, rung, columns in (
+        ("your e-mail", "verbatim", ["f1_squad", "f1_folded", "f1_fuzzy", "f1_any"]),
+        ("YOUR E-MAIL", "folded", ["f1_folded", "f1_fuzzy", "f1_any"]),
+        ("your e-mail!", "fuzzy", ["f1_fuzzy", "f1_any"]),
+        ("their e-mail", "absent", []),
+        ("", "empty", []),
+    ):
+        given = asked.given(item, reply(answer))
+        outcome = Outcome(item, given)
+        shown = figures(asked, [outcome])
+        assert [name for name in shown if name.startswith("f1") and shown[name] == 100] == columns, answer
+        assert [name for name in shown if name.startswith("share") and shown[name]] == [f"share_{rung}"], answer
+        assert (given.fault == NOT_IN_THE_TEXT) == (rung == "absent"), answer
+        assert bool(asked.why(outcome)) == (rung != "verbatim"), answer
+
+
+def test_bad_replies_are_wrong_answers() -> None:
+    """Whatever is no JSON of the right form is unparsable and scored 0, also what Python's reader lets through."""
+    asked = suite()
+    item = asked.material.items[0]
+    bodies = ["", "name", "[]", '{"answer": 3}', '{"reply": "name"}', '{"answer": "\\ud800"}']
+    bodies += [
+        '{"answer": "a", "b": NaN}',
+        '{"answer": "a", "b": 1e999}',
+        '{"answer": "a"} and more',
+        "[" * 9_999,
+        "```{}``` ```{}```",
+        "\ud800",
+    ]
+    for body in bodies:
+        given = asked.given(item, body)
+        assert given.fault == UNPARSABLE, body
+        assert not any(figures(asked, [Outcome(item, given)]).values()), body
+    assert asked.given(item, reply(item.gold[0]), "truncated").fault == "cut off"
+
+
 def test_a_baseline_runs_on_the_sample(genaipa: Cli) -> None:
-    """A baseline answers the made-up items as any system answers, and they are scored without a person: a ceiling 1."""
+    """A baseline answers the made-up items as any system answers, scored without a person: nothing 0, the ceiling 1."""
     for name, score in (("empty", 0.0), ("ceiling", 1.0)):
         done = genaipa("run", "--suite", "policyqa", "--split", "sample", "-s", f"baseline/{name}", "--json")
         assert done.code == 0, done.err
         assert json.loads(done.out)["scores"] == {f"baseline/{name}": score}
+
+
+def test_nothing_but_segment_and_question_is_shown(tmp_path: Path) -> None:
+    """In no wording a message has the segment's labels, the question's type, an answer apart, or the policy's name."""
+    for wording in (1, 2, 3):
+        plan = SuitePlan("sample", None, 0, wording, "")
+        asked = PolicyQA(RunSpec(("x",), (), {}, (), other_task="policyqa", suite=plan), find_workspace(tmp_path))
+        for policy in json.loads(sample())["data"]:
+            for paragraph in policy["paragraphs"]:
+                for example in paragraph["qas"]:
+                    (message,) = asked.messages(asked.items[example["id"]])
+                    assert [message.content.count(part) for part in (paragraph["context"], example["question"])] == [
+                        1,
+                        1,
+                    ]
+                    rest = message.content.replace(paragraph["context"], "").replace(example["question"], "")
+                    hidden = [*paragraph["summary"], *example["type"].split("|||"), policy["title"].partition(".")[0]]
+                    for text in [*hidden, *(one["text"] for one in example["answers"])]:
+                        assert text.lower() not in rest.lower(), (wording, text)
+
+
+def two_splits() -> None:
+    """The sample in two halves: dev, and train, which has a segment of dev in other letters besides."""
+    data = json.loads(sample())
+    first, second = data["data"][:2], data["data"][2:]
+    put("dev", {"data": first})
+    copy = json.loads(json.dumps(first[0]))
+    for paragraph in copy["paragraphs"]:
+        paragraph["context"] = paragraph["context"].upper()
+        for example in paragraph["qas"]:
+            example["id"] += "-copy"
+            for answer in example["answers"]:
+                answer["text"] = answer["text"].upper()
+    put("train", {"data": [copy, *second]})
+
+
+def test_examples_come_from_train_and_stay_with_the_run(genaipa: Cli) -> None:
+    """Shots are train's, with their gold answers, none of a segment that is asked about; a run keeps them for later."""
+    two_splits()
+    done = genaipa("run", "--suite", "policyqa", "--split", "dev", "-s", "scripted", "--shots", "4", "--json")
+    assert done.code == 0, done.err
+    asked = suite("dev", shots=4)
+    item = asked.material.items[0]
+    (first,) = next(iter(asked.dialogues(Target("scripted")))).send(None).messages[:1]
+    turns = [message for dialogue in asked.dialogues(Target("x")) for message in next(dialogue).messages]
+    answers = {message.content for message in turns if message.role == "assistant"}
+    assert answers <= {reply(one.gold[0]) for one in asked.load("train").items if not one.id.endswith("-copy")}
+    assert len(answers) == 4
+    assert item.shown["question"] not in first.content
+    shutil.rmtree("suites")
+    again = suite("dev", shots=4)
+    again.folder = RunFolder(Path(json.loads(done.out)["folder"]))
+    assert [message for dialogue in again.dialogues(Target("x")) for message in next(dialogue).messages] == turns
+
+
+def test_test_takes_its_examples_from_dev_where_train_is_missing(genaipa: Cli) -> None:
+    """The train split is in few places: for test the dev split does, for dev nothing else, and the remedy is said."""
+    two_splits()
+    Path("suites/policyqa/train.json").rename("suites/policyqa/test.json")
+    shot, question = next(next(suite("test", shots=1).dialogues(Target("x")))).messages[1:]
+    assert isinstance(shot, Message)
+    assert shot.role == "assistant"
+    assert question.role == "user"
+    done = genaipa("run", "--suite", "policyqa", "--split", "dev", "-s", "scripted", "--shots", "1")
+    assert done.code == 2
+    assert "'data/train.json' of PolicyQA is not here; run 'genaipa pull policyqa'" in done.err
+
+
+def broken(change: str) -> Any:
+    """The sample with one mistake in it."""
+    data = json.loads(sample())
+    example, other = data["data"][0]["paragraphs"][0]["qas"][:2]
+    if change == "offset":
+        example["answers"][0]["answer_start"] += 1
+    elif change == "negative":
+        example["answers"][0]["answer_start"] = -5
+    elif change == "category":
+        example["type"] = "Other|||Other|||Other"
+    elif change == "id":
+        other["id"] = example["id"]
+    elif change == "answers":
+        example["answers"] = []
+    elif change == "nothing":
+        data["data"] = []
+    elif change == "form":
+        example["answers"] = "your name"
+    return data
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("offset", r"dev\.json: sample-01: the text has no 'your name, .*' at 45; take the published file"),
+        ("negative", r"dev\.json: sample-01: the text has no 'your name"),
+        ("category", r"dev\.json: sample-01: its type begins with 'Other', which is no category"),
+        ("id", r"dev\.json: sample-01: this id is there twice"),
+        ("answers", r"dev\.json: sample-01: it has no answer"),
+        ("nothing", r"dev\.json: has no examples"),
+        ("form", r"dev\.json: is no file of PolicyQA \(Expected `array`, got `str`"),
+    ],
+)
+def test_edited_files_are_refused(change: str, said: str) -> None:
+    """A wrong offset, category or id, or another form, is one sentence with the file, the example and the remedy."""
+    put("dev", broken(change))
+    with pytest.raises(GenaipaError, match=said):
+        suite("dev").load("dev")
+
+
+def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a file stands among the pulled data, it is told by its size that it is another split, or a part of one."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").absolute()))
+    place = PolicyQA.data[0].folder / "data/dev.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(sample(), encoding="utf-8")
+    with pytest.raises(GenaipaError, match=r"has 20 examples, the published file 3,809; run: genaipa pull policyqa"):
+        suite("dev").load("dev")
+
+
+@pytest.fixture(scope="module")
+def dev() -> PolicyQA:
+    """The published dev split."""
+    path = Path(__file__).parents[1].parent / "shared/data/policyqa/dev.json"
+    if not path.is_file():
+        pytest.skip(f"needs the shared research data in {path}")
+    layers = (("workspace", path.parents[1]),)
+    place = Workspace(home=path.parent, layers=layers)
+    return suite("dev", at=place)

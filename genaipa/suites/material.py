@@ -33,10 +33,14 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Material(msgspec.Struct, frozen=True):
-    """All items of a split, or the sample of them that is asked, with the long texts that they share, by key."""
+    """All items of a split, or the sample of them that is asked, with the long texts that they share, by key.
+
+    `examples` are items of another split that are shown with their answers before each question.
+    """
 
     items: tuple[Item, ...]
     documents: dict[str, Any] = {}
+    examples: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.files.json_text import DAMAGE
 from genaipa.files.strict_yaml import digest
 from genaipa.runs.records import Digests, SuitePlan
 from genaipa.suites import probes
@@ -78,6 +79,8 @@ class Suite(Task):
     """JSON schema of a reply; every property required, none additional."""
     max_tokens: ClassVar[int | None] = None
     """Longest reply, where the user sets none."""
+    people_about: ClassVar[str] = ""
+    """Who `people` are, and on which of the items, in a sentence for the note beside their row."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
@@ -143,9 +146,15 @@ class Suite(Task):
             return msgspec.json.decode(kept.read_bytes(), type=Material)
         loaded = self.load(self.plan.split)
         items = stratified(loaded.items, self.plan.limit or len(loaded.items), self.spec.seed)
-        used = {item.document for item in items}
-        documents = {key: text for key, text in loaded.documents.items() if key in used}
-        return probes.applied(self.plan.probe, Material(tuple(items), documents))
+        probed = probes.applied(self.plan.probe, Material(tuple(items), _used(loaded, items)))
+        if not self.plan.shots:
+            return probed
+        drawn = examples(self.training.items, self.plan.shots, self.spec.seed, set(map(same_text, loaded.items)))
+        if len(drawn) < self.plan.shots:
+            raise UsageError(
+                f"{self.title} has {len(drawn)} examples that are not among the items asked; ask with fewer shots."
+            )
+        return Material(probed.items, {**_used(self.training, drawn), **probed.documents}, tuple(drawn))
 
     @cached_property
     def items(self) -> dict[str, Item]:
@@ -159,17 +168,8 @@ class Suite(Task):
 
     @cached_property
     def _shots(self) -> list[Message]:
-        if not self.plan.shots:
-            return []
-        drawn = self.training
-        forbidden = {same_text(item) for item in self.load(self.plan.split).items}
-        chosen = examples(drawn.items, self.plan.shots, self.spec.seed, forbidden)
-        if len(chosen) < self.plan.shots:
-            raise UsageError(
-                f"{self.title} has {len(chosen)} examples that are not among the items asked; ask with fewer shots."
-            )
         turns = []
-        for item in chosen:
+        for item in self.material.examples:
             # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
             shown = [replace(message, breakpoint=False) for message in self.messages(item)]
             turns += [*shown, Message("assistant", self.gold_reply(item), "answer")]
@@ -290,7 +290,14 @@ class Suite(Task):
         if status in _STATUS:
             return Given(fault=_STATUS[status])
         text, problem = read_json(reply, self.schema)
-        return Given(fault=UNPARSABLE) if problem else self.parse(item, msgspec.json.decode(text.encode()))
+        if problem:
+            return Given(fault=UNPARSABLE)
+        try:
+            found = msgspec.json.decode(text.encode())
+        except DAMAGE:
+            # Python's reader takes what is no JSON: NaN, numbers beyond all bounds, halves of characters.
+            return Given(fault=UNPARSABLE)
+        return self.parse(item, found)
 
     def outcomes(self, records: Sequence[Record]) -> list[Outcome]:
         """The outcome of every record of one system, those without a reply too."""
@@ -311,6 +318,12 @@ class Suite(Task):
                 )
             )
         return found
+
+
+def _used(material: Material, items: Sequence[Item]) -> dict[str, Any]:
+    """The long texts of these items."""
+    keys = {item.document for item in items}
+    return {key: text for key, text in material.documents.items() if key in keys}
 
 
 def _beside(dialogues: tuple[Dialogue, ...]) -> Dialogue:

@@ -76,15 +76,16 @@ def _nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int,
     allowed = len(wanted) // ONE_IN
     if sum((Counter(wanted) & Counter(word for word, _, _ in words)).values()) < len(wanted) - allowed:
         return None
-    # A cell is edits * unit - begin: its minimum has the fewest edits, and among those the latest begin.
-    unit = len(words) + 1
-    row = [-begin for begin in range(unit)]
+    # A cell is edits * unit**2 - matches * unit - begin: its minimum has the fewest edits, then the most words that
+    # match, then the latest begin.
+    unit = len(words) + len(wanted) + 1
+    edit, match = unit * unit, -unit
+    row = [-begin for begin in range(len(words) + 1)]
     for word in wanted:
-        above, row = row, [row[0] + unit]
+        above, row = row, [row[0] + edit]
         for place, (other, _, _) in enumerate(words, start=1):
-            same = above[place - 1] + (0 if word == other else unit)
-            row.append(min(same, above[place] + unit, row[-1] + unit))
-    end = min(range(unit), key=lambda place: -(-row[place] // unit))
-    edits = -(-row[end] // unit)
-    begin = edits * unit - row[end]
-    return (words[begin][1], words[end - 1][2]) if edits <= allowed and begin < end else None
+            same = above[place - 1] + (match if word == other else edit)
+            row.append(min(same, above[place] + edit, row[-1] + edit))
+    end = min(range(len(row)), key=row.__getitem__)
+    rest, begin = divmod(-row[end], unit)
+    return (words[begin][1], words[end - 1][2]) if -(rest // unit) <= allowed else None

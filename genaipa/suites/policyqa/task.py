@@ -32,6 +32,9 @@ class PolicyQA(Suite):
     splits = ("test", "dev", "train")
     measures = MEASURES
     baselines = BASELINES
+    people_about: ClassVar[str] = (
+        "Each reference of an example against its others, on the examples that have two references or more."
+    )
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {"answer": {"type": "string"}},
