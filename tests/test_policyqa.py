@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import string
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from commandline import Cli
 
 SAMPLE = Path(__file__).parents[1] / "suites/policyqa/sample.json"
-SEGMENT = "We sell nothing. If you don\u2019t opt-out,  “partners” see\nyour e-mail \u2013 never your card, or the pulse of your heart."
+SEGMENT = """We sell nothing. If you don\u2019t opt-out,  “partners” see
+your e-mail \u2013 never your card, or the pulse of your heart."""
 
 
 @cache
@@ -278,12 +280,66 @@ def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: py
         suite("dev").load("dev")
 
 
-@pytest.fixture(scope="module")
-def dev() -> PolicyQA:
+@pytest.fixture
+def dev(shared: Path) -> PolicyQA:
     """The published dev split."""
-    path = Path(__file__).parents[1].parent / "shared/data/policyqa/dev.json"
-    if not path.is_file():
-        pytest.skip(f"needs the shared research data in {path}")
-    layers = (("workspace", path.parents[1]),)
-    place = Workspace(home=path.parent, layers=layers)
-    return suite("dev", at=place)
+    return suite("dev", at=Workspace(shared, (("workspace", linked(shared)),)))
+
+
+def linked(shared: Path) -> Path:
+    """A data folder with the published file in the place of a workspace's own."""
+    folder = Path("layer/suites").absolute()
+    folder.mkdir(parents=True)
+    folder.joinpath("policyqa").symlink_to(shared / "data/policyqa")
+    return folder.parent
+
+
+def answered(of: PolicyQA, name: str) -> list[Outcome]:
+    """The outcomes of a baseline."""
+    answer = next(one for one in of.baselines if one.name == name).make(of)
+    return [Outcome(item, of.given(item, answer(item))) for item in of.material.items]
+
+
+def test_the_published_split_is_read_whole(dev: PolicyQA) -> None:
+    """Examples, policies, questions, passages, references, categories and long answers are as counted elsewhere."""
+    items = dev.material.items
+    assert len(items) == 3_809
+    assert [len({one.shown[name] for one in items}) for name in ("question", "text")] == [568, 574]
+    assert len({one.cluster for one in items}) == 20
+    assert sum(len(one.gold) for one in items) == 6_044
+    sizes = Counter(one.stratum for one in items)
+    assert sorted(sizes.values()) == [3, 58, 66, 87, 101, 148, 453, 1_356, 1_537]
+    assert sum(one.groups["answer length"] == ("over 30 words",) for one in items) == 184
+    assert sum(len((one.shown["text"] + " " + one.shown["question"]).split()) for one in items) // 1_000 == 352
+
+
+def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None:
+    """The parts of a segment, and one reference against the others, have the known figures to two decimals."""
+    known = {
+        "whole-segment": (4.67, 28.84),
+        "first-sentence": (4.02, 26.71),
+        "best-overlap": (5.20, 32.06),
+        "longest-sentence": (4.91, 30.71),
+        "empty": (0, 0),
+    }
+    for name, pair in known.items():
+        outcomes = answered(dev, name)
+        assert tuple(round(100 * measure.of(outcomes), 2) for measure in dev.measures[1::-1]) == pair, name
+    several = [one for one in outcomes if len(one.item.gold) > 1]
+    assert len(several) == 1_583
+    for some in (outcomes, several, outcomes + outcomes):
+        found = dev.people(some)
+        assert (round(100 * found["em"], 2), round(100 * found["f1_squad"], 2)) == (9.29, 52.05)
+    assert dev.people([one for one in outcomes if len(one.item.gold) == 1]) == {}
+
+
+def test_a_run_of_the_pulled_split_scores_the_same(genaipa: Cli, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pulled and asked by the command line, a baseline has the same figure; a sample is as large as said."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").absolute()))
+    pulled = genaipa("pull", "policyqa", "--from", shared / "data/policyqa")
+    assert pulled.code == 0, pulled.err
+    asked = ("run", "--suite", "policyqa", "--split", "dev", "--json", "-s")
+    done = genaipa(*asked, "baseline/best-overlap")
+    assert json.loads(done.out)["scores"]["baseline/best-overlap"] == pytest.approx(0.3206, abs=5e-5), done.err
+    some = json.loads(genaipa(*asked, "baseline/empty", "--limit", "100").out)
+    assert some["rows"][0]["answered"] == 100
