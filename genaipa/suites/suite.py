@@ -80,7 +80,7 @@ class Suite(Task):
     max_tokens: ClassVar[int | None] = None
     """Longest reply, where the user sets none."""
     people_about: ClassVar[str] = ""
-    """Who `people` are, and on which of the items, in a sentence for the note beside their row."""
+    """A sentence on `people`, for the note beside their row: their references, and on which of the items."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
