@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from genaipa.policies.statistics import Statistics
+    from genaipa.reports.suites.results import Result
     from genaipa.runs.audit import Finding
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
@@ -69,6 +70,8 @@ class Gathered:
     """By which the answers are scored."""
     waves: Waves = field(default_factory=Waves)
     """The random parts of their answers that people were asked to score."""
+    suites: list[Result] = field(default_factory=list)
+    """The results of the runs of suites, which have no place in the tidy table."""
 
 
 @tidy_table.plain_texts

@@ -9,6 +9,7 @@ import pandas as pd
 
 from genaipa.reports import part
 from genaipa.reports.chapters import outcomes, prompting
+from genaipa.reports.suites.notable import of_suites
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 
@@ -33,6 +34,8 @@ _NAMED = 5
 @plain_texts
 def notable(gathered: Gathered) -> list[str]:
     """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
+    if gathered.frame.empty and gathered.suites:
+        return of_suites(gathered.suites)
     return [
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
@@ -43,6 +46,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_corrected(gathered),
         *_audited(gathered.findings, gathered.frame),
         *_in_doubt(gathered.frame),
+        *of_suites(gathered.suites),
     ]
 
 

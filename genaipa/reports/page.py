@@ -24,6 +24,7 @@ from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.render import as_html, prose
+from genaipa.reports.suites.results import boards
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,7 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         version=genaipa.__version__,
         systems=_systems(sources),
         title=_title(_systems(sources)),
+        procedure=not gathered.frame.empty or not gathered.suites,
         facts=_facts(gathered, sources),
         key=_table(report.key, fold=False) if report.key else None,
         notable=report.notable,
@@ -121,27 +123,42 @@ def _title(systems: Sequence[str]) -> str:
 
 def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
     frame = gathered.frame
+    if frame.empty and gathered.suites:
+        return [("Systems", ", ".join(_systems(sources))), *_suites(gathered), ("Runs", _runs(sources))]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
     scorers = [f"{people:,} analyst{'' if people == 1 else 's'}"] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
     asked = frame.loc[frame["unit"] == "answer", "key"]
+    return [
+        ("Systems", ", ".join(_systems(sources))),
+        *_suites(gathered),
+        ("Documents", ", ".join(documents)),
+        ("Runs", _runs(sources)),
+        ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
+        ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
+        ("Scores in the averages", f"{len(counted):,}{_once(counted)}"),
+        ("Scored by", ", ".join([*published, *scorers])),
+    ]
+
+
+def _runs(sources: Sequence[Source]) -> str:
+    """Number of the runs, and their days."""
     # What was imported has no times of its own.
     begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
     ended = sorted(source.manifest.updated[:10] for source in sources if source.manifest.updated)
     when = ""
     if begun and ended:
         when = f", on {begun[0]}" if begun[0] == ended[-1] else f", from {begun[0]} to {ended[-1]}"
-    return [
-        ("Systems", ", ".join(_systems(sources))),
-        ("Documents", ", ".join(documents)),
-        ("Runs", f"{len(sources):,}{when}"),
-        ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
-        ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
-        ("Scores in the averages", f"{len(counted):,}{_once(counted)}"),
-        ("Scored by", ", ".join([*published, *scorers])),
-    ]
+    return f"{len(sources):,}{when}"
+
+
+def _suites(gathered: Gathered) -> list[tuple[str, str]]:
+    """The suites that were asked, with their numbers of items; nothing where none was."""
+    asked = {board.title: len(board.suite.material.items) for board in boards(gathered.suites)}
+    said = "; ".join(f"{title} ({number:,} items)" for title, number in asked.items())
+    return [("Suites", said)] if asked else []
 
 
 def _once(counted: pd.DataFrame) -> str:

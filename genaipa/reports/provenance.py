@@ -15,6 +15,7 @@ import genaipa
 from genaipa.reports.table import Table
 from genaipa.runs.audit import AUDIT
 from genaipa.runs.folder import ANSWERS, MANIFEST
+from genaipa.runs.records import SuitePlan
 from genaipa.scoring.events import Event
 from genaipa.scoring.published import PUBLISHED_SCORES
 from genaipa.tasks.prompts import labels
@@ -46,17 +47,22 @@ def runs(gathered: Gathered) -> Table:
 
 def _run(source: Source) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
+    plan = spec.suite if isinstance(spec.suite, SuitePlan) else None
     return {
         "run": source.folder.name,
         "status": manifest.status,
         "begun": _minute(manifest.created),
         "updated": _minute(manifest.updated),
+        "suite": f"{spec.task}, {plan.split}" if plan else "",
+        "items": (f"{plan.limit:,}" if plan.limit else "all") if plan else "",
+        "shots": str(plan.shots) if plan else "",
+        "probe": plan.probe if plan else "",
         "documents": ", ".join(spec.documents),
         "initializations": ", ".join(spec.initializations),
-        "wordings": ", ".join(spec.wordings),
-        "prompts": ", ".join(labels(manifest).values()),
+        "wordings": str(plan.wording) if plan else ", ".join(spec.wordings),
+        "prompts": "" if plan else ", ".join(labels(manifest).values()),
         "repetitions": spec.repetitions,
-        "conversations": spec.conversation,
+        "conversations": "" if plan else spec.conversation,
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
         "commit": _commit(manifest),

@@ -13,8 +13,10 @@ from genaipa.reports.chapters import chapters
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
+from genaipa.reports.suites import chapters as suites
+from genaipa.reports.suites.results import results
 from genaipa.runs.folder import find_run
-from genaipa.runs.records import PROCEDURE
+from genaipa.runs.records import PROCEDURE, SuitePlan
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
@@ -48,7 +50,9 @@ class Report:
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
         """The report of a tidy table and the facts gathered with it; `bounds` are those of the bands."""
         bounds = bounds or gathered.rubric.bands
-        return cls(gathered, bounds, chapters(gathered, bounds), tuple(selection))
+        procedure = not gathered.frame.empty or not gathered.suites
+        made = chapters(gathered, bounds) if procedure else []
+        return cls(gathered, bounds, [*made, *suites.chapters(gathered)], tuple(selection))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -67,8 +71,9 @@ class Report:
 
     @property
     def key(self) -> Table | None:
-        """The table that says the most: the leaderboard, or, without one, what became of the questions."""
-        return self.tables.get("leaderboard") or self.tables.get("answers")
+        """The table that says the most: the leaderboard, the suites', or else the questions and their outcomes."""
+        named = (self.tables.get(name) for name in ("leaderboard", "card", "answers"))
+        return next(filter(None, named), next(iter(self.tables.values()), None))
 
     @cached_property
     def notable(self) -> list[str]:
@@ -137,7 +142,9 @@ def report(
     sources = select(here, names)
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
-    gathered.problems += left_out
+    tell("scoring the suites")
+    gathered.suites, unread = results(here, sources)
+    gathered.problems += [*left_out, *unread]
     systems = {system for source in gathered.sources for system in source.systems}
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
@@ -148,15 +155,17 @@ def report(
 
 
 def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
-    """Sentences on the runs that asked something else than the paper's questions; a UsageError if all did."""
-    found = {one.folder.name: one.manifest.spec.task for one in sources if one.manifest.spec.task != PROCEDURE}
+    """Sentences on the runs that asked neither the paper's questions nor a suite; a UsageError if all did."""
+    plain = [one for one in sources if not isinstance(one.manifest.spec.suite, SuitePlan)]
+    found = {one.folder.name: one.manifest.spec.task for one in plain if one.manifest.spec.task != PROCEDURE}
     if found and len(found) == len({one.folder.name for one in sources}):
         raise UsageError(
-            f"a report is about the paper's questions, and {', '.join(found)} asked the task "
+            f"a report is about the paper's questions and the suites, and {', '.join(found)} asked the task "
             f"'{', '.join(dict.fromkeys(found.values()))}'. Its answers: genaipa show {next(iter(found))}"
         )
     return [
-        f"{name} is left out: it asked the task '{task}', not the paper's questions." for name, task in found.items()
+        f"{name} is left out: it asked the task '{task}', neither the paper's questions nor a suite."
+        for name, task in found.items()
     ]
 
 

@@ -77,8 +77,9 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     _write(folder / PAGE, page.html(report, drawn, whole=whole))
     frame = report.frame
-    tidy_table.write(frame, folder / f"{FRAME}.parquet")
-    if len(frame) <= SPREADSHEET:
+    if len(frame) or not report.gathered.suites:
+        tidy_table.write(frame, folder / f"{FRAME}.parquet")
+    if len(frame) <= SPREADSHEET and (folder / f"{FRAME}.parquet").exists():
         tidy_table.write(frame, folder / f"{FRAME}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     known = {

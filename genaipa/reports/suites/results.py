@@ -66,7 +66,7 @@ class Result:
 
     @property
     def repetitions(self) -> int:
-        """How often each item was asked."""
+        """The number of times that items were asked."""
         return len({outcome.repetition for outcome in self.outcomes})
 
     @cached_property
@@ -89,7 +89,7 @@ class Result:
 
     @property
     def asked(self) -> str:
-        """How it was asked, in words: shots, wording, and the sampling options that were set; empty for a baseline."""
+        """The way of asking in words: shots, wording, sampling options that were set; empty for a baseline."""
         if self.baseline:
             return ""
         shots = f"{self.plan.shots} shot{'s' if self.plan.shots > 1 else ''}" if self.plan.shots else "zero-shot"

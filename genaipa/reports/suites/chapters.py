@@ -1,0 +1,69 @@
+"""The chapters that suites have in a report: one for each, with its tables and figures, and one that joins them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.figures import style
+from genaipa.reports.suites import drawings, tables
+from genaipa.reports.suites.results import boards
+from genaipa.reports.suites.scored import Scored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.table import Table
+
+_METHOD = (
+    "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
+    "of a suite draw its policies again, with all their items (a cluster bootstrap, 2,000 draws, a fixed seed)."
+)
+
+
+def chapters(gathered: Gathered) -> list[Chapter]:
+    """The suites' chapters, the one that joins them first; what can't be worked out is said among the problems."""
+    every = [Scored(board) for board in boards(gathered.suites)]
+    if not every:
+        return []
+    marks = style.system_marks(_systems(every))
+    own = [list(some) for _, some in groupby(every, key=lambda scored: scored.board.name)]
+    made = [_suite(some, marks) for some in own]
+    for scored in every:
+        gathered.problems += [problem for problem in scored.problems if problem not in gathered.problems]
+    return [replace(made[0], method=_METHOD), *made[1:]]
+
+
+def _systems(every: Sequence[Scored]) -> list[str]:
+    """Every system of a figure, those that runs asked first."""
+    asked = [row.system for scored in every for row in scored.asked]
+    references = [row.system for scored in every for row in scored.references]
+    return list(dict.fromkeys([*asked, *references]))
+
+
+def _suite(some: Sequence[Scored], marks: drawings.Marks) -> Chapter:
+    """The chapter of one suite: its boards, one after another."""
+    suite = some[0].board.suite
+    made: list[Table] = []
+    for scored in some:
+        made += [tables.main_table(scored), tables.further(scored)]
+        if len(scored.asked) > 1:
+            made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
+        made += [tables.by_group(scored, grouping) for grouping in tables.groupings(scored)]
+    made.insert(2, tables.definitions(some[0]))
+    name = some[0].board.name
+    shown = drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)
+    along = [figure for scored in some for figure in drawings.along(scored, marks)]
+    return Chapter(
+        f"suite-{name}",
+        suite.title,
+        suite.about,
+        present(*made),
+        drawn(shown, *along),
+        references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
+        first=made[0].name,
+    )

@@ -1,0 +1,253 @@
+"""The tables of a suite: its figures, what they mean, its groups of items, and pairs of systems."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.suites.merit import LEVEL, Merit
+from genaipa.reports.table import Table, table
+from genaipa.suites.material import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.reports.suites.scored import Row, Scored
+    from genaipa.suites.measure import Measure
+
+MAIN = 2
+"""Measures that break-downs and comparisons have."""
+_SPENT = ("cost", "tokens_in", "tokens_cached", "tokens_out", "runs", "dates")
+_ACROSS = 6
+"""Measures that fit a suite's table; the others have a table of their own."""
+_PAIRED = 5
+"""Systems up to which every pair is compared; of more, each with the best."""
+KINDS = (
+    "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor uses nothing "
+    "of the item, a ceiling its gold label, both worked out on the same items; people are their own references, each "
+    "against the others; published rows are printed in papers for this split, under the very same definition."
+)
+FAULTY = (
+    "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, failed "
+    "(no reply came), out of range (a number that nothing has), not in the text (a span that the text lacks). What "
+    "was never asked is missing, and not scored."
+)
+
+
+def percent(merit: Merit, name: str) -> dict[str, float]:
+    """The columns of a figure as percentages: its value, the ends of its interval, its spread."""
+    ends = {f"{name}_low": merit.low, f"{name}_high": merit.high, f"{name}_sd": merit.spread}
+    return {column: 100 * value for column, value in {name: merit.value, **ends}.items()}
+
+
+def main_table(scored: Scored) -> Table:
+    """The figures of every row of a board, with faults and what was spent."""
+    rows = [_figures(row, scored) for row in scored.rows]
+    names = [measure.name for measure in scored.measures]
+    main = names[0]
+    counted = [*FAULTS, "missing"]
+    said = [name for name in counted if any(row.get(name) for row in rows)]
+    repeated = any(row.get("repetitions", 1) > 1 for row in rows)
+    sure = [f"{main}_low", f"{main}_high", *([f"{main}_sd"] if repeated else [])]
+    how = ["in_words"] if any(row.get("in_words", 0) > 0 for row in rows) else []
+    columns = ["system", "kind", "how", "items", *(["repetitions"] if repeated else [])]
+    columns += [main, *sure, *names[1:_ACROSS], *said, *how]
+    ends = [f"{name}_{end}" for name in names for end in ("low", "high", "sd")]
+    aside = [
+        *names,
+        *ends,
+        *counted,
+        "in_words",
+        "repetitions",
+        "policies",
+        "cost",
+        "tokens_in",
+        "tokens_cached",
+        "tokens_out",
+    ]
+    spread = " `±` is the population's standard deviation over repetitions." if repeated else ""
+    return table(
+        scored.board.stem,
+        scored.board.title,
+        "Percentages; the table on what the columns mean defines each measure. "
+        f"{scored.units.population}{spread} {KINDS} {FAULTY} "
+        "Further intervals, tokens and costs are in CSV and JSON.",
+        pd.DataFrame(rows),
+        columns,
+        headings={
+            **{measure.name: measure.heading for measure in scored.measures},
+            **{f"{name}_low": f"{LEVEL} % interval" for name in names},
+            **{f"{name}_sd": "±" for name in names},
+            "in_words": "form in words",
+            "how": "how",
+            "cost": "cost ($)",
+        },
+        formats={
+            **dict.fromkeys(names, ".2f"),
+            **{f"{name}_{end}": ".1f" for name in names for end in ("low", "high")},
+            **{f"{name}_sd": ".2f" for name in names},
+            **dict.fromkeys((*counted, "items", "repetitions"), ".0f"),
+            "in_words": ".0%",
+            "cost": ".4f",
+        },
+        aside=[name for name in dict.fromkeys(aside) if name not in columns],
+    )
+
+
+def further(scored: Scored) -> Table:
+    """The measures for which a suite's table has no room."""
+    names = [measure.name for measure in scored.measures[_ACROSS:]]
+    rows = [_figures(row, scored) for row in scored.rows if row.counts or {*names} & {*row.figures}]
+    return table(
+        f"{scored.board.stem}-further",
+        f"{scored.board.title}: further measures",
+        "Percentages, of the same outcomes as above. Their intervals are in CSV and JSON.",
+        pd.DataFrame(rows if names else []),
+        ["system", "kind", *names],
+        headings={measure.name: measure.heading for measure in scored.measures},
+        formats=_formats(names),
+        aside=[f"{name}_{end}" for name in names for end in ("low", "high", "sd")],
+    )
+
+
+def _figures(row: Row, scored: Scored) -> dict[str, Any]:
+    found: dict[str, Any] = {"system": row.system, "kind": row.kind, "how": row.how}
+    found |= {name: 100 * value for name, value in row.figures.items()}
+    if row.counts is not None:
+        for measure in scored.measures:
+            merit = row.counts.merit(measure)
+            found |= percent(merit, measure.name)
+        found |= {"items": len({*row.counts.ids}), "policies": scored.units.policies}
+    if row.result is not None:
+        result = row.result
+        found |= {**result.faults, "repetitions": result.repetitions, "in_words": result.in_words}
+        found |= {"cost": result.cost, "runs": ", ".join(result.runs), "dates": ", ".join(result.dates)}
+        usage = result.usage
+        found |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
+    return found
+
+
+def definitions(scored: Scored) -> Table:
+    """The measures of a suite, each with its definition."""
+    rows = [
+        {"column": one.heading, "measure": one.name, "definition": one.definition}
+        for one in scored.board.suite.measures
+    ]
+    return table(
+        f"{scored.board.name}-measures",
+        f"What the columns of {scored.board.suite.title} mean",
+        "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them.",
+        pd.DataFrame(rows),
+        ["column", "measure", "definition"],
+    )
+
+
+def groupings(scored: Scored) -> list[str]:
+    """The names of the break-downs that its items have, where there is more than one group."""
+    groups: dict[str, set[str]] = {}
+    for item in scored.board.suite.material.items:
+        for name, own in item.groups.items():
+            groups.setdefault(name, set()).update(own)
+    return [name for name, own in groups.items() if len(own) > 1]
+
+
+def in_order(groups: Iterable[tuple[str, int]]) -> list[str]:
+    """Groups (with their numbers of items) by the first number in their names, or else the largest first."""
+    known = list(groups)
+    numbers = {name: re.search(r"\d+", name) for name, _ in known}
+    if all(numbers.values()):
+        # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
+        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _is_above(name)))
+    return [name for name, _ in sorted(known, key=lambda one: (-one[1], one[0]))]
+
+
+def _is_above(name: str) -> bool:
+    return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
+
+
+def by_group(scored: Scored, grouping: str) -> Table:
+    """The main measures of every system in each group of items."""
+    items = scored.board.suite.material.items
+    sizes: dict[str, int] = {}
+    for item in items:
+        for name in item.groups.get(grouping, ()):
+            sizes[name] = sizes.get(name, 0) + 1
+    measures = scored.measures[:MAIN]
+    rows: list[dict[str, Any]] = []
+    for group in in_order(sizes.items()):
+        inside = {item.id for item in items if group in item.groups.get(grouping, ())}
+        for row in (*scored.asked, *scored.references):
+            assert row.counts is not None, "a system and a floor have outcomes"
+            chosen = np.array([one in inside for one in row.counts.ids], bool)
+            merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
+            first = merits[measures[0].name]
+            found: dict[str, Any] = {"group": group, "system": row.system, "kind": row.kind}
+            found |= {"items": first.items, "policies": first.policies}
+            for name, merit in merits.items():
+                found |= percent(merit, name)
+            rows.append(found)
+    names = [measure.name for measure in measures]
+    shown = [column for name in names for column in (name, f"{name}_low", f"{name}_high")]
+    return table(
+        f"{scored.board.stem}-by-{re.sub(r'[^a-z0-9]+', '-', grouping.lower())}",
+        f"{scored.board.title}: by {grouping}",
+        f"Percentages. An item may be in several groups. {scored.units.population}",
+        pd.DataFrame(rows),
+        ["group", "system", "kind", "items", *(["policies"] if scored.units.policies else []), *shown],
+        headings={"group": grouping, **_headed(measures)},
+        formats=_formats(names),
+    )
+
+
+def _headed(measures: Sequence[Measure]) -> dict[str, str]:
+    return {
+        **{measure.name: measure.heading for measure in measures},
+        **{f"{measure.name}_low": f"{LEVEL} % interval" for measure in measures},
+    }
+
+
+def _formats(names: Sequence[str], sign: str = "") -> dict[str, str]:
+    return {f"{name}{end}": f"{sign}.{2 if not end else 1}f" for name in names for end in ("", "_low", "_high")}
+
+
+def pairs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Pairs of systems to compare: all of a few; else each with the best."""
+    return list(combinations(rows, 2)) if len(rows) <= _PAIRED else [(rows[0], other) for other in rows[1:]]
+
+
+def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence[Measure]) -> Table:
+    """Differences between systems on the items that both were asked."""
+    rows: list[dict[str, Any]] = []
+    policies = ["policies"] if scored.units.policies else []
+    for first, second in chosen:
+        assert first.counts is not None, "a system has outcomes"
+        assert second.counts is not None, "a system has outcomes"
+        for measure in measures:
+            both = Merit() if not len(first.counts.ids) else first.counts.minus(second.counts, measure)
+            found = {"a": first.system, "b": second.system, "measure": measure.heading, "name": measure.name}
+            ends = percent(both, "difference")
+            del ends["difference_sd"]
+            rows.append({**found, "items": both.items, "policies": both.policies, **ends, "meaning": _meaning(both)})
+    return table(
+        f"{scored.board.stem}-pairs",
+        f"{scored.board.title}: systems against each other",
+        "A minus B in percentage points, on the items that both were asked, with the same policies drawn for both. "
+        f"{scored.units.population} They are those of one pair each, and not corrected for how many pairs there are.",
+        pd.DataFrame(rows),
+        ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
+        headings={"a": "A", "b": "B", "difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"},
+        formats=_formats(["difference"], "+"),
+        aside=["name"],
+    )
+
+
+def _meaning(both: Merit) -> str:
+    if both.low > 0:
+        return "A is better"
+    if both.high < 0:
+        return "B is better"
+    return "undecided" if both.low == both.low else ""
