@@ -149,7 +149,7 @@ class ResultsCache:
     def _read(self, desk: Desk) -> Snapshot | None:
         answers = _state(desk.pool)
         if self._unscored is None or answers != self._answers:
-            sources = _sources(desk)
+            sources = sources_of(desk)
             if not sources:
                 return None
             self._unscored = gather(desk.workspace, sources, None)
@@ -169,7 +169,7 @@ def _state(pool: Pool) -> tuple[int, int]:
     return pool.generation, len(pool.arrived)
 
 
-def _sources(desk: Desk) -> list[Source]:
+def sources_of(desk: Desk) -> list[Source]:
     """The runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
     if desk.settings.runs:
         return select(desk.workspace, desk.settings.runs)

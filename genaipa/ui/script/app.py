@@ -30,12 +30,13 @@ PAGES = {
     "overview": ("Overview", "overview"),
     "results": ("Results", "results"),
     "judges": ("Judges", "judges"),
+    "suites": ("Suites", "suites"),
 }
 """Path in the address → title and module; the first one opens. Modules are imported when their page is first shown."""
 
 
 def _page(module: str, desk: Desk, user: User) -> None:
-    closed = why_no_results() if module in ("results", "judges") else ""
+    closed = why_no_results() if module in ("results", "judges", "suites") else ""
     if closed:
         st.text(closed)
     else:
@@ -49,6 +50,13 @@ def _judged(desk: Desk) -> bool:
     return any(map(Judge.parse, desk.current.analysts("machine")))
 
 
+def _wanted(path: str, desk: Desk, user: User) -> bool:
+    """Whether a page has something for this user: verdicts of judges are for those who lead, suites have to be run."""
+    if path == "judges":
+        return user.adjudicates and _judged(desk)
+    return path != "suites" or suites_here(desk)
+
+
 def _desk() -> None:
     desk, login = open_once(handed_settings())
     user = identify(desk, login)
@@ -60,7 +68,7 @@ def _desk() -> None:
     pages = [
         st.Page(shown(module), title=title, url_path=path)
         for path, (title, module) in PAGES.items()
-        if path != "judges" or user is None or (user.adjudicates and _judged(desk))
+        if user is None or _wanted(path, desk, user)
     ]
     page = st.navigation(pages, position="top" if user else "hidden")
     st.set_page_config(page_title=f"{page.title if user else 'Sign in'} · genaipa desk")
