@@ -117,10 +117,14 @@ def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
 
 
 def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
-    """A UsageError saying what to run where there is neither an answer to score nor a reply to take by hand."""
+    """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
+    from genaipa.runs.records import SuitePlan
     from genaipa.systems.catalog import resolve
 
-    systems = {name for folder in folders for name in folder.manifest().spec.systems}
+    specs = [folder.manifest().spec for folder in folders]
+    if any(isinstance(spec.suite, SuitePlan) for spec in specs):
+        return  # it has a page of its own
+    systems = {name for spec in specs for name in spec.systems}
     if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
         names = ", ".join(folder.name for folder in folders)
         raise UsageError(
@@ -159,6 +163,8 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
+    if not texts:
+        show("Suites are scored without people; their items are on the page Suites.")
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.")
     if desk.part:
         show(desk.part)

@@ -328,8 +328,3 @@ def _used(material: Material, items: Sequence[Item]) -> dict[str, Any]:
 
 def _beside(dialogues: tuple[Dialogue, ...]) -> Dialogue:
     yield dialogues
-
-
-def plan_of(spec: RunSpec) -> SuitePlan | None:
-    """The suite's part of a spec; None for any other task."""
-    return spec.suite if isinstance(spec.suite, SuitePlan) else None

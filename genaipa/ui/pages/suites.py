@@ -12,13 +12,28 @@ import streamlit as st
 
 from genaipa.reports.suites.results import Board, Result, boards, results
 from genaipa.runs.folder import run_folders
-from genaipa.runs.selection import Source
 from genaipa.suites.material import FAULTS
 from genaipa.ui.results import sources_of
-from genaipa.ui.widgets import ANY, FOLD, Cell, Row, Text, head, kept, long_table, notice, numbers, part, problems, table, texts
+from genaipa.ui.widgets import (
+    ANY,
+    FOLD,
+    Cell,
+    Row,
+    Text,
+    head,
+    kept,
+    long_table,
+    notice,
+    numbers,
+    part,
+    problems,
+    table,
+    texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from genaipa.scoring.people import User
     from genaipa.suites.material import Item, Outcome
@@ -36,16 +51,22 @@ _CHOSEN = "suites item"
 def page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
     head("Suites")
-    stamp = tuple((folder.name, folder.size()) for folder in run_folders(desk.workspace))
+    stamp = tuple((folder.name, _size(folder.answers)) for folder in run_folders(desk.workspace))
     with st.spinner("Scoring the suites …"):
         found, said = kept("suites results", stamp, lambda: results(desk.workspace, sources_of(desk)))
     problems("suites problems", said)
     made = boards(found)
     if not made:
-        notice("suites none", "No suite was run here. Begin with: genaipa run --suite policyqa --split sample -s baseline/best-overlap")
+        notice(
+            "suites none",
+            "No suite was run here. Begin with: genaipa run --suite policyqa --split sample -s baseline/best-overlap",
+        )
         return
-    board = made[st.selectbox("Suite", range(len(made)), format_func=lambda place: made[place].title, key="suites board")]
-    texts("suites about", [Text(board.suite.about, tone="system")])
+    board = made[
+        st.selectbox("Suite", range(len(made)), format_func=lambda place: made[place].title, key="suites board")
+    ]
+    about = board.suite.about
+    texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
     result = _systems(board)
     _groups(board, result)
     _items(board, result)
@@ -63,9 +84,15 @@ def _systems(board: Board) -> Result:
     ]
     columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
     table(
-        "suites systems", "Systems by their scores, per cent", columns, rows, chosen=result.system, choose=_keep("suites system")
+        "suites systems",
+        "Systems by their scores, per cent",
+        columns,
+        rows,
+        chosen=result.system,
+        choose=_keep("suites system"),
     )
-    texts("suites measures", [Text(f"{measure.heading}: {measure.definition}", tone="system") for measure in measures])
+    said = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
+    texts("suites measures", [Text(said, tone="system")])
     return result
 
 
@@ -136,8 +163,8 @@ def _row(board: Board, outcome: Outcome, measure: Measure) -> Row:
     cells: tuple[str | Cell, ...] = (
         outcome.item.id,
         _cut(_question(outcome.item)),
-        _cut(_plain(outcome.item.gold)),
-        Cell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(_plain(outcome.given.prediction)),
+        _cut(outcome.item.gold),
+        Cell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(outcome.given.prediction),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
         board.suite.why(outcome),
     )
@@ -148,7 +175,10 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
     """One item: all that was shown of it, its gold label, the reply, the prediction, the score and why."""
     item = outcome.item
     shown = board.suite.asked_about(item)
-    entries = [Text(_plain(value), name, tone="asked" if name == "question" else "", fold=FOLD) for name, value in shown.items()]
+    entries = [
+        Text(_plain(value), name, tone="asked" if name == "question" else "", fold=FOLD)
+        for name, value in shown.items()
+    ]
     score = measure.of([outcome])
     said = f"{measure.heading} {100 * score:.1f}" if score == score else f"{measure.heading}: not defined"  # noqa: PLR0124
     texts(
@@ -163,21 +193,27 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
     )
 
 
+def _size(answers: Path) -> int:
+    return answers.stat().st_size if answers.is_file() else 0
+
+
 def _question(item: Item) -> str:
     return str(item.shown.get("question") or item.shown.get("text") or item.id)
 
 
 def _plain(value: Any) -> str:
-    """A value as a person reads it: text as it is, lists one a line, everything else as JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list | tuple) and all(isinstance(one, str | int) for one in value):
-        return "\n".join(map(str, value)) or "(none)"
-    return json.dumps(value, ensure_ascii=False, indent=None)
+    """A value as a person reads it: text as it is, a list one a line, an object its fields one a line, else JSON."""
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {_plain(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return "\n".join(map(_plain, value)) or "(none)"
+    return value if isinstance(value, str) else json.dumps(value)
 
 
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
+def _cut(value: Any) -> str:
+    """The beginning of a value on one line: what a list or an object has in it, each once."""
+    several = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+    line = " / ".join(dict.fromkeys(" ".join(_plain(each).split()) for each in several)) or "(none)"
     return line if len(line) <= _SHORT else f"{line[:_SHORT]} …"
 
 
@@ -195,16 +231,3 @@ def _keep(name: str) -> Any:
         st.session_state[name] = value
 
     return choose
-
-
-def suites_here(desk: Desk) -> bool:
-    """Whether a suite was run among the desk's runs."""
-    names = tuple(folder.name for folder in run_folders(desk.workspace))
-    found: bool = kept("suites there", names, lambda: any(map(_of_suite, sources_of(desk))))
-    return found
-
-
-def _of_suite(source: Source) -> bool:
-    from genaipa.suites.suite import plan_of
-
-    return plan_of(source.manifest.spec) is not None

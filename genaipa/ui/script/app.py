@@ -10,10 +10,12 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
+from genaipa.runs.folder import run_folders
+from genaipa.runs.records import SuitePlan
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
-from genaipa.ui.widgets import as_sentence
+from genaipa.ui.widgets import as_sentence, kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +56,21 @@ def _wanted(path: str, desk: Desk, user: User) -> bool:
     """Whether a page has something for this user: verdicts of judges are for those who lead, suites have to be run."""
     if path == "judges":
         return user.adjudicates and _judged(desk)
-    return path != "suites" or suites_here(desk)
+    return path != "suites" or _any_suite(desk)
+
+
+def _any_suite(desk: Desk) -> bool:
+    """Whether a suite was run in the workspace."""
+    folders = run_folders(desk.workspace)
+
+    def found() -> bool:
+        for folder in folders:
+            with contextlib.suppress(GenaipaError):
+                if isinstance(folder.manifest().spec.suite, SuitePlan):
+                    return True
+        return False
+
+    return kept("suites there", tuple(folder.name for folder in folders), found)
 
 
 def _desk() -> None:
