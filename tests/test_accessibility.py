@@ -11,6 +11,7 @@ from running import answers, carry_out, spec
 from size import size
 from stores import opened, score
 
+from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.scoring.rubric import shown
 from rubrics import PAPER, typed
 
@@ -32,7 +33,7 @@ WAYS: list[dict[str, Any]] = [
     {"width": 720, "height": 450, "color_scheme": "light", "forced_colors": "active"},
 ]
 """A screen, a telephone in the dark, and a small window's half at 200 % in forced colours."""
-PAGES = 6
+PAGES = 7
 TABLE = "| *What* | How long |\n|---|---|\n| name | **two** years |\n\n- *nothing* else, as snake_case_says or 2*3*4\n"
 LONG = "We keep what you order for as long as the law says. " * 60
 TEXT = f"# ACME Privacy Policy\n\n## 1. Orders\n\n{TABLE}\n{LONG}\n\n## 2. Rest\n\n{LONG}\n"
@@ -45,7 +46,7 @@ def found(page: Page) -> list[Any]:
 
 
 def make_study() -> None:
-    """A run of two answers, each scored by two, a run by hand, and a long document."""
+    """A run of two answers, each scored by two, a run by hand, a suite's, and a long document."""
     said = '{silent: false, answer: "It says so.", sections: ["1"], note: "A note."}'
     annotations = f'  Q1: {said}\n  Q2: {{silent: true, answer: "It does not say."}}\n'
     run = make_answers(
@@ -58,6 +59,7 @@ def make_study() -> None:
         for name, keys in (("Ada", "13111"), ("Grace", "12113")):
             store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
     carry_out(spec(systems=("manual/chat",), initializations=("company-name",)))
+    carry_out(RunSpec(("baseline/empty",), (), {}, (), other_task="policyqa", suite=SuitePlan("sample")))
 
 
 def set_as_typography(page: Page) -> None:

@@ -213,7 +213,8 @@ def _plain(value: Any) -> str:
 def _cut(value: Any) -> str:
     """The beginning of a value on one line: what a list or an object has in it, each once."""
     several = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
-    line = " / ".join(dict.fromkeys(" ".join(_plain(each).split()) for each in several)) or "(none)"
+    lines = dict.fromkeys(" ".join(_plain(each).split()) for each in several)
+    line = " / ".join(filter(None, lines)) or "(none)"
     return line if len(line) <= _SHORT else f"{line[:_SHORT]} …"
 
 
