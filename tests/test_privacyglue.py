@@ -12,19 +12,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from genaipa.reports.suites.results import results
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.selection import select
+from genaipa.suites.catalog import parts_of
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
 from genaipa.suites.privacyglue.encoders import encoders
 from genaipa.suites.privacyglue.predictions import read_predictions
 from genaipa.suites.privacyglue.rows import ROWS, TASKS, Row
+from genaipa.tasks.catalog import SUITES, make_task
+from genaipa.workspace import find_workspace
 from tests.glue_tree import TREE, write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from genaipa.tasks.base import Task
     from tests.commandline import Finished
 
     Cli = Callable[..., Finished]
+
+RUN = ("run", "--suite")
 
 
 def test_printed_rows_give_the_printed_means() -> None:
@@ -173,3 +181,66 @@ def test_predictions_that_do_not_fit_are_refused(genaipa: Cli, tmp_path: Path) -
     assert "has no predictions" in genaipa("import", "privacyglue", "--from", str(tmp_path / "none")).err
     assert "--from FOLDER" in genaipa("import", "privacyglue").err
     assert "--from is for privacyglue alone" in genaipa("import", "genaipabench", "--from", ".").err
+
+
+def _asked(genaipa: Cli, *options: str) -> Path:
+    done = genaipa(*RUN, "privacyglue", *options, "--json")
+    assert done.code == 0, done.err
+    return Path(json.loads(done.out)["folder"])
+
+
+def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
+    """Each part's items, and so its table, are those of a run of that suite alone; records name their suite."""
+    folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "4", "-s", "extractive"))
+    kept = folder.answers.read_text().splitlines(keepends=True)
+    folder.answers.write_text("".join(kept[:2] + kept[-1:]))
+    assert "going on with" in genaipa(*RUN, "privacyglue", "--split", "sample", "--limit", "4", "-s", "extractive").err
+    assert len(folder.answers.read_text().splitlines()) == len(kept)
+    assert genaipa(*RUN, "opp115", "--split", "sample", "--limit", "4", "-s", "extractive").code == 0
+    records = list(folder.records())
+    names = list(dict.fromkeys(record.coordinates["suite"] for record in records))
+    assert names == [name for name in dict.fromkeys(task.suite for task in TASKS) if name in SUITES]
+    assert folder.manifest().planned == len(records) == 4 * len(names)
+    here = find_workspace()
+    found, problems = results(here, select(here, []))
+    assert problems == []
+    assert [result.name for result in found] == names
+    repeated = next(result for result in found if result.name == "opp115")
+    assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
+    assert {result.faults["unparsable"] for result in found} == {4, 8}
+    assert [len(part.sources) for part in parts_of(_task(folder)).values()] == [2] * len(names)
+
+
+def _task(folder: RunFolder) -> Task:
+    return make_task(folder.manifest().spec, find_workspace(), folder)
+
+
+def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
+    """A run asks what is here and says what is not, with the remedy; it goes on with what it began with."""
+    assert "genaipa pull policyqa" in genaipa(*RUN, "privacyglue", "-s", "baseline/ceiling").err
+    Path("genaipa.toml").touch()
+    own = Path("suites/opp115/test_dataset.csv")
+    own.parent.mkdir(parents=True)
+    own.write_text("We tell you of changes.,Policy Change\nWe lock our doors.,Data Security\n")
+    folder = RunFolder(_asked(genaipa, "-s", "extractive"))
+    assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run").err
+    own.unlink()
+    task = _task(folder)
+    assert list(parts_of(task)) == ["opp115"]
+    assert task.planned() == 2
+    assert [note for note in task.notes if "without" in note] == []
+
+
+def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
+    """A baseline asks the suites that have it; one that none has, or a mixture, is refused in a sentence."""
+    folder = RunFolder(_asked(genaipa, "--split", "sample", "-s", "baseline/best-overlap"))
+    assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
+    cases = {
+        ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
+        ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap is of policyqa alone",
+        ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
+    }
+    for options, said in cases.items():
+        refused = genaipa(*RUN, "privacyglue", "--split", "sample", *options)
+        assert refused.code == 2, options
+        assert said in refused.err, options

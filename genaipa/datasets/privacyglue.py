@@ -25,7 +25,8 @@ from genaipa.files.strict_yaml import digest
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.records import FORMAT, Digests, Manifest, Record, RunSpec, SystemFacts, Totals, answer_digest, key_of
-from genaipa.suites.privacyglue.predictions import EXAMPLES, LABELS, PREFIX, TASK, Examples, Predicted
+from genaipa.suites.opp115.data import LABELS
+from genaipa.suites.privacyglue.predictions import EXAMPLES, PREFIX, TASK, Examples, Predicted
 from genaipa.suites.privacyglue.rows import TASKS, GlueTask
 
 if TYPE_CHECKING:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 
 def suites() -> dict[str, type[Suite]]:
-    """Name → class of every suite."""
-    return {name: load(target) for name, target in SUITES.items()}
+    """Name → class of every suite; a task that joins several is none itself."""
+    from genaipa.suites.suite import Suite
+
+    kinds = {name: load(target) for name, target in SUITES.items()}
+    return {name: kind for name, kind in kinds.items() if issubclass(kind, Suite)}
 
 
 def sources() -> dict[str, Source]:

@@ -21,6 +21,7 @@ ENTRY_POINTS = "genaipa.tasks"
 SUITES: dict[str, str] = {
     "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
     "opp115": "genaipa.suites.opp115.task:Opp115",
+    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
 }
 # A task is a file and a line here.
 TASKS: dict[str, str] = {

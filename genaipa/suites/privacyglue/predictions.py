@@ -14,6 +14,7 @@ import msgspec
 
 from genaipa.errors import UsageError
 from genaipa.suites.measure import macro_f1, micro_f1
+from genaipa.suites.opp115.data import LABELS
 from genaipa.suites.privacyglue.rows import BY_NAME, GlueTask
 from genaipa.suites.spans import Span, chunks, counted_by_label
 from genaipa.tasks.base import Task
@@ -31,13 +32,6 @@ EXAMPLES = "suites/privacyglue/examples.json"
 """The file of the examples in such a run's folder."""
 PREFIX = "privacyglue/"
 """Before the model's folder in the name of a system whose predictions were imported."""
-LABELS = (
-    *("Data Retention", "Data Security", "Do Not Track", "First Party Collection/Use"),
-    *("International and Specific Audiences", "Introductory/Generic", "Policy Change", "Practice not covered"),
-    *("Privacy contact information", "Third Party Sharing/Collection", "User Access, Edit and Deletion"),
-    "User Choice/Control",
-)
-"""OPP-115's labels: its macro F1 is over all twelve, whether they occur or not."""
 NOT_ASKED = f"the task '{TASK}' is asked of nobody; it is written by: genaipa import privacyglue --from FOLDER"
 
 
@@ -86,6 +80,7 @@ def figures(task: GlueTask, examples: Examples, predicted: Sequence[Any]) -> dic
         gold = Counter(label for labels in examples.gold for label in set(labels))
         both = zip(predicted, examples.gold, strict=True)
         matched = Counter((label, label) for mine, right in both for label in {*mine} & {*right})
+        # All twelve, whether they occur or not.
         labels: Sequence[str] = LABELS
     else:
         said, gold = Counter(predicted), Counter(examples.gold)
