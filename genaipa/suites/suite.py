@@ -132,6 +132,10 @@ class Suite(Task):
         """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
         return {}
 
+    def score(self, outcome: Outcome) -> float:
+        """An item's own score from 0 to 1, by the first measure; NaN for none."""
+        return self.measures[0].of([outcome])
+
     def why(self, outcome: Outcome) -> str:
         """The reason of an outcome's score in a few words: a fault, a type of error, or empty for all right."""
         return outcome.given.fault
@@ -276,11 +280,11 @@ class Suite(Task):
         return baseline.make(self) if baseline else None
 
     def read(self, call: Call, reply: str) -> Reading:
-        """The prediction of a reply as JSON, or its fault; its score by the first measure."""
+        """The prediction of a reply as JSON, or its fault; its score."""
         item = self.items[call.coordinates["item"]]
         given = self.given(item, reply)
         shown = given.fault or msgspec.json.encode(given.prediction).decode()
-        score = self.measures[0].of([Outcome(item, given)])
+        score = self.score(Outcome(item, given))
         return Reading(shown, score if score == score else None)  # noqa: PLR0124 - NaN
 
     def given(self, item: Item, reply: str, status: str = "answered") -> Given:

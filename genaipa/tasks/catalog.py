@@ -22,6 +22,7 @@ SUITES: dict[str, str] = {
     "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
     "opp115": "genaipa.suites.opp115.task:Opp115",
     "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
+    "piextract": "genaipa.suites.piextract.task:PiExtract",
 }
 # A task is a file and a line here.
 TASKS: dict[str, str] = {

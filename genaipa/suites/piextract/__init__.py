@@ -1,0 +1,1 @@
+"""PI-Extract: the data that a sentence says are collected or shared, or are not."""
