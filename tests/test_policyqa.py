@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from size import size
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
@@ -114,6 +115,33 @@ def test_the_metric_is_squads() -> None:
 def test_a_span_is_found_in_its_segment(answer: str, found: str, text: str) -> None:
     """Word for word, but for case and typography, but for one word in five, or nowhere: as the segment has it."""
     assert find(answer, SEGMENT) == (found, text)
+
+
+def edits(one: list[str], other: list[str]) -> int:
+    """Words to put in, leave out or change that make one text of the other."""
+    row = list(range(len(other) + 1))
+    for place, word in enumerate(one, start=1):
+        above, row = row, [place]
+        for at, against in enumerate(other):
+            row.append(min(above[at] + (word != against), above[at + 1] + 1, row[at] + 1))
+    return row[-1]
+
+
+def test_the_nearest_stretch_is_found_exactly_where_one_is_near_enough() -> None:
+    """On random words it is the stretch with the fewest edits of all, and there is one where these are one in five."""
+    draw = random.Random(5)
+    rungs = Counter[str]()
+    for _ in range(size(small=400, full=5_000)):
+        segment = draw.choices("bcdefghi", k=draw.randrange(8, 18))
+        begin = draw.randrange(len(segment) - 5)
+        answer = [draw.choice([word] * 9 + ["x"]) for word in segment[begin : begin + draw.randrange(5, 12)]]
+        stretches = [segment[at:end] for at in range(len(segment)) for end in range(at + 1, len(segment) + 1)]
+        fewest = min(edits(answer, stretch) for stretch in stretches)
+        found, text = find(" ".join(answer), " ".join(segment))
+        rungs[found] += 1
+        assert (found == ABSENT) == (fewest > len(answer) // 5), (answer, segment)
+        assert found == ABSENT or edits(answer, text.split()) == fewest, (answer, segment, text)
+    assert len(rungs) == 3, rungs
 
 
 def test_what_is_found_counts_on_its_rung() -> None:

@@ -77,15 +77,22 @@ def _nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int,
     if sum((Counter(wanted) & Counter(word for word, _, _ in words)).values()) < len(wanted) - allowed:
         return None
     # A cell is edits * unit**2 - matches * unit - begin: its minimum has the fewest edits, then the most words that
-    # match, then the latest begin.
+    # match, then the latest begin. Cells outside low to high have too many edits already.
     unit = len(words) + len(wanted) + 1
-    edit, match = unit * unit, -unit
-    row = [-begin for begin in range(len(words) + 1)]
+    edit, match, limit = unit * unit, -unit, allowed * unit * unit
+    row, low, high = [-begin for begin in range(len(words) + 1)], 0, len(words)
     for word in wanted:
-        above, row = row, [row[0] + edit]
-        for place, (other, _, _) in enumerate(words, start=1):
-            same = above[place - 1] + (match if word == other else edit)
-            row.append(min(same, above[place] + edit, row[-1] + edit))
-    end = min(range(len(row)), key=row.__getitem__)
-    rest, begin = divmod(-row[end], unit)
-    return (words[begin][1], words[end - 1][2]) if -(rest // unit) <= allowed else None
+        above, row = row, [limit + edit] * len(row)
+        for place in range(low, len(row)):
+            left = row[place - 1] if place > low else limit + edit
+            if place > high + 1 and left > limit:
+                break
+            same = match if place and word == words[place - 1][0] else edit
+            row[place] = min(above[place] + edit, left + edit, above[place - 1] + same if place else limit + edit)
+        alive = [place for place, cell in enumerate(row) if cell <= limit]
+        if not alive:
+            return None
+        low, high = alive[0], alive[-1]
+    rest = min(row)
+    begin = -rest % unit
+    return words[begin][1], words[row.index(rest) - 1][2]
