@@ -1,28 +1,24 @@
-"""PolicyQA: SQuAD's metric, spans and their rungs, the published files and their checks, and runs of the suite."""
+"""PolicyQA: replies and their rungs, the published files and their checks, and runs of the suite."""
 
 from __future__ import annotations
 
 import json
-import random
-import re
 import shutil
-import string
 from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from size import size
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
 from genaipa.suites.policyqa.baselines import reply
-from genaipa.suites.policyqa.score import squad
-from genaipa.suites.policyqa.span import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find
+from genaipa.suites.policyqa.data import CATEGORIES
 from genaipa.suites.policyqa.task import PolicyQA
+from genaipa.suites.published import published_rows
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Target
 from genaipa.workspace import Workspace, find_workspace
@@ -62,88 +58,6 @@ def figures(of: PolicyQA, outcomes: list[Outcome]) -> dict[str, float]:
     return {measure.name: round(100 * measure.of(outcomes), 2) for measure in of.measures}
 
 
-def stated(answer: str, reference: str) -> tuple[float, float]:
-    """SQuAD v1.1's metric, stated once more in other words."""
-
-    def tokens(text: str) -> list[str]:
-        kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-        return [word for word in re.split(r"\s+", re.sub(r"\b(the|an|a)\b", " ", kept)) if word]
-
-    one, other = tokens(answer), tokens(reference)
-    rest, hits = list(other), 0
-    for word in one:
-        if word in rest:
-            rest.remove(word)
-            hits += 1
-    if not hits:
-        return 0.0, 0.0
-    precision, recall = hits / len(one), hits / len(other)
-    return float(" ".join(one) == " ".join(other)), 2 * precision * recall / (precision + recall)
-
-
-def test_the_metric_is_squads() -> None:
-    """Exact match and F1 are those of a second statement of the metric, on random texts full of its traps."""
-    draw = random.Random(13)
-    words = ["the", "a", "An", "data", "Data", "opt-out", "optout", "your", "your,", "“we”", "we", "-", "e.g.", "\n"]
-
-    def text() -> str:
-        return " ".join(draw.choices(words, k=draw.randrange(9)))
-
-    for _ in range(3_000):
-        one, other = text(), text()
-        assert squad(one, other) == pytest.approx(stated(one, other)), (one, other)
-
-
-@pytest.mark.parametrize(
-    ("answer", "found", "text"),
-    [
-        (" your e-mail\n", VERBATIM, "your e-mail"),
-        ('IF YOU DON\'T OPT-OUT, "PARTNERS" SEE YOUR', FOLDED, "If you don\u2019t opt-out,  “partners” see\nyour"),
-        ("your e\u2011mail - never", FOLDED, "your e-mail \u2013 never"),
-        ("We sell nothing!", FUZZY, "We sell nothing."),
-        ("never your card, or pulse of heart", FUZZY, "never your card, or the pulse of your heart."),
-        ("never your card or the pulse of your lungs", FUZZY, "never your card, or the pulse of your"),
-        ("partners see full e-mail, never your card", FUZZY, "“partners” see\nyour e-mail \u2013 never your card,"),
-        ("see your heart and the pulse of your lungs", ABSENT, ""),
-        ("see your mail", ABSENT, ""),
-        ("your card. We sell nothing", ABSENT, ""),
-        ("The “policy” says nothing about hearts", ABSENT, ""),
-        (" - ", EMPTY, ""),
-        ("", EMPTY, ""),
-    ],
-)
-def test_a_span_is_found_in_its_segment(answer: str, found: str, text: str) -> None:
-    """Word for word, but for case and typography, but for one word in five, or nowhere: as the segment has it."""
-    assert find(answer, SEGMENT) == (found, text)
-
-
-def edits(one: list[str], other: list[str]) -> int:
-    """Words to put in, leave out or change that make one text of the other."""
-    row = list(range(len(other) + 1))
-    for place, word in enumerate(one, start=1):
-        above, row = row, [place]
-        for at, against in enumerate(other):
-            row.append(min(above[at] + (word != against), above[at + 1] + 1, row[at] + 1))
-    return row[-1]
-
-
-def test_the_nearest_stretch_is_found_exactly_where_one_is_near_enough() -> None:
-    """On random words it is the stretch with the fewest edits of all, and there is one where these are one in five."""
-    draw = random.Random(5)
-    rungs = Counter[str]()
-    for _ in range(size(small=400, full=5_000)):
-        segment = draw.choices("bcdefghi", k=draw.randrange(8, 18))
-        begin = draw.randrange(len(segment) - 5)
-        answer = [draw.choice([word] * 9 + ["x"]) for word in segment[begin : begin + draw.randrange(5, 12)]]
-        stretches = [segment[at:end] for at in range(len(segment)) for end in range(at + 1, len(segment) + 1)]
-        fewest = min(edits(answer, stretch) for stretch in stretches)
-        found, text = find(" ".join(answer), " ".join(segment))
-        rungs[found] += 1
-        assert (found == ABSENT) == (fewest > len(answer) // 5), (answer, segment)
-        assert found == ABSENT or edits(answer, text.split()) == fewest, (answer, segment, text)
-    assert len(rungs) == 3, rungs
-
-
 def test_what_is_found_counts_on_its_rung() -> None:
     """The official figures count what is verbatim alone, each further rung adds its own, and shares tell them apart."""
     asked = suite()
@@ -162,6 +76,35 @@ def test_what_is_found_counts_on_its_rung() -> None:
         assert [name for name in shown if name.startswith("share") and shown[name]] == [f"share_{rung}"], answer
         assert (given.fault == NOT_IN_THE_TEXT) == (rung == "absent"), answer
         assert bool(asked.why(outcome)) == (rung != "verbatim"), answer
+
+
+def test_an_answer_is_told_from_the_nearest_reference() -> None:
+    """A verbatim answer that is no reference is too long, too short, overlapping or elsewhere."""
+    asked = suite()
+    item = Item("1", {"text": SEGMENT, "question": "Which?"}, ["The pulse of your heart", "nothing. If you"])
+    for answer, error in {
+        "nothing. If you": "",
+        "pulse of your heart.": "",
+        "or the pulse of your heart": "too long",
+        "your heart": "too short",
+        "sell nothing. If": "overlapping",
+        "partners": "elsewhere",
+        "PARTNERS": "not word for word",
+        "...": "empty answer",
+        "nobody": "not in the text",
+    }.items():
+        outcome = Outcome(item, asked.given(item, reply(answer)))
+        assert asked.why(outcome) == error, answer
+        assert set(asked.errors(outcome)) == {error} & set(asked.error_kinds), answer
+
+
+def test_published_rows_are_of_the_suites_own_measures() -> None:
+    """Every row names a split, a category and measures that the suite has; Table 6 is there for both splits."""
+    rows = published_rows(PolicyQA)
+    table = {(row.system, row.split): row.values for row in rows if row.source.endswith("Table 6")}
+    assert len(table) == 14
+    assert table["BERT-base", "test"] == {"f1_squad": 55.6, "em": 28.1}
+    assert {row.group for row in rows if row.breakdown == "category"} == set(CATEGORIES)
 
 
 def test_bad_replies_are_wrong_answers() -> None:

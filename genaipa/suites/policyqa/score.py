@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+MISPLACED = ("too long", "too short", "overlapping", "elsewhere")
+"""Errors of an answer that is in its segment, as it lies to the nearest reference."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
@@ -44,3 +46,13 @@ def between_people(references: Sequence[str]) -> tuple[float, float]:
     """(exact match, F1) of a reference against the others, as a mean over each of the two or more references."""
     each = [best(one, [*references[:place], *references[place + 1 :]]) for place, one in enumerate(references)]
     return sum(match for match, _ in each) / len(each), sum(f1 for _, f1 in each) / len(each)
+
+
+def misplaced(answer: str, references: Sequence[str]) -> str:
+    """The error of an answer (one of MISPLACED) by the reference with the highest F1; empty for an exact match."""
+    match, f1 = best(answer, references)
+    if match or not f1:
+        return "" if match else "elsewhere"
+    nearest = max(references, key=lambda reference: squad(answer, reference)[1])
+    said, gold = (f" {' '.join(words_of(text))} " for text in (answer, nearest))
+    return "too long" if gold in said else "too short" if said in gold else "overlapping"
