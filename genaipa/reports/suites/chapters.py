@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.suites import drawings, tables
+from genaipa.reports.suites import breakdowns, drawings, tables
 from genaipa.reports.suites.results import boards
 from genaipa.reports.suites.scored import Scored
 
@@ -47,23 +47,26 @@ def _systems(every: Sequence[Scored]) -> list[str]:
 
 def _suite(some: Sequence[Scored], marks: drawings.Marks) -> Chapter:
     """The chapter of one suite: its boards, one after another."""
-    suite = some[0].board.suite
+    suite, name = some[0].board.suite, some[0].board.name
     made: list[Table] = []
+    figures = [drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)]
     for scored in some:
         made += [tables.main_table(scored), tables.further(scored)]
-        if len(scored.asked) > 1:
-            made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
-        made += [tables.by_group(scored, grouping) for grouping in tables.groupings(scored)]
-    made.insert(2, tables.definitions(some[0]))
-    name = some[0].board.name
-    shown = drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)
-    along = [figure for scored in some for figure in drawings.along(scored, marks)]
+        made += [tables.definitions(scored)] if scored is some[0] else []
+        made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
+        for grouping in breakdowns.groupings(scored):
+            made.append(breakdowns.by_group(scored, grouping))
+            figures += [drawings.along(scored, grouping, made[-1], marks)] if drawings.ordered(made[-1]) else []
+        if not scored.board.plan.probe:
+            made += [breakdowns.by_part(scored, breakdown) for breakdown in scored.board.suite.parts]
+        made.append(breakdowns.errors(scored))
+        figures.append(drawings.stacked(made[-1], scored))
     return Chapter(
         f"suite-{name}",
         suite.title,
-        suite.about,
+        f"{suite.about[:1].upper()}{suite.about[1:].rstrip('.')}.",
         present(*made),
-        drawn(shown, *along),
+        drawn(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
         first=made[0].name,
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.suites.merit import LEVEL
-from genaipa.reports.suites.tables import by_group, groupings, percent
+from genaipa.reports.suites.tables import percent
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ _LINES: dict[str, dict[str, Any]] = {
 }
 """Kind of a reference → its line down a panel."""
 _ACROSS = 2
+_HATCHES = ("", "///", "...")
+_DARK = (0, 1, 2, 6)
+"""Colours on which a number is written in white."""
 
 
 def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Figure | None:
@@ -41,8 +44,8 @@ def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Fig
     data = pd.concat(found, ignore_index=True)
     about = (
         "Points: each suite's main measure in per cent, with its interval; the panels' measures differ, so that only "
-        "systems within one are comparable. Dotted line: the best floor (a rule that uses nothing of the item, worked "
-        "out on the same items); solid: the ceiling; dashed: people, each reference against the others. Suites: "
+        "systems within one are comparable. Dotted line: the best floor (an answer that takes no reading), solid: the "
+        "ceiling (gold labels), dashed: people by several references, all on the same items. Suites: "
         f"{'; '.join(_basis(scored) for scored in boards)}."
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
@@ -124,18 +127,13 @@ def _points(data: pd.DataFrame, board: str) -> pd.DataFrame:
     return data[(data["board"] == board) & data["kind"].isin(["system", "baseline"])]
 
 
-def along(scored: Scored, marks: Marks) -> list[Figure]:
-    """Figures of the main measures along every break-down whose groups have an order: numbers in all their names."""
-    found = []
-    for grouping in groupings(scored):
-        made = by_group(scored, grouping)
-        groups = list(dict.fromkeys(made.data["group"]))
-        if all(any(sign.isdigit() for sign in group) for group in groups):
-            found.append(_along(scored, grouping, made, marks))
-    return found
+def ordered(made: Table) -> bool:
+    """Whether the groups of a break-down have an order: there is a number in the name of each."""
+    return all(any(sign.isdigit() for sign in group) for group in made.data["group"])
 
 
-def _along(scored: Scored, grouping: str, made: Table, marks: Marks) -> Figure:
+def along(scored: Scored, grouping: str, made: Table, marks: Marks) -> Figure:
+    """The main measures along groups that have an order, of the table of a break-down."""
     measures = {one.name: one.heading for one in scored.measures if one.name in made.data}
     title = f"{scored.board.title}: by {grouping}"
     about = (
@@ -176,3 +174,40 @@ def _wrapped(name: str) -> str:
     """A group's name on two lines: where there are several, one is too long."""
     words = style.short(name, 22).split()
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
+
+
+def stacked(numbers: Table, scored: Scored) -> Figure | None:
+    """The types of errors of each system, stacked, of their table; None where there is none."""
+    kinds = [kind for kind in scored.board.suite.error_kinds if len(numbers.data) and numbers.data[kind].any()]
+    if not kinds:
+        return None
+    about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
+    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_stacked(numbers.data, kinds))
+
+
+def _draw_stacked(data: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
+    drawn = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
+    axes = drawn.subplots()
+    left = [0.0] * len(data)
+    entries = []
+    for number, kind in enumerate(kinds):
+        colour = style.COLOURS[number % len(style.COLOURS)]
+        look: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
+        look["hatch"] = _HATCHES[number // len(style.COLOURS) % len(_HATCHES)]
+        bars = axes.barh(range(len(data)), data[kind], left=left, height=0.66, **look)
+        widest = float(data["all"].max())
+        dark = number % len(style.COLOURS) in _DARK
+        for bar, count in zip(bars, data[kind], strict=True):
+            if count > widest * 0.03:
+                middle = bar.get_x() + bar.get_width() / 2
+                ink = "white" if dark else style.INK
+                text = axes.text(middle, bar.get_y() + 0.33, f"{count:,}", fontsize=style.TINY, color=ink)
+                text.set(ha="center", va="center")
+        left = [before + more for before, more in zip(left, data[kind], strict=True)]
+        entries.append(style.patch(kind, **look))
+    axes.set_yticks(range(len(data)), list(style.labels(data["system"], 30).values()))
+    axes.set_ylim(len(data) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("errors")
+    style.legend(drawn, entries)
+    return drawn

@@ -93,14 +93,15 @@ class Counts:
         self._repetitions = len(numbers)
         place = {number: at for at, number in enumerate(numbers)}
         self._repetition = np.array([place[outcome.repetition] for outcome in outcomes], int)
-        self._counts: dict[str, Floats] = {}
+        self._counts: dict[Measure, Floats] = {}
 
     def of(self, measure: Measure) -> Floats:
         """A row of counts for each outcome."""
-        if measure.name not in self._counts:
+        # Not by its name: measures of parts of items share one.
+        if measure not in self._counts:
             rows = [measure.counts(outcome) for outcome in self.outcomes]
-            self._counts[measure.name] = np.array(rows, float).reshape(len(rows), -1)
-        return self._counts[measure.name]
+            self._counts[measure] = np.array(rows, float).reshape(len(rows), -1)
+        return self._counts[measure]
 
     def merit(self, measure: Measure, some: Mask | None = None) -> Merit:
         """The figure over these outcomes; over all of them by default."""

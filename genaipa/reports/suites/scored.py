@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from genaipa.suites.baseline import Baseline
     from genaipa.suites.material import Item
     from genaipa.suites.measure import Measure
+    from genaipa.suites.published import PublishedRow
 
 RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published"]
 _COMPUTED = ("floor", "ceiling")
@@ -98,18 +99,22 @@ class Scored:
         """The row of people on the same items, where the suite has several references."""
         items = self.board.suite.material.items
         figures = {} if self.board.plan.probe else self.board.suite.people([Outcome(item, Given()) for item in items])
-        return [Row("people", "people", "one reference against the others", figures=figures)] if figures else []
+        about = self.board.suite.people_about or "one reference against the others"
+        return [Row("people", "people", about, figures=figures)] if figures else []
 
     @cached_property
-    def published(self) -> list[Row]:
+    def _printed(self) -> list[PublishedRow]:
         """The rows that papers print for this split, under the measures of the very same definition."""
-        if self.board.plan.probe:
-            return []
         try:
-            rows = published_rows(self.board.suite)
+            rows = [] if self.board.plan.probe else published_rows(self.board.suite)
         except GenaipaError as error:
             self.problems.append(str(error))
             return []
+        return [row for row in rows if row.split == self.board.plan.split]
+
+    @property
+    def published(self) -> list[Row]:
+        """The published rows about the whole split."""
         return [
             Row(
                 row.system,
@@ -117,9 +122,14 @@ class Scored:
                 "; ".join(filter(None, (row.kind, row.note, row.source))),
                 figures={name: value / 100 for name, value in row.values.items()},
             )
-            for row in rows
-            if row.split == self.board.plan.split and not row.breakdown
+            for row in self._printed
+            if not row.breakdown
         ]
+
+    @property
+    def published_parts(self) -> list[PublishedRow]:
+        """The published rows about one group of a break-down."""
+        return [row for row in self._printed if row.breakdown]
 
     @property
     def rows(self) -> list[Row]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from genaipa.reports.suites.merit import LEVEL, Merit
@@ -14,7 +12,7 @@ from genaipa.reports.table import Table, table
 from genaipa.suites.material import FAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from genaipa.reports.suites.scored import Row, Scored
     from genaipa.suites.measure import Measure
@@ -27,9 +25,10 @@ _ACROSS = 6
 _PAIRED = 5
 """Systems up to which every pair is compared; of more, each with the best."""
 KINDS = (
-    "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor uses nothing "
-    "of the item, a ceiling its gold label, both worked out on the same items; people are their own references, each "
-    "against the others; published rows are printed in papers for this split, under the very same definition."
+    "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor takes no "
+    "reading (no answer, the whole text, the most frequent label), a ceiling its gold label, both worked out on the "
+    "same items; people are scored by several references; published rows are printed in papers for this split, under "
+    "the very same definition."
 )
 FAULTY = (
     "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, failed "
@@ -53,9 +52,9 @@ def main_table(scored: Scored) -> Table:
     said = [name for name in counted if any(row.get(name) for row in rows)]
     repeated = any(row.get("repetitions", 1) > 1 for row in rows)
     sure = [f"{main}_low", f"{main}_high", *([f"{main}_sd"] if repeated else [])]
-    how = ["in_words"] if any(row.get("in_words", 0) > 0 for row in rows) else []
-    columns = ["system", "kind", "how", "items", *(["repetitions"] if repeated else [])]
-    columns += [main, *sure, *names[1:_ACROSS], *said, *how]
+    form = ["in_words"] if any(row.get("in_words", 0) > 0 for row in rows) else []
+    columns = ["system", "kind", "items", *(["repetitions"] if repeated else [])]
+    columns += [main, *sure, *names[1:_ACROSS], *said, *form, "how"]
     ends = [f"{name}_{end}" for name in names for end in ("low", "high", "sd")]
     aside = [
         *names,
@@ -109,7 +108,7 @@ def further(scored: Scored) -> Table:
         pd.DataFrame(rows if names else []),
         ["system", "kind", *names],
         headings={measure.name: measure.heading for measure in scored.measures},
-        formats=_formats(names),
+        formats=written(names),
         aside=[f"{name}_{end}" for name in names for end in ("low", "high", "sd")],
     )
 
@@ -146,71 +145,16 @@ def definitions(scored: Scored) -> Table:
     )
 
 
-def groupings(scored: Scored) -> list[str]:
-    """The names of the break-downs that its items have, where there is more than one group."""
-    groups: dict[str, set[str]] = {}
-    for item in scored.board.suite.material.items:
-        for name, own in item.groups.items():
-            groups.setdefault(name, set()).update(own)
-    return [name for name, own in groups.items() if len(own) > 1]
-
-
-def in_order(groups: Iterable[tuple[str, int]]) -> list[str]:
-    """Groups (with their numbers of items) by the first number in their names, or else the largest first."""
-    known = list(groups)
-    numbers = {name: re.search(r"\d+", name) for name, _ in known}
-    if all(numbers.values()):
-        # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
-        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _is_above(name)))
-    return [name for name, _ in sorted(known, key=lambda one: (-one[1], one[0]))]
-
-
-def _is_above(name: str) -> bool:
-    return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
-
-
-def by_group(scored: Scored, grouping: str) -> Table:
-    """The main measures of every system in each group of items."""
-    items = scored.board.suite.material.items
-    sizes: dict[str, int] = {}
-    for item in items:
-        for name in item.groups.get(grouping, ()):
-            sizes[name] = sizes.get(name, 0) + 1
-    measures = scored.measures[:MAIN]
-    rows: list[dict[str, Any]] = []
-    for group in in_order(sizes.items()):
-        inside = {item.id for item in items if group in item.groups.get(grouping, ())}
-        for row in (*scored.asked, *scored.references):
-            assert row.counts is not None, "a system and a floor have outcomes"
-            chosen = np.array([one in inside for one in row.counts.ids], bool)
-            merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
-            first = merits[measures[0].name]
-            found: dict[str, Any] = {"group": group, "system": row.system, "kind": row.kind}
-            found |= {"items": first.items, "policies": first.policies}
-            for name, merit in merits.items():
-                found |= percent(merit, name)
-            rows.append(found)
-    names = [measure.name for measure in measures]
-    shown = [column for name in names for column in (name, f"{name}_low", f"{name}_high")]
-    return table(
-        f"{scored.board.stem}-by-{re.sub(r'[^a-z0-9]+', '-', grouping.lower())}",
-        f"{scored.board.title}: by {grouping}",
-        f"Percentages. An item may be in several groups. {scored.units.population}",
-        pd.DataFrame(rows),
-        ["group", "system", "kind", "items", *(["policies"] if scored.units.policies else []), *shown],
-        headings={"group": grouping, **_headed(measures)},
-        formats=_formats(names),
-    )
-
-
-def _headed(measures: Sequence[Measure]) -> dict[str, str]:
+def headed(measures: Sequence[Measure]) -> dict[str, str]:
+    """The headings of these measures' columns."""
     return {
         **{measure.name: measure.heading for measure in measures},
         **{f"{measure.name}_low": f"{LEVEL} % interval" for measure in measures},
     }
 
 
-def _formats(names: Sequence[str], sign: str = "") -> dict[str, str]:
+def written(names: Sequence[str], sign: str = "") -> dict[str, str]:
+    """The number formats of these figures' columns."""
     return {f"{name}{end}": f"{sign}.{2 if not end else 1}f" for name in names for end in ("", "_low", "_high")}
 
 
@@ -240,7 +184,7 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
         headings={"a": "A", "b": "B", "difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"},
-        formats=_formats(["difference"], "+"),
+        formats=written(["difference"], "+"),
         aside=["name"],
     )
 
