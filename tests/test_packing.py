@@ -12,6 +12,7 @@ import pytest
 from analysts import make_answers
 from commandline import call
 from conftest import forget_personal_settings
+from pages import desk_here
 from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
@@ -107,6 +108,24 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     for path in Path("check/report/tables").iterdir():
         assert (Path("mine/tables") / path.name).read_bytes() == path.read_bytes()
     assert "test" in done(genaipa("runs", "--workspace", "check"))
+
+
+def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
+    """Their scores are in no table, with the reason in the report, and so it is for whoever unpacks the study."""
+    make_study("CC0")
+    with_all = json.loads(done(genaipa("report", "--json")))["tables"]["leaderboard"]["rows"][0]["m_all10"]
+    write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
+    reported = json.loads(done(genaipa("report", "--json")))
+    row = reported["tables"]["leaderboard"]["rows"][0]
+    assert row["m_all10"] > with_all, "Bo's poor score pulled it down"
+    assert "Scores left out of everything: 1 of bo (scored without reading)." in reported["notable"]
+    desk = desk_here()
+    assert desk.current.analysts() == ["ada"]
+    with pytest.raises(UsageError, match="left out of this study"):
+        desk.people.admit("BO", login=False)
+    done(genaipa("pack", "-o", "study.zip"))
+    unpacked = unpack(Path("study.zip"), Path("there"))
+    assert (unpacked.events, unpacked.different) == (4, [])
 
 
 def test_the_same_study_gives_the_same_archive(genaipa: Cli, packed: Path) -> None:

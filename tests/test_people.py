@@ -68,6 +68,7 @@ def test_what_is_no_name(given):
         ("analysts: [Anna, anna]\n", "analysts: 'anna' appears twice"),
         ("reference: ['']\n", "reference: '' is not a name"),
         ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),
+        ("left_out: {Bo: ' '}\n", "left_out: says no reason for 'Bo'"),
         ("", "is empty"),
     ],
 )

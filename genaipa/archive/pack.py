@@ -5,6 +5,7 @@
     runs/NAME/…             the run folders (`archive.run_files`)
     scores.jsonl            every event of the store about their answers
     waves.jsonl             the random parts of their answers that people were asked to score, if any was drawn
+    desk.yaml               the analysts whose scores are left out, and why, if any are
     report/…                the report, made from these
 
 The same runs, scores and versions give the same bytes.
@@ -31,6 +32,7 @@ from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.selection import select
+from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.rubric import load_rubric, rubric_file
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.wave_file import WAVES, written
@@ -100,10 +102,12 @@ def pack(
     with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:
         folder = Path(made)
         study = gather(workspace, sources, store)
-        events = study.events
+        events = study.log
         absent = _lay_out(folder, sources, events, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
         _put_waves(folder, study.waves, {name for source in sources for name in source.systems})
+        if study.left_out:
+            put(folder / DESK, json.dumps({"left_out": study.left_out}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
         found = gather(staged, select(staged, names), store, excluded=excluded)

@@ -21,6 +21,7 @@ from genaipa.runs.records import PROCEDURE, MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import stance
+from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from genaipa.runs.audit import Finding
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
+    from genaipa.scoring.people import People
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
 
@@ -64,7 +66,11 @@ class Gathered:
     """(run, document, question) → the words of its annotated answer."""
     findings: list[Finding] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    """Everything that happened at the desk to the runs' answers, in order."""
+    """Everything that happened at the desk to the runs' answers, in order, without those whose scores are left out."""
+    log: list[Event] = field(default_factory=list)
+    """The same with them."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Analyst whose scores are left out → the reason."""
     problems: list[str] = field(default_factory=list)
     rubric: Rubric = field(default_factory=shipped_rubric)
     """By which the answers are scored."""
@@ -98,7 +104,8 @@ def gather(
     for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):
         _Run(workspace, source, gathered).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
-    gathered.events = _about(store, wanted) if store is not None and wanted else []
+    gathered.events = gathered.log = _about(store, wanted) if store is not None and wanted else []
+    _leave_out(load_people(workspace), gathered)
     gathered.waves = _waves(workspace, gathered)
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
     given = in_effect(gathered.events)
@@ -106,6 +113,13 @@ def gather(
     taken = _taken(gathered, given, pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}))
     gathered.frame = tidy_table.tidy({**rows, **taken}, scores, rubric, excluded=excluded, orders=orders)
     return gathered
+
+
+def _leave_out(people: People, gathered: Gathered) -> None:
+    """Take the analysts whose scores the study leaves out from what counts."""
+    if people.left_out:
+        gathered.left_out = people.left_out
+        gathered.events = list(people.counted(gathered.log))
 
 
 def _waves(workspace: Workspace, gathered: Gathered) -> Waves:

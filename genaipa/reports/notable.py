@@ -12,6 +12,7 @@ from genaipa.reports.chapters import outcomes, prompting
 from genaipa.reports.suites.notable import of_suites
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
+from genaipa.scoring.current import in_effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
         *filter(None, [part.in_words(gathered.frame).strip()]),
+        *_left_out(gathered),
         *_mixed(gathered.frame),
         *_reworded(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),
@@ -67,6 +69,17 @@ def _unscored(frame: pd.DataFrame) -> list[str]:
     if (frame["m_all"].notna() & (frame["excluded"] != "")).any():
         return ["No score counts: the audit leaves all of them out. (The option include-excluded counts them.)"]
     return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
+
+
+def _left_out(gathered: Gathered) -> list[str]:
+    """Sentences on analysts whose scores the study leaves out, and why."""
+    kept = {event.id for event in gathered.events}
+    out = Counter(event.analyst for event in in_effect(gathered.log) if event.id not in kept)
+    reasons = {name.casefold(): reason for name, reason in gathered.left_out.items()}
+    return [
+        f"Scores left out of everything: {number:,} of {name} ({reasons[name.casefold()]})."
+        for name, number in sorted(out.items())
+    ]
 
 
 def _mixed(frame: pd.DataFrame) -> list[str]:

@@ -3,6 +3,7 @@
     analysts: [anna@example.org, Bo]        who scores
     adjudicators: [anna@example.org]        who settles answers whose scores differ
     reference: [reference]                  whose scores new analysts compare themselves with
+    left_out: {Bo: "took notes for answers"}    whose scores count nowhere, and why
 
 Names, or the e-mail addresses of a login; upper and lower case are the same. A list that is left out is open to anyone
 who gives a name, but to nobody who logs in.
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
 FILE = "desk.yaml"
+_LEFT_OUT = ("score", "adjudication", "skip")
+"""The kinds of events that are left out with their analyst."""
 LONGEST_NAME = 100
 """Characters that a name may have: more is a slip of the clipboard."""
 
@@ -49,11 +53,24 @@ class User:
 
 
 class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The lists of the file: None for one that is left out; `reference` names the reference analysts."""
+    """The lists of the file: None for one that is left out; `reference` names the reference analysts.
+
+    `left_out` maps an analyst whose scores and adjudications count nowhere to the reason. They stay in the log.
+    """
 
     analysts: tuple[str, ...] | None = None
     adjudicators: tuple[str, ...] | None = None
     reference: tuple[str, ...] = ("reference",)
+    left_out: dict[str, str] = {}
+
+    def counted(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events without the scores, adjudications and skips of those who are left out."""
+        out = set(map(_same, self.left_out))
+        return (
+            event
+            for event in events
+            if event.scorer != "human" or event.kind not in _LEFT_OUT or _same(event.analyst) not in out
+        )
 
     def admit(self, given: str, known: Iterable[str] = (), *, login: bool) -> User:
         """The user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
@@ -61,6 +78,9 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         `known` are the names under which scores are kept already (see `who`).
         """
         name = self.who(given, known)
+        why = next((reason for other, reason in self.left_out.items() if _same(other) == _same(name)), "")
+        if why:
+            raise UsageError(f"the scores of {name} are left out of this study ({why}), so that more would be lost.")
         scores = _open_to(name, self.analysts, login=login) or _open_to(name, self.reference, login=login)
         user = User(name, scores, adjudicates=_open_to(name, self.adjudicators, login=login))
         if not user.scores and not user.adjudicates:
@@ -88,7 +108,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError("give a name: the scores are kept under it.")
         if len(name) > LONGEST_NAME or not name.isprintable():
             raise UsageError(f"a name is one line of at most {LONGEST_NAME} printable characters.")
-        listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference)
+        listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out)
         spelt = {_same(other): other for other in (*listed, *known)}
         return spelt.get(_same(name), name)
 
@@ -105,8 +125,11 @@ def load_people(workspace: Workspace) -> People:
 
 
 def problems(path: Path, people: People) -> Iterator[DataError]:
-    """The errors in the listed names."""
-    for entry in ("analysts", "adjudicators", "reference"):
+    """The errors in the listed names, and in the reasons of those left out."""
+    for name, reason in people.left_out.items():
+        if not reason.strip():
+            yield DataError(path, f"says no reason for '{clipped(name)}'; write one.", "left_out")
+    for entry in ("analysts", "adjudicators", "reference", "left_out"):
         seen = set()
         for name in getattr(people, entry) or ():
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:

@@ -21,7 +21,10 @@ from genaipa.scoring.waves import Waves, in_words, short, standings
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from genaipa.errors import GenaipaError
+    from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.settings import DeskSettings
@@ -80,7 +83,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     systems = {source.folder.name: source.systems for source in meant}
     pool = Pool(workspace, folders, systems=systems, excluded=settings.excluded)
     store = open_store(workspace)
-    current = CurrentScores(store.events)
+    current = CurrentScores(lambda seen: _counted(store, people, seen))
     counted = pool if not settings.excluded else Pool(workspace, folders, systems=systems, excluded=False)
     waves, asked = _sampled(workspace, counted, current, settings)
     # Whoever wants answers that no wave is drawn from gets them beside it.
@@ -91,6 +94,13 @@ def open_desk(settings: DeskSettings) -> Desk:
     gc.collect()
     gc.freeze()
     return Desk(settings, workspace, people, pool, store, current, queue, waves)
+
+
+def _counted(store: Store, people: People, seen: int) -> Iterator[tuple[int, Event]]:
+    """The log from a number on, without those whose scores are left out."""
+    if not people.left_out:
+        return iter(store.events(seen))
+    return ((number, event) for number, event in store.events(seen) if [*people.counted([event])])
 
 
 def _sampled(
