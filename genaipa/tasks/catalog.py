@@ -21,8 +21,10 @@ ENTRY_POINTS = "genaipa.tasks"
 SUITES: dict[str, str] = {
     "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
     "opp115": "genaipa.suites.opp115.task:Opp115",
-    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
+    "privacyqa": "genaipa.suites.privacyqa.task:PrivacyQA",
+    "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
     "piextract": "genaipa.suites.piextract.task:PiExtract",
+    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
 }
 # A task is a file and a line here.
 TASKS: dict[str, str] = {

@@ -1,0 +1,1 @@
+"""PrivacyQA: which sentences of a policy are evidence for a user's question, or that none is."""

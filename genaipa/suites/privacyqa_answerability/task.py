@@ -1,0 +1,72 @@
+"""PrivacyQA's answerability as a suite (Ravichander et al. 2019, 4.1): the question alone, answerable or not."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from genaipa.suites.data import DataFiles
+from genaipa.suites.material import Given, Item, Material
+from genaipa.suites.privacyqa.data import load
+from genaipa.suites.privacyqa.silence import answerability, rule_note
+from genaipa.suites.privacyqa.sources import OFFICIAL
+from genaipa.suites.privacyqa.task import CITATION
+from genaipa.suites.privacyqa_answerability.baselines import BASELINES, reply
+from genaipa.suites.probes import CONTINUATION
+from genaipa.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.suites.material import Outcome
+
+
+class Answerability(Suite):
+    """Say by a question alone whether a privacy policy can be expected to answer it."""
+
+    title = "PrivacyQA answerability"
+    about = "a question alone, answerable by a privacy policy or not; F1 of the unanswerable"
+    citation = CITATION
+    data = (OFFICIAL,)
+    splits = ("test", "train")
+    measures = answerability()
+    baselines = BASELINES
+    schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"answerable": {"type": "boolean"}},
+        "required": ["answerable"],
+        "additionalProperties": False,
+    }
+
+    @cached_property
+    def files(self) -> DataFiles:
+        """PrivacyQA's files, of which this reads the questions."""
+        return DataFiles(OFFICIAL.name, self.data, self.workspace)
+
+    def load(self, split: str) -> Material:
+        """The questions of a split."""
+        return load(self.files, split, sentences=False)
+
+    def parse(self, item: Item, found: Any) -> Given:  # noqa: ARG002 - the same for all
+        """Whether the reply says answerable."""
+        return Given(found["answerable"])
+
+    def gold_reply(self, item: Item) -> str:
+        """Whether it is."""
+        return reply(answerable=not item.gold["unanswerable"])
+
+    def why(self, outcome: Outcome) -> str:
+        """A fault, or which of both errors it is."""
+        given = outcome.given
+        if given.fault or given.prediction is None:
+            return given.fault
+        if given.prediction is not bool(outcome.item.gold["unanswerable"]):
+            return ""
+        return "false answer" if given.prediction else "false silence"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Those of every suite, and by which rule questions are unanswerable."""
+        if self.plan.probe == CONTINUATION:
+            return super().notes
+        return (*super().notes, f"{self.title}: {rule_note(self.material.items)}")
