@@ -304,6 +304,8 @@ def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None
     assert dev.people([one for one in outcomes if len(one.item.gold) == 1]) == {}
 
 
+# In small test_baselines_and_people_score_as_computed_elsewhere has its figure, another the command line.
+@pytest.mark.full
 def test_a_run_of_the_pulled_split_scores_the_same(genaipa: Cli, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pulled and asked by the command line, a baseline has the same figure; a sample is as large as said."""
     monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").absolute()))
