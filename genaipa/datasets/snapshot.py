@@ -33,8 +33,8 @@ class Snapshot:
     """The files of one commit: path in the repository → git blob hash; subclasses say of which data set.
 
     A source may lack files in the folders `optional`, which hold the answers and scores of a study's systems; where all
-    files are in these, it has to have one. In place of a blob hash may be the SHA-256 that a Git-LFS pointer states, or
-    nothing: such a file is told by what reads it.
+    files are in these, it has to have one. In place of a blob hash may be the first digits of it, the SHA-256 that a
+    Git-LFS pointer states, or nothing: such a file is told by what reads it.
     """
 
     commit: str
@@ -190,10 +190,8 @@ def blob_hash(content: bytes) -> str:
 
 
 def hash_like(pinned: str, content: bytes) -> str:
-    """The hash of a content that is of the same kind as that which pins it; nothing for nothing."""
-    if not pinned:
-        return ""
-    return hashlib.sha256(content).hexdigest() if len(pinned) == _SHA256 else blob_hash(content)
+    """The hash of a content that is of the same kind and length as that which pins it, which may be abbreviated."""
+    return hashlib.sha256(content).hexdigest() if len(pinned) == _SHA256 else blob_hash(content)[: len(pinned)]
 
 
 def key_of(*inputs: object) -> str:

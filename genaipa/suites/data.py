@@ -27,7 +27,8 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 class Source:
     """A data set of a suite: files of one commit of a public repository, each with its git blob hash.
 
-    In place of the hash may be the SHA-256 that a Git-LFS pointer states, or nothing: such a file its loader checks.
+    In place of the hash may be its first digits, the SHA-256 that a Git-LFS pointer states, or nothing: such a file its
+    loader checks.
     `terms` is a sentence on its licence. A pull takes those of the files that its origin has, and refuses any other
     content than the published one. `remedy` says what else to do where no snapshot has the files.
     """

@@ -25,6 +25,7 @@ SUITES: dict[str, str] = {
     "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
     "piextract": "genaipa.suites.piextract.task:PiExtract",
     "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
+    "policy-detection": "genaipa.suites.policy_detection.task:PolicyDetection",
 }
 # A task is a file and a line here.
 TASKS: dict[str, str] = {

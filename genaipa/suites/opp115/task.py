@@ -85,7 +85,6 @@ class Opp115(Suite):
         ),
     )
     schema = SCHEMA
-    max_tokens = 200
 
     def load(self, split: str) -> Material:
         """The segments of a split."""

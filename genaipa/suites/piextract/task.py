@@ -38,7 +38,6 @@ class PiExtract(Suite):
     parts = PARTS
     baselines = BASELINES
     schema = SCHEMA
-    max_tokens = 500
 
     def load(self, split: str) -> Material:
         """The sentences of a split."""

@@ -1,0 +1,131 @@
+"""Policy-Detection: made-up rows in the form of its file, PrivacyGLUE's splits, its figures, and whole runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import lzma
+import random
+from pathlib import Path
+
+import pytest
+from size import size
+from suiting import figures, keep, outcomes, suite
+
+from genaipa.errors import DataError
+from genaipa.suites.material import UNPARSABLE
+from genaipa.suites.policy_detection.data import LABELS, SOURCE
+from genaipa.suites.policy_detection.score import MEASURES
+
+PACKED, PLAIN = SOURCE.blobs
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A workspace, and a cache of its own."""
+    Path("genaipa.toml").touch()
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+
+
+def table(rows: int, columns: tuple[str, ...] = ("", "url", "policy_text", "is_policy")) -> bytes:
+    """A file of so many rows; each fifth is no policy, and the first is longer than a reader's usual field."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    for number in range(1, rows + 1):
+        policy = number % 5 != 0
+        text = f'Page {number}: "we collect\nyour data"' if policy else f"Page {number}, a shop"
+        values = {"": number - 1, "url": f"https://{number}.example", "policy_text": text, "is_policy": policy}
+        values["policy_text"] += " and more" * (20_000 if number == 1 else 1)
+        writer.writerow([values.get(column, "") for column in columns])
+    return out.getvalue().encode()
+
+
+@pytest.mark.parametrize("path", [PACKED, PLAIN])
+def test_the_published_splits_come_out(path):
+    """Of 1,301 rows, packed or plain, 391 are test, 137 valid and 773 train, each row in one of them."""
+    content = table(1301)
+    keep(SOURCE, path, lzma.compress(content, preset=0) if path == PACKED else content)
+    sizes, ids = {}, []
+    for split in ("test", "valid", "train"):
+        items = suite("policy-detection", split).load(split).items
+        sizes[split] = len(items)
+        ids += [item.id for item in items]
+    assert sizes == {"test": 391, "valid": 137, "train": 773}
+    assert sorted(ids) == sorted(f"row-{number}" for number in range(1, 1302))
+    for item in items:
+        number = int(item.id.removeprefix("row-"))
+        assert item.shown["text"].startswith(f"Page {number}")
+        assert item.gold == LABELS[number % 5 == 0]
+
+
+def test_wrong_files_are_refused(genaipa):
+    """A pointer, a row too few, no such column, another label, no archive: each is said in a sentence."""
+    cases = [
+        (PACKED, b"version https://git-lfs.github.com/spec/v1\noid sha256:f8\n", "run 'git lfs pull'"),
+        (PACKED, lzma.compress(table(1300), preset=0), "has 1300 rows, published are 1301"),
+        (PACKED, b"no archive", "can't be unpacked"),
+        (PLAIN, table(3, ("", "policy_text")), "row 1: has no column 'is_policy'"),
+        (PLAIN, table(3).replace(b"False", b"perhaps").replace(b"True", b"perhaps"), "row 1: its 'is_policy'"),
+        (PLAIN, b"\xff\xfe", "is not UTF-8"),
+        (PLAIN, b",policy_text,is_policy\n", "has no rows"),
+    ]
+    for path, content, said in cases:
+        place = keep(SOURCE, path, content)
+        with pytest.raises(DataError) as caught:
+            suite("policy-detection", "test").load("test")
+        assert said in str(caught.value)
+        place.unlink()
+    done = genaipa("run", "--suite", "policy-detection", "--system", "baseline/majority")
+    assert done.code == 2
+    assert "genaipa pull policy-detection" in done.err
+    assert "git lfs pull" in done.err
+    other = genaipa("run", "--suite", "policy-detection", "--split", "dev", "--system", "baseline/majority")
+    assert "no split of Policy-Detection 'dev'; known: sample, test, train, valid." in other.err
+
+
+def test_a_split_of_ones_own():
+    """A file of one's own in the same form is a split by its name, of any size."""
+    place = Path("suites/policy-detection/mine.csv")
+    place.parent.mkdir(parents=True)
+    place.write_bytes(table(7))
+    assert [item.gold for item in suite("policy-detection", "mine").material.items].count("Not Policy") == 1
+
+
+def test_figures_are_scikit_learns():
+    """Both figures equal scikit-learn's on random replies, with each garbage reply as the wrong label."""
+    from sklearn.metrics import accuracy_score, f1_score
+
+    of, draw = suite("policy-detection", "sample"), random.Random(5)
+    for _ in range(size(small=10, full=200)):
+        said = {item.id: draw.choice([*LABELS, "Perhaps"]) for item in of.material.items}
+        reached = outcomes(of, lambda item, said=said: json.dumps({"label": said[item.id]}))
+        wrong = dict(zip(LABELS, reversed(LABELS), strict=True))
+        gold = [one.item.gold for one in reached]
+        given = [one.given.prediction or wrong[one.item.gold] for one in reached]
+        expected = [accuracy_score(gold, given), f1_score(gold, given, labels=LABELS, average="macro", zero_division=0)]
+        assert [measure.of(reached) for measure in MEASURES] == pytest.approx(expected)
+        assert [one.given.fault == UNPARSABLE for one in reached] == [said[one.item.id] == "Perhaps" for one in reached]
+
+
+def test_the_sample_runs_without_data(genaipa):
+    """The made-up pages are asked of both baselines; replies by gold reach 100, garbage 0."""
+    asked = ("run", "--suite", "policy-detection", "--split", "sample")
+    done = genaipa(*asked, "--system=baseline/majority", "--system=baseline/tfidf")
+    assert done.code == 0, done.err
+    of = suite("policy-detection", "sample")
+    assert set(figures(of, of.gold_reply).values()) == {100.0}
+    assert set(figures(of, lambda _item: "Policy").values()) == {0.0}
+    assert figures(of, "majority") == {"micro_f1": 50.0, "macro_f1": 33.33}
+
+
+def test_every_wording_names_both_labels():
+    """Each wording names both labels, and shows the page and nothing else of the item."""
+    for wording in (1, 2, 3):
+        of = suite("policy-detection", "sample", wording=wording)
+        first, second = of.material.items[:2]
+        (one,), (other,) = of.messages(first), of.messages(second)
+        assert '"Policy"' in one.content
+        assert '"Not Policy"' in one.content
+        assert one.content.replace(first.shown["text"], second.shown["text"]) == other.content
