@@ -67,6 +67,7 @@ def test_scores_are_as_the_replies_are(vendor: str, genaipa: Cli, monkeypatch: p
         assert report.code == 0, report.err
         rows = json.loads(report.out)["tables"]["policyqa-sample"]["rows"]
         found: dict[str, Any] = next(one for one in rows if one["kind"] == "system")
+        assert json.loads(done.out)["scores"][system] == pytest.approx(found["f1_squad"] / 100)
         return found
 
     mixed = row(KINDS)

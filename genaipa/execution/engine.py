@@ -237,10 +237,10 @@ class Engine:
             name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.reading(call, text)
+        reading, status = self.task.reading(call, text), _STATUS[reply.finish]
         return replace(
             record,
-            status=_STATUS[reply.finish],
+            status=status,
             reply=text,
             attempts=attempt.attempts,
             finish=mask(without_surrogates(reply.finish_detail), self._keys) or reply.finish,
@@ -251,7 +251,8 @@ class Engine:
             digest=answer_digest(call.digest, record.asked, text),
             key_masked=text != said,
             prediction=reading.prediction,
-            score=reading.score,
+            # Cut off or refused, it is no answer, whatever it says.
+            score=reading.score if status == "answered" or reading.score is None else 0.0,
         )
 
     async def _usable(

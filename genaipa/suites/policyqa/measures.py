@@ -42,8 +42,8 @@ def _pair(ending: str, heading: str, rungs: Sequence[str], text: str, definition
 _SQUAD = (
     "maximum over the references, mean over the examples; an answer that is not in the segment word for word scores 0."
 )
-_FOLDED = "the answer's span also found where case, blanks or typography differ."
-_FUZZY = "the answer's span also found where punctuation, articles or one word in five differ."
+_FOLDED = "also of the stretch of the segment that an answer is but for case, blanks and typography."
+_FUZZY = "also of the stretch that an answer is but for punctuation, articles and one word in five."
 MEASURES = (
     *_pair("squad", "(SQuAD)", (VERBATIM,), "span", _SQUAD),
     *_pair("folded", "folded", (VERBATIM, FOLDED), "span", _FOLDED),
@@ -54,7 +54,7 @@ MEASURES = (
         for rung, heading, definition in (
             (VERBATIM, "verbatim", "Share of replies whose answer is in the segment word for word."),
             (FOLDED, "folded", "Share of replies whose answer is in the segment but for case, blanks and typography."),
-            (FUZZY, "fuzzy", "Share of replies whose answer is in the segment but for one word in five."),
+            (FUZZY, "fuzzy", "Share of replies whose answer is nearly in it: punctuation, articles, one word in five."),
             (ABSENT, "not in the text", "Share of replies whose answer is not in the segment."),
             (EMPTY, "empty", "Share of replies whose answer has no word."),
         )
