@@ -199,7 +199,7 @@ class Suite(Task):
         loaded = self.material
         said = [f"{source.title}: {source.terms}" for source in self.data if self.plan.split in self.splits]
         if self.plan.split == SAMPLE:
-            said = [f"{self.title}: the {len(loaded.items)} items of the sample are made up, and measure nothing"]
+            said = [f"{self.title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
         elif self.files.own:
             said.append(f"{self.title}: {', '.join(map(str, self.files.own.values()))} read in place of pulled data")
         return tuple(said)
