@@ -7,9 +7,10 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from genaipa.errors import GenaipaError
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.suites import breakdowns, drawings, tables
+from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, tables
 from genaipa.reports.suites.results import boards
 from genaipa.reports.suites.scored import Scored
 
@@ -30,26 +31,53 @@ def chapters(gathered: Gathered) -> list[Chapter]:
     every = [Scored(board) for board in boards(gathered.suites)]
     if not every:
         return []
-    marks = style.system_marks(_systems(every))
+    marks = style.system_marks(_systems(every, gathered))
     own = [list(some) for _, some in groupby(every, key=lambda scored: scored.board.name)]
-    made = [_suite(some, marks) for some in own]
+    joined = _joined(gathered, every, marks)
+    made = [*filter(None, [joined]), *(_suite(some, marks, alone=joined is None) for some in own)]
     for scored in every:
         gathered.problems += [problem for problem in scored.problems if problem not in gathered.problems]
     return [replace(made[0], method=_METHOD), *made[1:]]
 
 
-def _systems(every: Sequence[Scored]) -> list[str]:
-    """Every system of a figure, those that runs asked first."""
+def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) -> Chapter | None:
+    """The chapter that joins the suites with each other, and with people's scores; None for one suite alone."""
+    side_by_side = card.shown(every)
+    scored = bool(gathered.frame["counted"].any()) if len(gathered.frame) else False
+    if not side_by_side or (len(side_by_side) < 2 and not scored):  # noqa: PLR2004
+        return None
+    made, absent = card.card(gathered, side_by_side), []
+    try:
+        categories = [crosswalk.by_category(gathered, side_by_side)]
+    except GenaipaError as error:
+        categories, absent = [], [f"There is no break-down by category: {error}"]
+    return Chapter(
+        "suites",
+        "All suites",
+        "The scores of all suites beside each other and, where there are any, beside people's scores of answers.",
+        present(made, card.ranks(made, side_by_side), *categories),
+        drawn(
+            drawings.scores(side_by_side, "suites-scores", "Scores by suite", marks),
+            *(crosswalk.figure(one, marks) for one in categories),
+        ),
+        absent,
+        first=made.name,
+    )
+
+
+def _systems(every: Sequence[Scored], gathered: Gathered) -> list[str]:
+    """Every system of a figure: those of the procedure as its figures have them, then those that suites asked."""
+    known = list(map(str, style.ordered(gathered.frame["system"]))) if len(gathered.frame) else []
     asked = [row.system for scored in every for row in scored.asked]
     references = [row.system for scored in every for row in scored.references]
-    return list(dict.fromkeys([*asked, *references]))
+    return list(dict.fromkeys([*known, *asked, *references]))
 
 
-def _suite(some: Sequence[Scored], marks: drawings.Marks) -> Chapter:
-    """The chapter of one suite: its boards, one after another."""
+def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Chapter:
+    """The chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
     suite, name = some[0].board.suite, some[0].board.name
     made: list[Table] = []
-    figures = [drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)]
+    figures = [drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)] if alone else []
     for scored in some:
         made += [tables.main_table(scored), tables.further(scored)]
         made += [tables.definitions(scored)] if scored is some[0] else []

@@ -1,0 +1,170 @@
+"""One break-down for all suites: by the categories of the paper's questions, through a cross-walk (a data file)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from genaipa.errors import DataError, UsageError, nearest
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.questions.sets import load_question_set
+from genaipa.reports import averages
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.judged.estimate import with_estimates
+from genaipa.reports.table import Table, table
+from genaipa.suites.data import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.suites.drawings import Marks
+    from genaipa.reports.suites.scored import Scored
+    from genaipa.workspace import Workspace
+
+FILE = "crosswalk.yaml"
+QUESTIONS = "policy"
+"""The question set whose categories are the rows."""
+NAME = "suites-by-category"
+M_ALL = "M_all*10"
+
+
+class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The categories of questions that ask about one category of practices, and the other names that suites have."""
+
+    genaipabench: tuple[str, ...]
+    also: tuple[str, ...] = ()
+
+
+class Crosswalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Category of practices (OPP-115) → categories of questions (GenAIPABench)."""
+
+    title: str
+    about: str
+    categories: dict[str, Category]
+
+    @property
+    def by_name(self) -> dict[str, tuple[str, ...]]:
+        """Every name of a category of practices → the categories of questions."""
+        return {name: one.genaipabench for known, one in self.categories.items() for name in (known, *one.also)}
+
+
+def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
+    """The nearest cross-walk, and the names of the categories of questions that it leads to.
+
+    A DataError for a category that the question set `policy` does not have.
+    """
+    path = next((file for _, folder in workspace.layers if (file := folder / FOLDER / FILE).is_file()), None)
+    if path is None:
+        raise UsageError(f"{FOLDER}/{FILE} is missing; install genaipa anew.")
+    found, known = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
+    for name, one in found.categories.items():
+        for code in one.genaipabench:
+            if code not in known:
+                problem = f"'{code}' is no category of the question set '{QUESTIONS}'{nearest(code, known)}"
+                raise DataError(path, problem, name)
+    return found, known
+
+
+def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
+    """Each system's main measure in every suite, and its M_all, by category of questions."""
+    walk, names = load_crosswalk(boards[0].board.suite.workspace)
+    places = walk.by_name
+    rows: list[dict[str, Any]] = []
+    for scored in boards:
+        inside = {
+            item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
+            for item in scored.board.suite.material.items
+        }
+        for row in scored.asked:
+            assert row.counts is not None, "a system that was asked has outcomes"
+            for code, name in names.items():
+                chosen = np.array([code in inside[one] for one in row.counts.ids], bool)
+                merit = row.counts.merit(scored.measures[0], chosen)
+                if merit.items:
+                    about = {"category": code, "name": name, "system": row.system, "kind": row.kind}
+                    figure = {"value": 100 * merit.value, "low": 100 * merit.low, "high": 100 * merit.high}
+                    measure = {"suite": scored.board.title, "measure": scored.measures[0].heading}
+                    rows.append({**about, **measure, "n": merit.items, **figure})
+    if rows:
+        rows += _quality(gathered, names)
+    order = {code: place for place, code in enumerate(names)}
+    rows.sort(key=lambda row: order[row["category"]])
+    return table(
+        NAME,
+        "All suites by category",
+        f"Each suite's main measure in per cent, and M_all times 10, by category of the paper's questions; n is the "
+        f"number of items, or of questions. {walk.about} An item counts in each category that its practice leads to; "
+        "one of a practice without any is left out.",
+        pd.DataFrame(rows),
+        ["category", "name", "suite", "measure", "system", "kind", "n", "value", "low", "high"],
+        headings={"name": "", "low": "95 % interval"},
+        formats=dict.fromkeys(("value", "low", "high"), ".1f"),
+    )
+
+
+def _quality(gathered: Gathered, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """M_all by category of questions, of each system that people scored."""
+    if gathered.frame.empty:
+        return []
+    frame, _ = with_estimates(gathered.frame)
+    found = averages.policy_questions(frame).dropna(subset="m_all10")
+    return [
+        {
+            "category": category,
+            "name": names[str(category)],
+            "system": str(system),
+            "kind": "system",
+            "suite": "GenAIPABench",
+            "measure": M_ALL,
+            "n": len(rows),
+            "value": rows["m_all10"].mean(),
+        }
+        for (system, category), rows in found.groupby(["system", "category"], observed=True, sort=True)
+        if category in names
+    ]
+
+
+def figure(numbers: Table, marks: Marks) -> Figure | None:
+    """Categories down, a panel for each suite; None where fewer than two have any."""
+    suites = list(dict.fromkeys(numbers.data["suite"])) if numbers else []
+    if len(suites) < 2:  # noqa: PLR2004 - one alone has its own break-downs
+        return None
+    return Figure(NAME, numbers.title, numbers.note, numbers, lambda: _draw(numbers.data, suites, marks))
+
+
+def _draw(data: pd.DataFrame, suites: Sequence[str], marks: Marks) -> Canvas:
+    codes = list(dict.fromkeys(data["category"]))
+    names = dict(zip(data["category"], data["name"], strict=True))
+    systems = list(dict.fromkeys(data["system"]))
+    across = min(len(suites), 4)
+    down, across = style.panels(len(suites), across)
+    drawn = style.canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
+    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
+    for axes, suite in zip(panels.flat, suites, strict=False):
+        rows = data[data["suite"] == suite]
+        axes.set_title(style.short(suite, 26), fontsize=style.SMALL)
+        axes.set_xlabel(style.short(rows["measure"].iloc[0], 24), fontsize=style.TINY)
+        for number, system in enumerate(systems):
+            shift = (number - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))
+            for row in rows[rows["system"] == system].to_dict("records"):
+                place, look = codes.index(row["category"]) + shift, marks[system]
+                axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=0.8, zorder=2)
+                axes.plot([row["value"]], [place], **look, linestyle="none", markersize=4, zorder=3)
+        axes.set_xlim(-3, 103)
+        axes.set_xticks([0, 50, 100])
+        axes.grid(axis="y", color="#e4e4e4", linewidth=0.5)
+        axes.tick_params(axis="y", length=0)
+    for axes in panels[:, 0]:
+        axes.set_yticks(range(len(codes)), [f"{style.short(names[code], 30)} ({code})" for code in codes])
+        axes.set_ylim(len(codes) - 0.5, -0.5)
+    style.bottom(panels, len(suites))
+    labels = style.labels(systems)
+    style.legend(drawn, [style.mark(labels[system], **marks[system]) for system in systems])
+    return drawn
