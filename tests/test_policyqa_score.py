@@ -63,6 +63,7 @@ def test_the_metric_is_squads() -> None:
         ("see your mail", ABSENT, ""),
         ("your card. We sell nothing", ABSENT, ""),
         ("The “policy” says nothing about hearts", ABSENT, ""),
+        ("””", ABSENT, ""),
         (" - ", EMPTY, ""),
         ("", EMPTY, ""),
     ],

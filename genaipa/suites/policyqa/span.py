@@ -45,7 +45,8 @@ def find(answer: str, segment: str) -> Span:
     begin = letters.find(wanted)
     if begin >= 0:
         return Span(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
-    nearest = _nearest(words_of(wanted), _words(segment))
+    # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
+    nearest = _nearest(words_of(wanted), _words(segment)) if words_of(wanted) else None
     return Span(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else Span(ABSENT, "")
 
 
