@@ -30,6 +30,7 @@ _LEAST = 3
 """Systems below which ranks can't be compared at all."""
 _FEW = 4
 """Systems below which a rank correlation has no interval."""
+_SPENT = ("cost", "cached", "unparsable", "faulty")
 _NORMAL = 1.959964
 
 
@@ -76,6 +77,7 @@ def card(gathered: Gathered, boards: Sequence[Scored]) -> Table:
                 row |= percent(one.counts.merit(scored.measures[0]), scored.board.name)
         rows.append(row | _spent([one.result for one in own if one is not None and one.result is not None]))
     rows += _references(boards)
+    spent = [name for name in _SPENT if any(row.get(name, nan) >= 0 for row in rows)]
     names = [scored.board.name for scored in boards]
     measured = [*names, *(["m_all10"] if quality else [])]
     ends = [f"{name}_{end}" for name in measured for end in ("low", "high")]
@@ -90,14 +92,14 @@ def card(gathered: Gathered, boards: Sequence[Scored]) -> Table:
         "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "
         "takes no reading), the ceiling and people, worked out on the same items.",
         pd.DataFrame(rows),
-        ["system", "kind", *measured, "cost", "cached", "unparsable", "faulty"],
+        ["system", "kind", *measured, *spent],
         headings={scored.board.name: scored.board.suite.title for scored in boards} | {"cost": "cost ($)"},
         formats={
             **dict.fromkeys((*measured, *ends), ".1f"),
             **dict.fromkeys(("cached", "unparsable", "faulty"), ".1%"),
             "cost": ".2f",
         },
-        aside=ends,
+        aside=[*ends, *(name for name in _SPENT if name not in spent)],
     )
 
 
@@ -117,7 +119,7 @@ def _quality(gathered: Gathered) -> dict[str, dict[str, float]]:
 
 
 def _spent(results: Sequence[Result]) -> dict[str, float]:
-    """What these results cost, and shares of their tokens and replies."""
+    """Cost of these results, and shares of their tokens and replies."""
     costs = [result.cost for result in results if result.cost is not None]
     sent = sum(result.usage.input for result in results)
     replies = sum(len(result.outcomes) for result in results)

@@ -10,9 +10,12 @@ from genaipa.suites.material import FAULTS
 from genaipa.suites.suite import SAMPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from genaipa.reports.suites.results import Board, Result
+
+_NAMED = 2
+"""Kinds of faults that a sentence names."""
 
 
 def of_suites(results: Iterable[Result]) -> list[str]:
@@ -21,22 +24,18 @@ def of_suites(results: Iterable[Result]) -> list[str]:
     for board in boards(results):
         if board.plan.split == SAMPLE:
             said.append(f"{board.title}: the items of a sample are made up, and measure nothing.")
-        said += _faults(board)
+        if faulty := list(_faults(board)):
+            said.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
         if missing := sum(result.missing for result in board.results):
             wanted = sum(result.planned for result in board.results)
             said.append(f"{board.title}: not asked, and not scored: {missing:,} of {wanted:,}.")
     return said
 
 
-def _faults(board: Board) -> list[str]:
-    """A sentence on the faulty replies of each system, which are scored 0."""
-    found = []
+def _faults(board: Board) -> Iterator[str]:
+    """The number of faulty replies of each system that has any, with the most frequent kinds."""
     for result in board.results:
         counted = Counter({fault: result.faults[fault] for fault in FAULTS if result.faults[fault]})
         if counted:
-            kinds = ", ".join(f"{fault} {number:,}" for fault, number in counted.most_common())
-            asked = len(result.outcomes)
-            found.append(
-                f"{board.title}: {counted.total():,} of {asked:,} replies of {result.system} are scored 0: {kinds}."
-            )
-    return found
+            kinds = ", ".join(f"{fault} {number:,}" for fault, number in counted.most_common(_NAMED))
+            yield f"{result.system} {counted.total():,} of {len(result.outcomes):,} ({kinds})"
