@@ -178,6 +178,9 @@ class Engine:
         if call.kind != "acknowledgement":
             await self._begin(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
+        if call.worked_out is not None:
+            carries = await self._worked_out(name, call)
+            messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
         settings = self._settings(call)
         aside = [await self._set_aside(asked, messages, settings)]
         record = calls.blank_record(self.task, name, call)
@@ -208,6 +211,15 @@ class Engine:
         if record.reply is None:
             raise _ConversationEndsError
         return record.reply
+
+    async def _worked_out(self, system: str, call: Call) -> str:
+        """A message's text that the task works out, in a thread: other systems are asked meanwhile."""
+        loop = asyncio.get_running_loop()
+
+        def say(how_far: str) -> None:
+            loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
+
+        return await asyncio.to_thread(self.task.carried, call, say)
 
     async def _begin(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""

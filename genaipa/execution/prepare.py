@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.execution.estimate import REPLY_TOKENS, Measured, measure
 from genaipa.systems import tokens
-from genaipa.systems.base import Readiness
+from genaipa.systems.base import BuiltinSystem, Readiness
 from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.redaction import redact
 from genaipa.tasks.base import Target
@@ -40,7 +40,7 @@ class Ready:
     @property
     def guesses(self) -> bool:
         """Whether tokens are estimated for a system that will count them when it is asked."""
-        wanted = self.system is not None and not (self.resolved.record and self.resolved.record.builtin)
+        wanted = self.system is not None and not isinstance(self.system, BuiltinSystem)
         return wanted and any(counter.guess for counter in self.target.counters.values())
 
 

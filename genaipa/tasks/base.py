@@ -59,6 +59,9 @@ class Call:
     """Whether what follows in the conversation is the same whatever the reply says: a chat by hand may show it."""
     assumed: str = ""
     """A text in place of the reply where nothing is asked, if there is a likely one."""
+    worked_out: Callable[[Callable[[str], None]], str] | None = None
+    """Works out what the last message carries, in a thread of its own, once the call is asked: for systems that only
+    repeat it. It may take hours; it is given a function to say in words how far it is."""
 
     @property
     def label(self) -> str:
@@ -199,6 +202,11 @@ class Task(ABC):
         """The `flaw`."""
         with self._own_code():
             return self.flaw(call, reply)
+
+    def carried(self, call: Call, say: Callable[[str], None]) -> str:
+        """The text that a call's last message carries, by its `worked_out`."""
+        with self._own_code():
+            return call.worked_out(say) if call.worked_out else call.messages[-1].carries
 
     def reading(self, call: Call, reply: str) -> Reading:
         """Reading of a reply by `read`, an empty one for None."""
