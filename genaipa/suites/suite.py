@@ -9,8 +9,9 @@ with it. It is a folder with a loader, a task, a scorer and a file of published 
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +24,7 @@ from genaipa.runs.records import Digests, SuitePlan
 from genaipa.suites import probes
 from genaipa.suites.baseline import PREFIX, Baseline
 from genaipa.suites.data import DataFiles, Source
+from genaipa.suites.encoders import encoder as encoders
 from genaipa.suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
 from genaipa.suites.measure import Measure
 from genaipa.suites.prompts import load_template, probe_template
@@ -34,6 +36,7 @@ from genaipa.tasks.json_reply import read_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, RunSpec
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.workspace import Workspace
@@ -81,6 +84,9 @@ class Suite(Task):
     """Longest reply, where the user sets none."""
     people_about: ClassVar[str] = ""
     """A sentence on `people`, for the note beside their row: their references, and on which of the items."""
+
+    asking: encoders.Asking | None = None
+    """The run, once it is asked."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
@@ -165,10 +171,15 @@ class Suite(Task):
         """The items that are asked, by id."""
         return {item.id: item for item in self.material.items}
 
+    @property
+    def learns_from(self) -> str:
+        """The split of `training`: of the sample the sample itself, since it has no other."""
+        return SAMPLE if self.plan.split == SAMPLE else self.train
+
     @cached_property
     def training(self) -> Material:
-        """The train split; a UsageError with the remedy where it is not here."""
-        return self.load(SAMPLE if self.plan.split == SAMPLE else self.train)
+        """The split that is learnt from; a UsageError with the remedy where it is not here."""
+        return self.load(self.learns_from)
 
     @cached_property
     def _shots(self) -> list[Message]:
@@ -202,7 +213,7 @@ class Suite(Task):
             said = [f"{self.title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
         elif self.files.own:
             said.append(f"{self.title}: {', '.join(map(str, self.files.own.values()))} read in place of pulled data")
-        return tuple(said)
+        return (*said, *encoders.notes(self))
 
     @property
     def digests(self) -> Digests:
@@ -211,10 +222,10 @@ class Suite(Task):
 
     @property
     def sources(self) -> dict[str, str]:
-        """The material, and the templates."""
+        """The material, the templates, and how encoders are fine-tuned where one is asked."""
         material = msgspec.json.format(msgspec.json.encode(self.material), indent=1).decode()
         templates = {self._kept(f"{name or 'prompt'}.jinja"): one.source for name, one in self._templates.items()}
-        return {self._kept(MATERIAL): material, **templates}
+        return {self._kept(MATERIAL): material, **templates, **encoders.sources(self)}
 
     def _kept(self, name: str) -> str:
         return f"suites/{self.name}/{name}"
@@ -225,10 +236,19 @@ class Suite(Task):
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """One dialogue for each item and repetition; those that share a text in a row."""
-        answer = self._baseline(target.name)
+        answer, encoder = self._baseline(target.name), encoders.encoder_of(self, target.name)
         for repetition in range(1, self.spec.repetitions + 1):
             for item in self._order:
-                yield self._ask(item, repetition, target.name, answer)
+                yield (
+                    self._predicted(item, repetition, encoder)
+                    if encoder
+                    else self._ask(item, repetition, target.name, answer)
+                )
+
+    def _predicted(self, item: Item, repetition: int, encoder: encoders.Encoder) -> Dialogue:
+        # An encoder is trained once the first reply of a repetition is asked for.
+        work = partial(encoder.reply, item, repetition)
+        yield Call(self.coordinates(item, repetition), [Message("user", f"Item {item.id}", "answer")], worked_out=work)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Those about one long text in one dialogue: there is seen what repeats it."""
@@ -273,6 +293,15 @@ class Suite(Task):
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """The coordinates of an item's record."""
         return {"split": self.plan.split, "item": item.id, "repetition": str(repetition)}
+
+    @contextmanager
+    def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
+        """Held while a run is asked: an encoder keeps its predictions in the folder, and stops training at the end."""
+        self.asking = encoders.Asking(folder.path)
+        try:
+            yield lambda _record: None
+        finally:
+            self.asking.over.set()
 
     def _baseline(self, system: str) -> Callable[[Item], str] | None:
         named = (one for one in self.baselines if PREFIX + one.name == system)

@@ -19,6 +19,7 @@ ADAPTERS: dict[str, str] = {
     "extractive": "genaipa.systems.extractive:ExtractiveSystem",
     "scripted": "genaipa.systems.scripted:ScriptedSystem",
     "baseline": "genaipa.systems.baseline:BaselineSystem",
+    "encoder": "genaipa.systems.encoder:EncoderSystem",
     "published": "genaipa.systems.published:PublishedSystem",
     "manual": "genaipa.systems.manual:WebChat",
     "openai": "genaipa.systems.openai:OpenAISystem",

@@ -6,6 +6,7 @@ that suite alone. One run's records are told apart by the coordinate `suite`.
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -22,8 +23,10 @@ from genaipa.systems.plugins import load
 from genaipa.tasks.base import Call, Reading, Target, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
     from genaipa.suites.baseline import Baseline
     from genaipa.suites.data import Source
     from genaipa.systems.base import Reply
@@ -149,6 +152,14 @@ class PrivacyGLUE(Task):
         return chain.from_iterable(
             (_of_part(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
         ), 1
+
+    @contextmanager
+    def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
+        """All parts are asked."""
+        with ExitStack() as asked:
+            for part in self.parts.values():
+                asked.enter_context(part.keeping(folder))
+            yield lambda _record: None
 
     def read(self, call: Call, reply: str) -> Reading:
         """The reading of the call's part."""

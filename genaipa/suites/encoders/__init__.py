@@ -1,0 +1,1 @@
+"""Encoders, fine-tuned here on a suite's train split: what the seed papers measured (`encoder/MODEL`)."""

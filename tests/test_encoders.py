@@ -1,0 +1,283 @@
+"""Encoders fine-tuned for suites: a tiny model of random weights learns each kind of task, is stopped and goes on.
+
+Torch and transformers are in no extra that `make test` installs: CI runs this file in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from commandline import heeding
+from running import lines_of, write
+from tiny_encoder import make_tiny_encoder
+
+from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.runs.folder import RunFolder
+from genaipa.suites.catalog import suites
+from genaipa.suites.encoders.heads import HEADS
+from genaipa.suites.encoders.kinds import Example
+from genaipa.suites.encoders.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from genaipa.suites.encoders.kinds import KindName
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = ROOT / "suites" / "encoders" / "training.yaml"
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch and transformers (extra encoders)")
+
+COLOURS = ("red", "green", "blue", "black")
+THINGS = ("house", "tree", "car", "boat", "cup")
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workspace; one thread for each process."""
+    Path("genaipa.toml").touch()
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> str:
+    """The name of a system: a model that knows the words of the samples."""
+    texts = [path.read_text() for path in sorted((ROOT / "suites").rglob("*.*")) if path.suffix != ".yaml"]
+    return f"encoder/{make_tiny_encoder(tmp_path / 'tiny', texts)}"
+
+
+def settings(**changed: Any) -> TrainingSettings:
+    """The shipped settings with short texts and some others changed."""
+    fields = {name: getattr(read_yaml(SHIPPED, TrainingSettings), name) for name in TrainingSettings.__struct_fields__}
+    return TrainingSettings(**(fields | {"max_length": 64, "stride": 8} | changed))
+
+
+def train_for(**changed: Any) -> None:
+    """Put such settings into the workspace."""
+    said = settings(**changed)
+    write("suites/encoders/training.yaml", as_yaml(said).replace("3.0e-05", "0.00003"))
+
+
+def the_run() -> RunFolder:
+    """The only run here."""
+    (path,) = Path("runs").iterdir()
+    return RunFolder(path)
+
+
+# -- kinds --
+
+SENTENCES = [f"the {colour} {thing} is here" for colour in COLOURS for thing in THINGS]
+TEACH: dict[KindName, Callable[[str], Example]] = {
+    "sequence": lambda said: Example(said, target=said.split()[1]),
+    "multi-label": lambda said: Example(said, target=["red", "warm"] if "red" in said else [said.split()[1]]),
+    "pair": lambda said: Example(said.split()[1], said, target=said.split()[2]),
+    "token": lambda said: Example(
+        tuple(said.split()), target=[["O", "B-thing", "I-thing", "O", "O"], ["B-the", "O", "O", "B-is", "O"]]
+    ),
+    "span": lambda said: Example("which thing", said, (4, 4 + len(" ".join(said.split()[1:3])))),
+}
+
+
+def right(kind: KindName, example: Example) -> Any:
+    """The prediction that is right."""
+    return example.second[slice(*example.target)] if kind == "span" else example.target
+
+
+def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed: Any) -> tuple[Any, list[str]]:
+    """What came of training the tiny model on examples that it is asked as well, and what it said meanwhile."""
+    from genaipa.suites.encoders.training import Job, fine_tune
+
+    said: list[str] = []
+    words = [one if isinstance(one, str) else " ".join(one) for each in examples for one in (each.first, each.second)]
+    job = Job(
+        model=make_tiny_encoder(tmp_path / "model", words),
+        kind=kind,
+        seed=0,
+        train=examples,
+        valid=examples,
+        asked=examples,
+        figure=lambda found: sum(one == right(kind, of) for one, of in zip(found, examples, strict=True)) / len(found),
+        settings=settings(**{"learning_rate": 0.02, "epochs": 200, "patience": 60, **changed}),
+        scratch=tmp_path / "scratch",
+        say=said.append,
+        over=Event(),
+    )
+    return fine_tune(job), said
+
+
+@needs_torch
+@pytest.mark.parametrize("kind", TEACH)
+def test_each_kind_learns(kind: KindName, tmp_path: Path) -> None:
+    """Of every kind a tiny model learns twenty sentences by heart: labels go in and come out in their places."""
+    examples = [TEACH[kind](said) for said in SENTENCES]
+    trained, said = train(tmp_path, kind, examples)
+    assert trained.predictions == [right(kind, one) for one in examples]
+    assert trained.figure == 1.0
+    assert any(re.fullmatch(r"epoch \d+ of 200, 100\.00 on validation", one) for one in said), said
+    assert not (tmp_path / "scratch").exists()
+
+
+@needs_torch
+def test_long_texts(tmp_path: Path) -> None:
+    """A span is found beyond the longest length, in a further window; words that were cut off are tagged O."""
+    long = [Example("which thing", f"{'and so on ' * 9}{said} {'and so on ' * 9}") for said in SENTENCES]
+    spans = []
+    for said, one in zip(SENTENCES, long, strict=True):
+        start = one.second.index(" ".join(said.split()[1:3]))
+        spans.append(Example(one.first, one.second, (start, start + len(" ".join(said.split()[1:3])))))
+    trained, _ = train(tmp_path, "span", spans, max_length=24, epochs=25)
+    assert trained.figure > 0.9
+
+    words = tuple(["red"] * 30)
+    trained, _ = train(tmp_path, "token", [Example(words, target=[["B-x"] * 30])] * 16, max_length=16, epochs=9)
+    (tags,) = trained.predictions[0]
+    assert (tags[:14], tags[14:]) == (["B-x"] * 14, ["O"] * 16)
+
+
+@needs_torch
+def test_no_better_epoch(tmp_path: Path) -> None:
+    """Training stops after as many epochs without a better figure as the settings say, and the seed decides it all."""
+    examples = [TEACH["sequence"](said) for said in SENTENCES]
+    first, _ = train(tmp_path, "sequence", examples, learning_rate=1e-9, patience=3)
+    again, _ = train(tmp_path, "sequence", examples, learning_rate=1e-9, patience=3)
+    assert first.epochs == 4.0
+    assert first == again
+
+
+# -- runs --
+
+
+@needs_torch
+def test_every_suite(genaipa: Any, tiny: str) -> None:
+    """Each suite is run on its sample: two steps for each model, a reply to every item, a note, no checkpoint left."""
+    train_for(epochs=1, batch_size=9)
+    for suite in HEADS:
+        done = genaipa("run", "--suite", suite, "--split", "sample", "--system", tiny, "--name", suite, "--json")
+        assert done.code == 0, (suite, done)
+        assert "is fine-tuned here on the very items asked (20 items with their labels), with seed 0" in done.err, suite
+        (folder,) = Path("runs").glob(f"*-{suite}")
+        records = lines_of(folder / "answers.jsonl")
+        assert {record["status"] for record in records} == {"answered"}, suite
+        assert not [record["prediction"] for record in records if record["prediction"] == "unparsable"], suite
+        (kept,) = folder.glob(f"encoders/*/{suite}/seed-0/predictions.json")
+        assert len(json.loads(kept.read_text())["replies"]) == len(records), suite
+        assert [path.name for path in kept.parent.iterdir()] == ["predictions.json"], suite
+
+
+@needs_torch
+def test_stopped_and_resumed(genaipa: Any, tiny: str) -> None:
+    """Ctrl-C in the second seed's training ends it at once, a kill in the third's loses it; no other is repeated."""
+    train_for(epochs=60, patience=60, batch_size=4)
+    args = ("run", "--suite", "policyqa", "--split", "sample", "--system", tiny, "--repetitions", "3")
+    stopped = until("seed 1: epoch 1 ", *args, by=signal.SIGINT)
+    assert stopped.returncode == 130
+    assert "interrupted; 20 answers of 60 in, all kept." in stopped.stderr
+    first = seed_file(0).stat()
+
+    train_for(epochs=2)  # the run goes on with its own settings
+    killed = until("seed 2: epoch 1 ", "run", "--resume", "latest", by=signal.SIGKILL)
+    assert "epoch 60 of 60" in killed.stderr
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done
+    said = killed.stderr + done.err
+    assert "seed 0: fine-tuning" not in said
+    assert said.count("seed 1: fine-tuning") == 1
+    assert (seed_file(0).stat().st_mtime_ns, the_run().state()[1].totals().answered) == (first.st_mtime_ns, 60)
+    assert not list(the_run().path.rglob(".checkpoints"))
+
+
+def seed_file(seed: int) -> Path:
+    """The predictions of a seed that is done."""
+    (found,) = the_run().path.glob(f"encoders/*/policyqa/seed-{seed}/predictions.json")
+    return found
+
+
+def until(said: str, *args: str, by: signal.Signals) -> subprocess.CompletedProcess[str]:
+    """Run a command until it has said something, and end it by a signal."""
+    with heeding(signal.SIGINT):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "genaipa", *args], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+    heard = ""
+    for line in process.stderr or ():
+        heard += line
+        if said in line:
+            break
+    since = time.monotonic()
+    process.send_signal(by)
+    rest = process.communicate(timeout=60)[1]
+    assert time.monotonic() - since < 30, "a training that is stopped must not be waited for"
+    return subprocess.CompletedProcess(args, process.returncode, "", heard + rest)
+
+
+@needs_torch
+def test_validation(genaipa: Any, tiny: str) -> None:
+    """Asked the test split, a training is stopped by the validation split; asked that, by a part of the train split."""
+    train_for(epochs=1)
+    for split, size in (("train", 40), ("validation", 8), ("test", 6)):
+        rows = [f"{split} text {n},{('Data Security', 'Policy Change')[n % 2]}\n" for n in range(size)]
+        write(f"suites/opp115/{split}_dataset.csv", "".join(rows))
+    for split, of in (("test", "40 items, stopped by 8"), ("validation", "34 items, stopped by 6")):
+        done = genaipa("run", "--suite", "opp115", "--split", split, "--system", tiny)
+        assert done.code == 0, done
+        assert f"seed 0: fine-tuning on {of}" in done.err
+    said = f"OPP-115: {tiny} is fine-tuned here on the train split (40 items with their labels), with seed 0. The split"
+    assert said in done.err
+
+
+@needs_torch
+def test_no_model(genaipa: Any) -> None:
+    """A model that is nowhere, or has no tokenizer, is a sentence that says what to name."""
+    write("empty/config.json", json.dumps({"model_type": "bert"}))
+    for model in ("nobody/has-this-model", "./empty"):
+        done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", f"encoder/{model}", "--new")
+        assert done.code == 2, done
+        assert f"encoder/{model} can't be loaded (" in done.err
+        assert "name a model of the Hugging Face hub, or a folder that holds one with its tokenizer." in done.err
+
+
+# -- without torch --
+
+
+def test_stopped_by_a_measure() -> None:
+    """What each training is stopped by is a measure of its suite."""
+    for name, head in HEADS.items():
+        measures = {measure.name for measure in suites()[name].measures}
+        assert {part.figure for part in head.parts} <= measures, name
+
+
+def test_no_torch(genaipa: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the packages a run says which extra brings them, and a dry run needs none."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    args = ("run", "--suite", "policyqa", "--split", "sample", "--system", "encoder/bert-base-uncased")
+    refused = genaipa(*args)
+    assert refused.code == 1
+    assert "encoder/bert-base-uncased needs the package 'torch': pip install 'genaipa[encoders]'" in refused.err
+    assert not Path("runs").exists()
+    assert genaipa(*args, "--dry-run").code == 0
+
+
+def test_wrong_settings(genaipa: Any) -> None:
+    """A workspace's settings of training are checked before anything else, and a typing error is named."""
+    write("suites/encoders/training.yaml", SHIPPED.read_text().replace("epochs: 20", "epochs: 0"))
+    done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "encoder/x", "--dry-run")
+    assert done.code == 2
+    assert "training.yaml: epochs" in done.err
+
+
+@needs_torch
+def test_only_for_suites(genaipa: Any) -> None:
+    """An encoder that is asked about a document says after one question what it is for."""
+    done = genaipa("run", "--policy", "brindlecart", "--experiment", "quality", "--system", "encoder/any")
+    assert done.code == 3
+    assert "encoder/any is fine-tuned for the items of a suite; ask it with: genaipa run --suite" in done.err
