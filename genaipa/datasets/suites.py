@@ -66,7 +66,7 @@ class SuiteData:
         name, suite = _asking(self.source)
         if suite is None:
             return command("genaipa", "run", "--suite", name)
-        splits = [split for split in suite.splits if any(_mentions(path, split) for path in self.here)]
+        splits = [split for split in suite.splits if any(_mentions(name, split) for name in (self.name, *self.here))]
         baseline = next((one for one in suite.baselines if one.kind == "rule"), next(iter(suite.baselines), None))
         system = PREFIX + baseline.name if baseline else "SYSTEM"
         return command("genaipa", "run", "--suite", name, "--split", [*splits, *suite.splits][0], "--system", system)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import DataError
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 _IDS = ("Folder", "DocID", "QueryID", "SentID", "Split", "Query", "Segment")
 _TRAIN, _TEST = (*_IDS, "Label"), (*_IDS, "Any_Relevant")
 _ANNOTATOR = re.compile(r"Ann[1-9]\d*")
-_LABELS = ("Relevant", "Irrelevant")
+_LABELS = frozenset(("Relevant", "Irrelevant"))
 _NOT_DONE = "None"
-_NUMBER = re.compile(r"_(\d+)$")
 _NAMES = {
     "first": "First Party Collection/Use",
     "third": "Third Party Sharing/Collection",
@@ -72,11 +72,20 @@ class _Row(NamedTuple):
     labels: list[str]
 
 
+class _Asked(NamedTuple):
+    """A question as its rows come: its text, and sentence → (line, labels)."""
+
+    text: str
+    rows: dict[int, tuple[int, list[str]]]
+
+
+@lru_cache(maxsize=4096)  # a table says each of them once for every sentence
 def trimmed(identifier: str) -> str:
     """An id without the blanks that some have before their numbers ("Fiverr _1_0")."""
     return re.sub(r"\s+(?=_\d)", "", identifier.strip())
 
 
+@lru_cache(maxsize=4096)
 def named(document: str) -> str:
     """The policy's name in a DocID: what comes before its number."""
     return re.sub(r"\s*_\d+$", "", document.strip())
@@ -96,7 +105,7 @@ def read_table(files: DataFiles, split: str) -> Table:
     for number, fields in lines:
         reader.take(_row(found, number, fields, columns, "train" if split == "train" else "test"))
     table = reader.table()
-    counts = (len(reader.seen), len(table.policies), len(table.questions))
+    counts = (sum(len(asked.rows) for asked in reader.asked.values()), len(table.policies), len(table.questions))
     published = (ROWS.get(split), POLICIES.get(split), QUESTIONS.get(split))
     if path not in files.own and counts != published:
         raise DataError(found, f"has {counts} rows, policies and questions, not {published}; pull it anew.")
@@ -154,18 +163,21 @@ def _lines(files: DataFiles, path: str, first: tuple[str, ...]) -> tuple[list[st
 
 
 def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _Row:
-    where = f"line {number}"
     if fields[4].strip() != wanted:
-        raise DataError(found, f"its split is '{fields[4]}', not '{wanted}': splits are not mixed in one file.", where)
+        problem = f"its split is '{fields[4]}', not '{wanted}': splits are not mixed in one file."
+        raise DataError(found, problem, f"line {number}")
     labels = fields[len(_IDS) :]
-    for column, label in zip(columns[len(_IDS) :], labels, strict=True):
-        if label not in _LABELS and not (label == _NOT_DONE and _ANNOTATOR.fullmatch(column)):
-            raise DataError(found, f"its {column} is '{label}', not {' or '.join(_LABELS)}.", where)
-    numbered = _NUMBER.search(fields[3].strip())
-    if numbered is None:
-        raise DataError(found, f"its SentID '{fields[3]}' does not end in _ and a number.", where)
-    sentence, query = int(numbered[1]), trimmed(fields[2])
-    return _Row(number, named(fields[1]), query, sentence, fields[5].strip(), fields[6].strip(), labels)
+    if not _LABELS.issuperset(labels):
+        for column, label in zip(columns[len(_IDS) :], labels, strict=True):
+            if label not in _LABELS and not (label == _NOT_DONE and _ANNOTATOR.fullmatch(column)):
+                problem = f"its {column} is '{label}', not Relevant or Irrelevant."
+                raise DataError(found, problem, f"line {number}")
+    _, before, sentence = fields[3].strip().rpartition("_")
+    if not before or not sentence.isdecimal():
+        raise DataError(found, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
+    return _Row(
+        number, named(fields[1]), trimmed(fields[2]), int(sentence), fields[5].strip(), fields[6].strip(), labels
+    )
 
 
 class _Reader:
@@ -177,51 +189,53 @@ class _Reader:
         wrong = [name for name in self.annotators if not _ANNOTATOR.fullmatch(name)]
         if columns[len(_IDS)] == "Any_Relevant" and wrong:
             raise DataError(path, "after Any_Relevant come columns of annotators: Ann1, Ann2 and so on.", "line 1")
-        self.seen: dict[tuple[str, str, int], _Row] = {}
         self.segments: dict[str, dict[int, str]] = {}
-        self.rows: dict[tuple[str, str], list[_Row]] = {}
+        self.asked: dict[tuple[str, str], _Asked] = {}
 
     def take(self, row: _Row) -> None:
         """Keep a row; a DataError for one that is there already, or contradicts another."""
-        key = (row.policy, row.query, row.sentence)
-        if key in self.seen:
-            problem = f"question {row.query} has sentence {row.sentence} already in line {self.seen[key].line}."
+        asked = self.asked.get((row.policy, row.query))
+        if asked is None:
+            asked = self.asked[row.policy, row.query] = _Asked(row.text, {})
+        if row.sentence in asked.rows:
+            line = asked.rows[row.sentence][0]
+            problem = f"question {row.query} has sentence {row.sentence} already in line {line}."
             raise DataError(self.path, problem, f"line {row.line}")
-        self.seen[key] = row
+        asked.rows[row.sentence] = (row.line, row.labels)
         known = self.segments.setdefault(row.policy, {}).setdefault(row.sentence, row.segment)
-        rows = self.rows.setdefault((row.policy, row.query), [])
-        rows.append(row)
-        if self.own and (known != row.segment or rows[0].text != row.text):
+        if self.own and (known != row.segment or asked.text != row.text):
             what = "sentence" if known != row.segment else "question"
             raise DataError(self.path, f"its {what} is another text than before under this id.", f"line {row.line}")
 
     def table(self) -> Table:
         """Questions and policies; a DataError where a question does not have all sentences of its policy."""
-        if not self.rows:
+        if not self.asked:
             raise DataError(self.path, "has no rows.")
         places = {
             policy: {number: place for place, number in enumerate(sorted(sentences), 1)}
             for policy, sentences in self.segments.items()
         }
-        questions = [self._question(key, rows, places[key[0]]) for key, rows in self.rows.items()]
+        questions = [self._question(key, asked, places[key[0]]) for key, asked in self.asked.items()]
         policies = {policy: [texts[one] for one in sorted(texts)] for policy, texts in self.segments.items()}
         return Table(questions, policies)
 
-    def _question(self, key: tuple[str, str], rows: list[_Row], places: dict[int, int]) -> Question:
+    def _question(self, key: tuple[str, str], asked: _Asked, places: dict[int, int]) -> Question:
         policy, identifier = key
-        where = f"question {identifier}"
+        where, rows = f"question {identifier}", asked.rows
         if len(rows) != len(places):
             problem = f"has {len(rows)} of the {len(places)} sentences of {policy}; every question has all of them."
             raise DataError(self.path, problem, where)
-        question = Question(identifier, policy, rows[0].text)
-        question.relevant = sorted(places[row.sentence] for row in rows if row.labels[0] == "Relevant")
-        for place, name in enumerate(self.annotators, -len(self.annotators)):
-            done = [row for row in rows if row.labels[place] != _NOT_DONE]
-            if self.own and 0 < len(done) < len(rows):
+
+        def marked(column: int) -> list[int]:
+            return sorted(places[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
+
+        question = Question(identifier, policy, asked.text, relevant=marked(0))
+        for column, name in enumerate(self.annotators, -len(self.annotators)):
+            left_out = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
+            if self.own and 0 < left_out < len(rows):
                 raise DataError(self.path, f"{name} has both labels and None; None is for all sentences.", where)
-            if done:
-                marked = (places[row.sentence] for row in done if row.labels[place] == "Relevant")
-                question.references[name] = sorted(marked)
+            if left_out < len(rows):
+                question.references[name] = marked(column)
         if self.own and question.relevant != sorted({one for each in question.references.values() for one in each}):
             raise DataError(self.path, "Any_Relevant is not what its annotators marked.", where)
         return question

@@ -121,14 +121,15 @@ class PrivacyQA(Suite):
     def notes(self) -> tuple[str, ...]:
         """Those of every suite; what the subset is; by which rule questions are unanswerable."""
         items, documents = self.material.items, self.material.documents
+        said = tuple(note for note in super().notes if self.plan.split == SUBSET or not note.startswith(PART.title))
         if self.plan.probe == CONTINUATION:
-            return super().notes
+            return said
         if self.plan.split != SUBSET:
-            return (*super().notes, f"{self.title}: {rule_note(items)}")
+            return (*said, f"{self.title}: {rule_note(items)}")
         policies = {item.document for item in items}
         sentences = sum(len(documents[policy]) for policy in policies)
         part = (
             f"{PART.title}: {len(items)} questions about {len(policies)} policies of {sentences:,} sentences, of "
             f"{SUBSET_QUESTIONS} about {len(SENTENCES)} that are published; the reference is the annotators' consensus"
         )
-        return (*super().notes, part)
+        return (*said, part)
