@@ -65,7 +65,8 @@ def read_subset(files: DataFiles) -> Table:
         questions.append(question)
     if not own and len(questions) != SUBSET_QUESTIONS:
         raise DataError(path, f"has {len(questions)} questions, not {SUBSET_QUESTIONS}; pull it anew.")
-    return Table(questions, {policy: text.sentences for policy, text in texts.items()})
+    policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
+    return Table(questions, policies)
 
 
 class _Text:
