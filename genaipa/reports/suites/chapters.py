@@ -80,7 +80,7 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
     figures = [drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)] if alone else []
     for scored in some:
         made += [tables.main_table(scored), tables.further(scored)]
-        made += [tables.definitions(scored)] if scored is some[0] else []
+        made += [tables.definitions(some)] if scored is some[0] else []
         made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
         for grouping in breakdowns.groupings(scored):
             made.append(breakdowns.by_group(scored, grouping))

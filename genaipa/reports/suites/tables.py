@@ -130,15 +130,14 @@ def _figures(row: Row, scored: Scored) -> dict[str, Any]:
     return found
 
 
-def definitions(scored: Scored) -> Table:
-    """The measures of a suite, each with its definition."""
-    rows = [
-        {"column": one.heading, "measure": one.name, "definition": one.definition}
-        for one in scored.board.suite.measures
-    ]
+def definitions(some: Sequence[Scored]) -> Table:
+    """The measures of all boards of a suite, each with its definition: a split or a probe may have some of its own."""
+    every = {one.name: one for scored in some for one in scored.measures}.values()
+    rows = [{"column": one.heading, "measure": one.name, "definition": one.definition} for one in every]
+    board = some[0].board
     return table(
-        f"{scored.board.name}-measures",
-        f"What the columns of {scored.board.suite.title} mean",
+        f"{board.name}-measures",
+        f"What the columns of {board.suite.title} mean",
         "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them.",
         pd.DataFrame(rows),
         ["column", "measure", "definition"],
