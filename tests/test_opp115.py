@@ -150,12 +150,12 @@ def test_right_replies_reach_100_and_garbage_0(genaipa, server):
     assert garbage["exact"] == garbage["f1_samples"] == 100 * several / 20
     faults = [one.given.fault for one in outcomes(loaded, lambda _item: '{"labels": ["Cookies"]}')]
     assert faults == [UNPARSABLE] * 20
-    assert f"scored {several / 20:.3f} on average over 20 answers" in done.out
+    assert f"exact {100 * several / 20:.2f} (20 answers; {20 - several} unparsable)" in done.out
 
 
 def test_the_sample_needs_nothing(genaipa):
     """On the twenty made-up segments, of all twelve labels, every baseline runs without any data."""
     done = genaipa("run", "--suite", "opp115", "--split", "sample", *(f"--system=baseline/{name}" for name in EXPECTED))
     assert done.code == 0, done.err
-    assert done.out.count("over 20 answers") == len(EXPECTED)
+    assert done.out.count("(20 answers)") == len(EXPECTED)
     assert {label for item in suite("opp115", "sample").material.items for label in item.gold} == set(LABELS)

@@ -39,12 +39,20 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
     `whole` leaves nothing out: for a colleague who has the texts anyway. A DataError for a damaged run, a UsageError
-    for a judge's that would not go whole: it repeats the texts of the runs that it is about.
+    for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it is about, and a
+    suite's, whose figures could not be made again from what is left.
     """
     if source.manifest.spec.task == JUDGE and not whole:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those, whose verdicts "
             "go along, or everything with its texts."
+        )
+    if not whole and not Permission(source.folder, source.manifest).items:
+        spec = source.manifest.spec
+        raise UsageError(
+            f"{source.folder.name} is made of the {spec.plan.split if spec.plan else ''} items of {spec.task}, and its "
+            "replies quote them, which may not be passed on; pack the other runs by their names, or everything with "
+            "its texts for somebody who has them anyway."
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)

@@ -16,7 +16,7 @@ from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
 from genaipa.errors import DataError, UsageError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.reports.gather import gather
-from genaipa.reports.report import Report
+from genaipa.reports.report import Report, add_suites
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_scores
 from genaipa.scoring.people import FILE as DESK
@@ -66,7 +66,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     here = find_workspace(folder)
     with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
         events = _bring_scores(folder, store)
-        found = gather(here, select(here, pack.names), store, excluded=pack.excluded)
+        found = add_suites(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
     page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
     made, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (made, packed) for path in tables.glob("*")})

@@ -61,7 +61,7 @@ def collect(
         outcome = settle(manual)
     if not json:
         _report(collected, written)
-    print_closing(folder, outcome, json=json)
+    print_closing(prepared, outcome, json=json)
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 

@@ -51,7 +51,7 @@ def _print_messages(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
 
 def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
     from genaipa.execution.estimate import REPLY_TOKENS, estimate
-    from genaipa.runs.records import JUDGE
+    from genaipa.runs.records import PROCEDURE
 
     rows = [row for task, ready in asked for row in estimate(task, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
@@ -59,8 +59,18 @@ def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
     if json:
         print_json({"rows": [_as_dict(row) for row in rows], "systems": labels, "power": power})
         return
+    procedure = asked[0][0].name == PROCEDURE
     table(
-        ("system", "initialization", "calls", "tokens in", "repeated", "out", "cost at most", "with cache"),
+        (
+            "system",
+            "initialization" if procedure else "task",
+            "calls",
+            "tokens in",
+            "repeated",
+            "out",
+            "cost at most",
+            "with cache",
+        ),
         [
             (
                 row.system,
@@ -80,8 +90,8 @@ def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
         show(label)
     each = (
         REPLY_TOKENS
-        if asked[0][0].name != JUDGE
-        else sum(row.usage.output for row in rows) // sum(row.calls for row in rows)
+        if procedure
+        else round(sum(row.usage.output for row in rows) / max(1, sum(row.calls for row in rows)))
     )
     show(f"Replies are taken to come to {each} tokens each; 'repeated' is input that a cache may serve.")
     calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"

@@ -238,6 +238,8 @@ class TerminalObserver(Observer):
         capped = "" if cap is None else f", for {_cap(cap)} at most"
         documents = ", ".join(run.spec.documents)
         what = f"{documents}, {run.spec.conversation} conversations" if documents else f"the task '{run.spec.task}'"
+        if run.spec.plan is not None:
+            what = f"the suite {run.spec.task} ({run.spec.plan.label})"
         say(f"run {run.open().name}: {', '.join(asked)} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)

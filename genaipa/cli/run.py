@@ -139,7 +139,7 @@ def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserv
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder)
         return INTERRUPTED
-    run_summary.print_closing(prepared.open(), outcome, json=json)
+    run_summary.print_closing(prepared, outcome, json=json)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 

@@ -9,15 +9,19 @@ from genaipa.cli.console import number, print_json, show, width
 from genaipa.cli.fitting import whole
 from genaipa.cli.progress import on_run
 from genaipa.cli.tally import ENDED, clock, fit
-from genaipa.errors import NOT_RECORDED
+from genaipa.errors import NOT_RECORDED, GenaipaError
 
 if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
     from genaipa.execution.run import Outcome
+    from genaipa.reports.suites.results import Result
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally
+    from genaipa.workspace import Workspace
 
 _WIDEST = 500
+_FIRST_FIGURES = 4
+"""Figures of a suite that a run ends with; its report has all."""
 _MINUTE = 60.0
 
 
@@ -26,22 +30,23 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     assert run.folder is not None, "only a run that exists is complete"
     _, tally = run.folder.state()
     if json:
-        print_json(summary(run.folder, "complete", tally))
+        print_json({**summary(run.folder, "complete", tally), **_figures(run.workspace, run.folder)})
     else:
         print_tally(tally)
-        _print_scores(tally)
+        _print_scores(run.workspace, run.folder, tally)
         show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
     return 0
 
 
-def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
+def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool) -> None:
     """Print the outcome of a run, its folder and the next command."""
+    folder = run.open()
     if json:
-        facts = summary(folder, outcome.status, outcome.tally)
+        facts = {**summary(folder, outcome.status, outcome.tally), **_figures(run.workspace, folder)}
         print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
-    _print_scores(outcome.tally)
+    _print_scores(run.workspace, folder, outcome.tally)
     if outcome.elapsed is not None:
         took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
         show(f"Took {took}{_side_by_side(outcome)}.")
@@ -53,10 +58,46 @@ def print_closing(folder: RunFolder, outcome: Outcome, *, json: bool) -> None:
     show(next_step(folder, outcome))
 
 
-def _print_scores(tally: Tally) -> None:
+def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
+    """The mean score of each system, or the first figures of a suite, with what was scored 0 for want of a reply."""
+    if found := _results(workspace, folder):
+        for result in found:
+            figures = [
+                f"{one.heading} {100 * one.of(result.outcomes):.2f}" for one in result.suite.measures[:_FIRST_FIGURES]
+            ]
+            faults = [f"{count:,} {name}" for name, count in result.faults.items() if count]
+            about = f"{number(len(result.outcomes), 'answer')}{'; ' if faults else ''}{', '.join(faults)}"
+            of = "" if result.name == folder.manifest().spec.task else f" of {result.name}"
+            show(f"{result.system}: {', '.join(figures)} ({about}{of})")
+        return
     for system, scores in tally.scores.items():
         mean = sum(scores.values()) / len(scores)
         show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
+
+
+def _results(workspace: Workspace, folder: RunFolder) -> list[Result]:
+    """The results of a run of a suite that has any; none of any other task."""
+    manifest = folder.manifest()
+    if manifest.spec.plan is None:
+        return []
+    from genaipa.reports.suites.results import results
+    from genaipa.runs.selection import Source
+
+    try:
+        found, _ = results(workspace, [Source(folder, manifest, manifest.spec.systems)])
+    except GenaipaError:
+        return []
+    return [result for result in found if result.outcomes]
+
+
+def _figures(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
+    """The figures of a suite for machines, as percentages by the names of its measures."""
+    rows: list[dict[str, object]] = []
+    for result in _results(workspace, folder):
+        values = {one.name: 100 * one.of(result.outcomes) for one in result.suite.measures}
+        figures = {name: None if math.isnan(value) else round(value, 4) for name, value in values.items()}
+        rows.append({"system": result.system, "suite": result.name, "figures": figures, "faults": dict(result.faults)})
+    return {"suites": rows} if rows else {}
 
 
 def _side_by_side(outcome: Outcome) -> str:
@@ -68,7 +109,8 @@ def _side_by_side(outcome: Outcome) -> str:
 def next_step(folder: RunFolder, outcome: Outcome) -> str:
     """The sentence that a run ends with."""
     if outcome.status == "complete":
-        return f"Complete. Read the answers: {on_run(folder, 'show')}"
+        report = f" All figures: {on_run(folder, 'report')}" if folder.manifest().spec.plan else ""
+        return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     if outcome.status == "waiting":

@@ -83,7 +83,8 @@ def _matching(keys: list[str], answer: str) -> list[str]:
     """The keys that a user may mean: that key, those of that question, or those with these parts or this in them."""
     if answer in keys:
         return [answer]
-    questions = [key.rpartition("|")[2] for key in keys]
+    # The last part of a suite's key is the repetition.
+    questions = [next(part for part in reversed(key.split("|")) if not part.isdecimal()) for key in keys]
     exact = [key for key, question in zip(keys, questions, strict=True) if question == answer]
     wanted = set(answer.split("|"))
     found = exact or [key for key in keys if wanted <= set(key.split("|"))]
@@ -110,7 +111,10 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
         console.show(f"system {name}: {facts.model}{served}{counted}")
     for name, document in manifest.documents.items():
         console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
-    console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+    if spec.plan is None:
+        console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+    else:
+        console.show(f"suite {spec.task}, {spec.plan.label}, seed {spec.seed}")
     if spec.prompts:
         console.show(f"prompts: {', '.join(labels(manifest).values())}")
     print_tally(tally)
@@ -120,6 +124,9 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
+    if all("item" in record.coordinates for record in records):
+        _print_items(records)
+        return
     console.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [
@@ -137,6 +144,27 @@ def _print_answers(records: list[Record]) -> None:
         ],
         flexible=7,
         under=(3, 4, 1, 0, 2),
+    )
+
+
+def _print_items(records: list[Record]) -> None:
+    """The replies about the items of a suite, with the score of each."""
+    console.table(
+        ("system", "item", "rep.", "status", "score", "reply"),
+        [
+            (
+                r.system,
+                r.coordinates["item"],
+                r.repetition,
+                r.status,
+                "" if r.score is None else f"{100 * r.score:.1f}",
+                _short(r.reply if r.reply is not None else r.error.message if r.error else ""),
+            )
+            for r in records
+        ],
+        right=(4,),
+        flexible=5,
+        under=(0, 3),
     )
 
 

@@ -249,10 +249,10 @@ class Engine:
             name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading, status = self.task.reading(call, text), _STATUS[reply.finish]
+        reading = self.task.reading(call, text, _STATUS[reply.finish])
         return replace(
             record,
-            status=status,
+            status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
             finish=mask(without_surrogates(reply.finish_detail), self._keys) or reply.finish,
@@ -263,8 +263,7 @@ class Engine:
             digest=answer_digest(call.digest, record.asked, text),
             key_masked=text != said,
             prediction=reading.prediction,
-            # Cut off or refused, it is no answer, whatever it says.
-            score=reading.score if status == "answered" or reading.score is None else 0.0,
+            score=reading.score,
         )
 
     async def _usable(

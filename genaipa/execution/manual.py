@@ -146,10 +146,12 @@ class ManualRun:
 
     def _messages(self, sheet: Sheet) -> str:
         if sheet.independent and len(sheet.calls) > 1:
-            how = (
-                "Every question wants a new chat of its own: open one, paste the introduction message by message,\n"
-                "wait for the reply to each, then paste that one question. Leave the dashed lines out."
+            first = (
+                "open one, paste the introduction message by message,\nwait for the reply to each, then paste"
+                if sheet.introduction
+                else "open one, and paste"
             )
+            how = f"Every question wants a new chat of its own: {first} that one question. Leave the dashed lines out."
         elif sheet.follows is not None:
             how = (
                 f"Go on in the chat in which you asked {sheet.follows.label}. Paste the messages below one after\n"

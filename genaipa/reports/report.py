@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
-    from genaipa.workspace import WorkspaceLike
+    from genaipa.workspace import Workspace, WorkspaceLike
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,7 @@ def report(
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
     tell("scoring the suites")
-    gathered.suites, unread = results(here, sources)
-    gathered.problems += [*left_out, *unread]
+    add_suites(here, gathered).problems += left_out
     systems = {system for source in gathered.sources for system in source.systems}
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
@@ -152,6 +151,13 @@ def report(
     if folder is not None:
         made.write(Path(folder), tell=tell)
     return made
+
+
+def add_suites(workspace: Workspace, gathered: Gathered) -> Gathered:
+    """Score the runs of suites among those gathered, too."""
+    gathered.suites, unread = results(workspace, gathered.sources)
+    gathered.problems += unread
+    return gathered
 
 
 def _of_other_tasks(sources: Sequence[Source]) -> list[str]:

@@ -88,7 +88,8 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
     # Of a task of a user's own it is the digest of code, which is not in the folder.
-    known = {name: kept for name, kept in manifest.digests.task.items() if manifest.spec.task == JUDGE}
+    own = manifest.spec.task == JUDGE or manifest.spec.plan is not None
+    known = dict(manifest.digests.task) if own else {}
     known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):
         known |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.runs.records import SAMPLE
 from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
@@ -32,10 +33,13 @@ class Permission:
 
     `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
     asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
+    `items` tells whether those of a suite may be: the shipped sample's alone.
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
         self._path, self._manifest = folder.path, manifest
+        plan = manifest.spec.plan
+        self.items = plan is None or plan.split == SAMPLE
         self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
         self.worded = set(_closed(folder.path, "questions", QuestionSet))
         self.worded |= set(_closed(folder.path, "annotations", Annotations))

@@ -39,6 +39,9 @@ RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "
 MOST_REPETITIONS = 100_000
 """More than any study has."""
 
+SAMPLE = "sample"
+"""The split of every suite that ships: items of ours, made up, to see how it works."""
+
 FORMAT = 1
 """Version of the run folder's format."""
 
@@ -55,6 +58,15 @@ class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     shots: int = 0
     wording: int = 1
     probe: str = ""
+
+    @property
+    def label(self) -> str:
+        """The split, and in a few words whatever else is not as usual."""
+        said = [self.split]
+        said += [f"{self.limit:,} items"] if self.limit else []
+        said += [f"{self.shots} shot{'s' if self.shots > 1 else ''}"] if self.shots else []
+        said += [f"wording {self.wording}"] if self.wording > 1 else []
+        return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
 
 
 class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
@@ -97,6 +109,11 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
         if self.task != PROCEDURE:
             return ()
         return (GUIDED,) if self.other_prompts is msgspec.UNSET else self.other_prompts
+
+    @property
+    def plan(self) -> SuitePlan | None:
+        """The part of a suite; None for every other task."""
+        return self.suite if isinstance(self.suite, SuitePlan) else None
 
     @property
     def task(self) -> str:

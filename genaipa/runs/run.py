@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.runs.folder import find_run, run_folders
+from genaipa.runs.records import PROCEDURE
 from genaipa.workspace import find_workspace, names_of
 
 if TYPE_CHECKING:
@@ -79,20 +80,26 @@ class Run:
     def to_frame(self) -> pd.DataFrame:
         """A row per question that was asked: the answer, or the failure (`status`, `error`), with its time and cost.
 
-        `run` and `key` are those of the frame of scores. Needs pandas: a MissingPackageError where it isn't installed.
+        `run` and `key` are those of the frame of scores. The records of another task than the procedure have their
+        coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
+        Needs pandas: a MissingPackageError where it isn't installed.
         """
         try:
             import pandas as pd
         except ModuleNotFoundError:
             raise MissingPackageError("a frame needs the package 'pandas': pip install 'genaipa[reports]'") from None
-        sets = ", ".join(self.manifest.spec.prompts)
-        return pd.DataFrame([self._row(record, sets) for record in self._latest()], columns=list(_COLUMNS))
+        spec, records = self.manifest.spec, self._latest()
+        sets, columns = ", ".join(spec.prompts), dict.fromkeys(_COLUMNS)
+        if spec.task != PROCEDURE:
+            columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
+        return pd.DataFrame([self._row(record, sets) for record in records], columns=list(columns))
 
     def _row(self, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, None) for name in _COLUMNS}
         row["prompts"] = record.prompts or prompts
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
-        return {**row, **usage, "run": self.name, "error": record.error.message if record.error else None}
+        own = {**record.coordinates, "prediction": record.prediction, "score": record.score}
+        return {**own, **row, **usage, "run": self.name, "error": record.error.message if record.error else None}
 
     def __repr__(self) -> str:
         manifest, tally = self.folder.state()

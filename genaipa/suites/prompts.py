@@ -57,6 +57,19 @@ class Template:
             raise DataError(self.path, f"{error}.") from None
 
 
+def faults(path: Path) -> list[DataError]:
+    """The reason why a file is no template; none for one. Its variables are known only once it is rendered."""
+    import jinja2
+
+    try:
+        jinja2.Environment(autoescape=True).parse(read_text(path))
+    except jinja2.TemplateSyntaxError as error:
+        return [DataError(path, f"{error.message}.", f"line {error.lineno}")]
+    except DataError as error:
+        return [error]
+    return []
+
+
 def load_template(workspace: Workspace, suite: str, wording: int) -> Mapping[str, Template]:
     """The templates of a suite in a wording: "" for the question, and further parts by their names."""
     found = workspace.names("prompts", SUITES)

@@ -20,6 +20,7 @@ import msgspec
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.json_text import DAMAGE
 from genaipa.files.strict_yaml import digest
+from genaipa.runs import records
 from genaipa.runs.records import Digests, SuitePlan
 from genaipa.suites import probes
 from genaipa.suites.baseline import PREFIX, Baseline
@@ -37,13 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Record, RunSpec
+    from genaipa.runs.records import Record, RunSpec, Status
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.workspace import Workspace
 
 WORDINGS = (1, 2, 3)
-SAMPLE = "sample"
-"""The split of every suite that ships: items of ours, made up, to see how it works."""
+SAMPLE = records.SAMPLE
 MATERIAL = "items.json"
 _PROBE = "probe"
 """The part of a suite's templates that a probe has."""
@@ -94,6 +94,10 @@ class Suite(Task):
         for name in spec.systems:
             if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known:
                 raise UnknownNameError(f"baseline of {spec.task}", name, [PREFIX + one for one in known])
+            if name.startswith("manual/") and self.plan.shots:
+                raise UsageError(
+                    f"{name} is a web chat, which can't be shown examples with replies; leave out the shots."
+                )
             if name.startswith(PREFIX) and self.plan.probe:
                 raise UsageError(f"{name} knows nothing by heart; leave it out, or ask it without a probe.")
         if self.plan.probe == probes.CONTINUATION:
@@ -279,7 +283,10 @@ class Suite(Task):
             # All before the question is the same for all items about this text: kept once, and cached by providers.
             conversation = f"{system}|{self.name}|{self.plan.split}|{item.document}"
             settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
-        yield Call(self.coordinates(item, repetition), messages, conversation=conversation, settings=settings)
+        # For the estimate alone: a right reply is about as long as any.
+        likely = str(item.gold) if self.plan.probe == probes.CONTINUATION else self.gold_reply(item)
+        where = self.coordinates(item, repetition)
+        yield Call(where, messages, conversation=conversation, settings=settings, assumed=likely)
 
     def _probing(self, item: Item) -> list[Message]:
         """The messages that ask about an item as the plan's probe does."""
@@ -309,9 +316,13 @@ class Suite(Task):
         return baseline.make(self) if baseline else None
 
     def read(self, call: Call, reply: str) -> Reading:
+        """The `reading` of a whole reply."""
+        return self.reading(call, reply)
+
+    def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:
         """The prediction of a reply as JSON, or its fault; its score."""
         item = self.items[call.coordinates["item"]]
-        given = self.given(item, reply)
+        given = self.given(item, reply, status)
         shown = given.fault or msgspec.json.encode(given.prediction).decode()
         score = self.score(Outcome(item, given))
         return Reading(shown, score if score == score else None)  # noqa: PLR0124 - NaN

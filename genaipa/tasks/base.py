@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import ConversationMode, DocumentFacts, Kind, Record, RunSpec
+    from genaipa.runs.records import ConversationMode, DocumentFacts, Kind, Record, RunSpec, Status
     from genaipa.systems.base import Message, Reply
     from genaipa.systems.tokens import Counter
     from genaipa.workspace import Workspace
@@ -208,7 +208,7 @@ class Task(ABC):
         with self._own_code():
             return call.worked_out(say) if call.worked_out else call.messages[-1].carries
 
-    def reading(self, call: Call, reply: str) -> Reading:
+    def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:  # noqa: ARG002 - a suite's use
         """Reading of a reply by `read`, an empty one for None."""
         with self._own_code():
             return self.read(call, reply) or Reading("")

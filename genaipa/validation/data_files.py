@@ -39,8 +39,9 @@ from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.wave_file import WAVES, load_waves
+from genaipa.suites.prompts import faults
 from genaipa.systems.catalog import own_entries
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, set_names
+from genaipa.tasks.prompts import INCLUDED, SUITES, TEMPLATES, found_prompts, set_names
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
     sets = (found_prompts(workspace, name) for name in set_names(workspace))
     found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
-    found["prompts"] += [path for _, path in workspace.names("prompts", JUDGE).values()]
+    found["prompts"] += [path for inner in (JUDGE, SUITES) for _, path in workspace.names("prompts", inner).values()]
     found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
     found["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
@@ -284,6 +285,11 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
     for name, (_, path) in workspace.names("prompts", JUDGE).items():
         if name not in JUDGES:
             yield Finding(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
+    ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
+    for name, (_, path) in workspace.names("prompts", SUITES).items():
+        yield from _errors(faults(path))
+        if name not in ours:
+            yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
 
 
 def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
