@@ -204,11 +204,12 @@ def test_test_takes_its_examples_from_dev_where_train_is_missing(genaipa: Cli) -
 def broken(change: str) -> Any:
     """The sample with one mistake in it."""
     data = json.loads(sample())
-    example, other = data["data"][0]["paragraphs"][0]["qas"][:2]
+    paragraph = data["data"][0]["paragraphs"][0]
+    example, other = paragraph["qas"][:2]
     if change == "offset":
         example["answers"][0]["answer_start"] += 1
     elif change == "negative":
-        example["answers"][0]["answer_start"] = -5
+        example["answers"][0]["answer_start"] -= len(paragraph["context"])
     elif change == "category":
         example["type"] = "Other|||Other|||Other"
     elif change == "id":
