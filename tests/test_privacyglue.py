@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.reports.suites.results import results
+from genaipa.reports.suites.glue_chapter import chapter
+from genaipa.reports.suites.results import boards, results
+from genaipa.reports.suites.scored import Scored
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.runs.selection import select
 from genaipa.suites.catalog import parts_of
+from genaipa.suites.material import Outcome
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
 from genaipa.suites.privacyglue.encoders import encoders
+from genaipa.suites.privacyglue.examples import examples
 from genaipa.suites.privacyglue.predictions import read_predictions
-from genaipa.suites.privacyglue.rows import ROWS, TASKS, Row
+from genaipa.suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
 from genaipa.tasks.catalog import SUITES, make_task
 from genaipa.workspace import find_workspace
 from tests.glue_tree import TREE, write_tree
@@ -27,6 +32,8 @@ from tests.glue_tree import TREE, write_tree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from genaipa.suites.material import Item
+    from genaipa.suites.suite import Suite
     from genaipa.tasks.base import Task
     from tests.commandline import Finished
 
@@ -204,7 +211,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     here = find_workspace()
     found, problems = results(here, select(here, []))
     assert problems == []
-    assert [result.name for result in found] == names
+    assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
     assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
     assert {result.faults["unparsable"] for result in found} == {4, 8}
@@ -244,3 +251,111 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
         refused = genaipa(*RUN, "privacyglue", "--split", "sample", *options)
         assert refused.code == 2, options
         assert said in refused.err, options
+
+
+def _parts(split: str = "sample") -> dict[str, Suite]:
+    spec = RunSpec(("extractive",), (), {}, (), other_task="privacyglue", suite=SuitePlan(split))
+    return parts_of(make_task(spec, find_workspace()))
+
+
+def _replied(part: Suite, reply: Callable[[Item], str]) -> list[Outcome]:
+    return [Outcome(item, part.given(item, reply(item))) for item in part.material.items]
+
+
+def _any_relevant(item: Item) -> str:
+    return json.dumps({"sentences": item.gold["relevant"]})
+
+
+def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
+    """Every example of every task is right where the gold reply was given, and none where it can't be read."""
+    parts = _parts()
+    for task in TASKS:
+        if task.suite not in parts:
+            continue
+        part = parts[task.suite]
+        known = _any_relevant if task.name == "privacy_qa" else part.gold_reply
+        right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
+        good, bad = examples(task.name, part, right), examples(task.name, part, wrong)
+        assert {*good.values()} == {True}, task.name
+        assert {*bad.values()} == {False}, task.name
+        assert list(good) == list(bad)
+        for row, name in zip(task.rows, task.measures, strict=True):
+            measure = next(one for one in part.measures if one.name == name)
+            values = [measure.of(right), measure.of(wrong)]
+            assert values[1] < 0.5 < values[0] <= 1, row
+
+
+def test_imported_predictions_have_the_keys_of_the_suites(tmp_path: Path, genaipa: Cli) -> None:
+    """Predictions for the very items of a suite are told to be of the same examples, by their content."""
+    parts = _parts()
+    dumps = {
+        "opp_115": [(one.shown["text"], one.gold, {}) for one in parts["opp115"].material.items],
+        "policy_detection": [(one.shown["text"], one.gold, {}) for one in parts["policy-detection"].material.items],
+        "piextract": [
+            (one.shown["text"].split(" "), ["O"], {"task": layer})
+            for one in parts["piextract"].material.items
+            for layer in BY_NAME["piextract"].layers
+        ],
+        "privacy_qa": [
+            (sentence, "Relevant", {"question": one.shown["text"]})
+            for one in parts["privacyqa"].material.items
+            for sentence in parts["privacyqa"].material.documents[one.document]
+        ],
+    }
+    for task, entries in dumps.items():
+        file = tmp_path / f"runs/made_up/{task}/seed_0/predictions.json"
+        file.parent.mkdir(parents=True)
+        labelled = [
+            {"id": n, "text": text, "gold_label": gold, "predicted_label": gold} | more
+            for n, (text, gold, more) in enumerate(entries)
+        ]
+        file.write_text(json.dumps(labelled))
+    assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
+    predicted = read_predictions(RunFolder(Path("runs/privacyglue-made_up")))
+    assert list(predicted) == [task.name for task in TASKS if task.name in dumps]
+    for task, one in predicted.items():
+        part = parts[BY_NAME[task].suite]
+        assert {*one.examples.keys} == {*examples(task, part, _replied(part, part.gold_reply))}, task
+
+
+def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli, tmp_path: Path) -> None:
+    """Rows, means, tests and agreement are in one chapter; encoders of the paper are averaged over the same rows."""
+    write_tree(tmp_path, "a_model")
+    write_tree(tmp_path, "b_model")
+    assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
+    made = genaipa("report", "--output", "made", "--json")
+    assert made.code == 0, made.err
+    tables = json.loads(made.out)["tables"]
+    rows = tables["privacyglue-test-rows"]["rows"]
+    assert [row["a_model"] for row in rows[:2]] == ["19.4 ± 5.6", "78.6 ± 21.4"]
+    assert rows[0]["PrivBERT (paper)"] == "82.1 ± 0.5"
+    assert rows[0]["a_model_sample_sd"] == pytest.approx(7.857, abs=1e-3)
+    over = {row["system"]: row for row in tables["privacyglue-test-means"]["rows"]}
+    assert round(over["PrivBERT (paper)"]["harmonic"], 1) == 65.2
+    assert over["a_model"]["figure"] == "PrivacyGLUE (14 rows)"
+    tested = tables["privacyglue-test-tests"]["rows"]
+    assert {round(row["smallest"], 3) for row in tested} == {0.167}
+    assert {row["meaning"].partition(":")[0] for row in tested} == {"undecided", "says nothing"}
+    assert {row["both"] + row["neither"] for row in tables["privacyglue-test-agreement"]["rows"]} == {100}
+    assert Path("made/figures/privacyglue-test-agreement.svg").is_file()
+
+
+def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) -> None:
+    """Fewer than 14 rows are named so; floors are worked out; the paper's encoders are of other items than a sample."""
+    _asked(genaipa, "--split", "sample", "-s", "extractive")
+    here = find_workspace()
+    sources = select(here, [])
+    every = [Scored(board) for board in boards(results(here, sources)[0])]
+    made = chapter(sources, every)
+    assert made is not None
+    tables = {table.name: table.data.to_dict("records") for table in made.tables}
+    there = [task for task in TASKS if task.suite in SUITES]
+    sample = {row["system"]: row for row in tables["privacyglue-sample-means"]}
+    assert "BERT (paper)" not in sample
+    assert (
+        sample["extractive"]["figure"]
+        == ("PrivacyGLUE (14 rows)", f"mean of {2 * len(there)} of the 14 rows")[len(there) < 7]
+    )
+    assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
+    assert "privacyglue-sample-tests" not in tables
+    assert chapter(select(here, []), []) is None

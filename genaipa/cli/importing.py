@@ -79,12 +79,16 @@ def _print(done: Imported) -> None:
             f"{done.scores[system]:,} published scores"
         )
     excluding = Counter(finding.kind for finding in done.findings if finding.excludes)
-    show(f"The audit found {len(done.findings)} things in the published data:")
+    if done.findings:
+        show(f"The audit found {len(done.findings)} things in the published data:")
     for kind, count in _kinds(done):
         number = "" if excluding[kind] == count else f"{excluding[kind]} of them "
         left_out = f"  {number}left out of analyses, unless they are told to include it" if excluding[kind] else ""
         show(f"  {count:4}  {kind:22}{left_out}".rstrip())
-    show(f"Each with its file, cell and reason: {done.audit}")
+    if done.findings:
+        show(f"Each with its file, cell and reason: {done.audit}")
+    else:
+        show("The audit found nothing wrong in the published data.")
     if not done.changed:
         show("Everything was here already: nothing was changed.")
     show(f"Next: genaipa report {' '.join(done.runs)}")

@@ -24,9 +24,22 @@ from genaipa.files.json_text import why
 from genaipa.files.strict_yaml import digest
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.folder import ANSWERS, MANIFEST
-from genaipa.runs.records import FORMAT, Digests, Manifest, Record, RunSpec, SystemFacts, Totals, answer_digest, key_of
+from genaipa.runs.records import (
+    FORMAT,
+    PREDICTIONS,
+    Digests,
+    Manifest,
+    Record,
+    RunSpec,
+    SystemFacts,
+    Totals,
+    answer_digest,
+    key_of,
+)
 from genaipa.suites.opp115.data import LABELS
-from genaipa.suites.privacyglue.predictions import EXAMPLES, PREFIX, TASK, Examples, Predicted
+from genaipa.suites.privacyglue.examples import key_of as example_key
+from genaipa.suites.privacyglue.examples import numbered
+from genaipa.suites.privacyglue.predictions import EXAMPLES, PREFIX, Examples, Predicted
 from genaipa.suites.privacyglue.rows import TASKS, GlueTask
 
 if TYPE_CHECKING:
@@ -132,6 +145,9 @@ def _read(path: Path) -> _Model:
         if examples is not None:
             model.tasks[task.name] = Predicted(task, examples, by_seed)
             _compare(model, task)
+    file = path / "benchmark_summary.json"
+    if not file.is_file():
+        model.found("no-summary", file, "it is not here: the means are compared with none.")
     return model
 
 
@@ -150,13 +166,8 @@ def _predictions(task: GlueTask, file: Path) -> tuple[Examples, list[Any]]:
     for entry in entries:
         if problem := _misfit(task, entry):
             raise DataError(file, f"{problem}; write the predictions anew.", f"id {entry.id}")
-    seen: Counter[str] = Counter()
-    keys = []
-    for entry in entries:
-        words = entry.text if isinstance(entry.text, str) else " ".join(entry.text)
-        key = " | ".join(" ".join(part.split()) for part in (entry.task, entry.question, words) if part)
-        seen[key] += 1
-        keys.append(f"{key} ({seen[key]})" if seen[key] > 1 else key)
+    words = (entry.text if isinstance(entry.text, str) else " ".join(entry.text) for entry in entries)
+    keys = numbered(example_key(entry.task, entry.question, text) for entry, text in zip(entries, words, strict=True))
     layers = tuple(entry.task for entry in entries) if task.layers else ()
     gold_labels = tuple(entry.gold_label for entry in entries)
     return Examples(tuple(keys), gold_labels, layers), [entry.predicted_label for entry in entries]
@@ -209,9 +220,11 @@ def _compare(model: _Model, task: GlueTask) -> None:
             given = {name: stated.get(f"predict_{name}") for name in figures}
             _differ(model, file, task, figures, {name: value for name, value in given.items() if value is not None})
     file = model.path / "benchmark_summary.json"
-    summary = _decoded(file, dict[str, Any]).get(task.name) if file.is_file() else None
+    if not file.is_file():
+        return
+    summary = _decoded(file, dict[str, Any]).get(task.name)
     if summary is None:
-        model.found("no-summary", file, f"it says nothing of {task.title}: the figures are compared with no mean.")
+        model.found("no-summary", file, f"it has no {task.name}: the means of {task.title} are compared with none.")
         return
     try:
         stated = msgspec.convert(summary, _Summary)
@@ -250,7 +263,7 @@ def _files(model: _Model, name: str) -> dict[str, bytes]:
         status="complete",
         created="",
         updated="",
-        spec=RunSpec((model.system,), (), {}, (), repetitions=len(seeds), other_task=TASK),
+        spec=RunSpec((model.system,), (), {}, (), repetitions=len(seeds), other_task=PREDICTIONS),
         digests=Digests(
             {}, {}, {}, {}, systems={model.system: f"{model.system}, {source}"}, task={EXAMPLES: digest(kept.decode())}
         ),
@@ -277,7 +290,7 @@ def _records(model: _Model) -> Iterator[Record]:
             asked = f"{len(labels):,} examples of {predicted.task.title}, seed {seed}"
             reply = msgspec.json.encode(labels).decode()
             yield Record(
-                key=key_of(model.system, TASK, coordinates),
+                key=key_of(model.system, PREDICTIONS, coordinates),
                 status="answered",
                 conversation=model.system,
                 kind="answer",
@@ -293,6 +306,6 @@ def _records(model: _Model) -> Iterator[Record]:
                 started="",
                 seconds=0.0,
                 digest=answer_digest("", asked, reply),
-                task=TASK,
+                task=PREDICTIONS,
                 coordinates=coordinates,
             )

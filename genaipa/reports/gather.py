@@ -17,7 +17,7 @@ from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.records import PROCEDURE, MeasuredHead, conversation_of
+from genaipa.runs.records import PREDICTIONS, PROCEDURE, MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import stance
@@ -78,6 +78,11 @@ class Gathered:
     """The random parts of their answers that people were asked to score."""
     suites: list[Result] = field(default_factory=list)
     """The results of the runs of suites, which have no place in the tidy table."""
+
+    @property
+    def is_of_suites(self) -> bool:
+        """Whether a run asked a suite, or has imported predictions for one."""
+        return bool(self.suites) or any(source.manifest.spec.task == PREDICTIONS for source in self.sources)
 
 
 @tidy_table.plain_texts

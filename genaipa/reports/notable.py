@@ -35,7 +35,7 @@ _NAMED = 5
 @plain_texts
 def notable(gathered: Gathered) -> list[str]:
     """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
-    if gathered.frame.empty and gathered.suites:
+    if gathered.frame.empty and gathered.is_of_suites:
         return of_suites(gathered.suites)
     return [
         *_lacking(outcomes.statuses(gathered.frame)),

@@ -77,7 +77,7 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         version=genaipa.__version__,
         systems=_systems(sources),
         title=_title(_systems(sources)),
-        procedure=not gathered.frame.empty or not gathered.suites,
+        procedure=not gathered.frame.empty or not gathered.is_of_suites,
         facts=_facts(gathered, sources),
         key=_table(report.key, fold=False) if report.key else None,
         notable=report.notable,
@@ -123,7 +123,7 @@ def _title(systems: Sequence[str]) -> str:
 
 def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
     frame = gathered.frame
-    if frame.empty and gathered.suites:
+    if frame.empty and gathered.is_of_suites:
         return [("Systems", ", ".join(_systems(sources))), *_suites(gathered), ("Runs", _runs(sources))]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()

@@ -16,7 +16,7 @@ from genaipa.reports.render import as_rows
 from genaipa.reports.suites import chapters as suites
 from genaipa.reports.suites.results import results
 from genaipa.runs.folder import find_run
-from genaipa.runs.records import PROCEDURE, SuitePlan
+from genaipa.runs.records import PREDICTIONS, PROCEDURE, SuitePlan
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
@@ -50,7 +50,7 @@ class Report:
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
         """The report of a tidy table and the facts gathered with it; `bounds` are those of the bands."""
         bounds = bounds or gathered.rubric.bands
-        procedure = not gathered.frame.empty or not gathered.suites
+        procedure = not gathered.frame.empty or not gathered.is_of_suites
         made = chapters(gathered, bounds) if procedure else []
         return cls(gathered, bounds, [*made, *suites.chapters(gathered)], tuple(selection))
 
@@ -163,7 +163,11 @@ def add_suites(workspace: Workspace, gathered: Gathered) -> Gathered:
 def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
     """Sentences on the runs that asked neither the paper's questions nor a suite; a UsageError if all did."""
     plain = [one for one in sources if not isinstance(one.manifest.spec.suite, SuitePlan)]
-    found = {one.folder.name: one.manifest.spec.task for one in plain if one.manifest.spec.task != PROCEDURE}
+    found = {
+        one.folder.name: one.manifest.spec.task
+        for one in plain
+        if one.manifest.spec.task not in (PROCEDURE, PREDICTIONS)
+    }
     if found and len(found) == len({one.folder.name for one in sources}):
         raise UsageError(
             f"a report is about the paper's questions and the suites, and {', '.join(found)} asked the task "

@@ -77,7 +77,7 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     _write(folder / PAGE, page.html(report, drawn, whole=whole))
     frame = report.frame
-    if len(frame) or not report.gathered.suites:
+    if len(frame) or not report.gathered.is_of_suites:
         tidy_table.write(frame, folder / f"{FRAME}.parquet")
     if len(frame) <= SPREADSHEET and (folder / f"{FRAME}.parquet").exists():
         tidy_table.write(frame, folder / f"{FRAME}.csv")

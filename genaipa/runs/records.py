@@ -28,6 +28,9 @@ PROCEDURE = "procedure"
 JUDGE = "judge"
 """The task whose questions are the answers of other runs: its own are verdicts, and no answers to score or report."""
 
+PREDICTIONS = "privacyglue-predictions"
+"""The task of a run of imported predictions of PrivacyGLUE's encoders, which is asked of nobody."""
+
 NEUTRAL, GUIDED = "neutral", "guided"
 """The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
 

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.runs.records import JUDGE, PROCEDURE
+from genaipa.runs.records import JUDGE, PREDICTIONS, PROCEDURE
 from genaipa.systems.plugins import make, plugins, source_file
 from genaipa.tasks.base import Task
 
@@ -24,8 +24,9 @@ SUITES: dict[str, str] = {
     "privacyqa": "genaipa.suites.privacyqa.task:PrivacyQA",
     "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
     "piextract": "genaipa.suites.piextract.task:PiExtract",
-    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
     "policy-detection": "genaipa.suites.policy_detection.task:PolicyDetection",
+    # Joins those before it.
+    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
 }
 # A task is a file and a line here.
 TASKS: dict[str, str] = {
@@ -33,7 +34,7 @@ TASKS: dict[str, str] = {
     # Its questions are the answers of other runs: `genaipa judge` asks it.
     JUDGE: "genaipa.judging.task:JudgeTask",
     # Its answers are predictions of others: `genaipa import privacyglue` writes it.
-    "privacyglue-predictions": "genaipa.suites.privacyglue.predictions:Predictions",
+    PREDICTIONS: "genaipa.suites.privacyglue.predictions:Predictions",
     **SUITES,
 }
 

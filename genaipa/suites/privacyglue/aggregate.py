@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Levels of significance and their stars (paper, Figure 3)."""
+_NAMED = 3
+"""Rows that a note names."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ def means(values: Mapping[Row, float]) -> Means:
     arithmetic = math.fsum(figures) / len(figures)
     zeros = [row.heading for row, value in there.items() if value <= 0]
     if zeros:
-        note = f"Geometric and harmonic mean are not defined: {', '.join(zeros)} is 0."
+        more = f" and {len(zeros) - _NAMED} more" if len(zeros) > _NAMED else ""
+        are = "is" if len(zeros) == 1 else "are"
+        note = f"Geometric and harmonic mean are not defined: {', '.join(zeros[:_NAMED])}{more} {are} 0."
         return Means(tuple(there), arithmetic, math.nan, math.nan, note)
     return Means(tuple(there), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import UsageError
+from genaipa.runs.records import PREDICTIONS
 from genaipa.suites.measure import macro_f1, micro_f1
 from genaipa.suites.opp115.data import LABELS
 from genaipa.suites.privacyglue.rows import BY_NAME, GlueTask
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Digests
     from genaipa.tasks.base import Dialogue, Target
 
-TASK = "privacyglue-predictions"
-"""The task of a run of imported predictions."""
 EXAMPLES = "suites/privacyglue/examples.json"
 """The file of the examples in such a run's folder."""
 PREFIX = "privacyglue/"
 """Before the model's folder in the name of a system whose predictions were imported."""
-NOT_ASKED = f"the task '{TASK}' is asked of nobody; it is written by: genaipa import privacyglue --from FOLDER"
+NOT_ASKED = f"the task '{PREDICTIONS}' is asked of nobody; it is written by: genaipa import privacyglue --from FOLDER"
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True):

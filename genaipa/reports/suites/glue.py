@@ -1,0 +1,224 @@
+"""PrivacyGLUE as a view over the results of suites: each system's rows by repetition, and its examples.
+
+A suite that was asked by itself counts as well, where it was asked in the same way. Imported predictions of encoders
+are systems of their own, each seed a repetition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from genaipa.runs.records import PREDICTIONS
+from genaipa.suites.privacyglue.aggregate import Means, Spread, means, spread
+from genaipa.suites.privacyglue.examples import examples
+from genaipa.suites.privacyglue.predictions import PREFIX, read_predictions
+from genaipa.suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genaipa.reports.suites.results import Result
+    from genaipa.reports.suites.scored import Scored
+    from genaipa.runs.selection import Source
+    from genaipa.suites.material import Outcome
+
+GLUE = "privacyglue"
+TEST = "test"
+_REFERENCES = {"floor": "floors", "ceiling": "ceilings"}
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Examples of a task by their keys, and for each repetition whether each is right."""
+
+    keys: tuple[str, ...]
+    right: tuple[tuple[bool, ...], ...]
+
+    def of(self, keys: Sequence[str]) -> list[list[bool]]:
+        """Those of these examples, in this order."""
+        place = {key: at for at, key in enumerate(self.keys)}
+        chosen = [place[key] for key in keys]
+        return [[one[at] for at in chosen] for one in self.right]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A system in PrivacyGLUE: its figures (0 to 1) of each row that it has, one for each repetition.
+
+    `kind` is that of a row of a suite's table, or "encoder" for imported predictions.
+    """
+
+    system: str
+    kind: str
+    how: str
+    samples: Mapping[Row, tuple[float, ...]]
+    results: Mapping[str, Result] = field(default_factory=dict)
+    """Task → the result that its rows are of; none for what was not asked here."""
+    imported: Mapping[str, Sides] = field(default_factory=dict)
+    """Task → examples of imported predictions."""
+
+    @cached_property
+    def spreads(self) -> dict[Row, Spread]:
+        """Row → mean and spread in percent."""
+        return {row: spread([100 * one for one in each]) for row, each in self.samples.items()}
+
+    @property
+    def means(self) -> Means:
+        """The means over its rows, in percent."""
+        return means({row: one.mean for row, one in self.spreads.items()})
+
+    @property
+    def tasks(self) -> list[GlueTask]:
+        """Its tasks whose examples are known one by one."""
+        return [task for task in TASKS if task.name in self.results or task.name in self.imported]
+
+    @cached_property
+    def _sides(self) -> dict[str, Sides]:
+        return {}
+
+    def sides(self, task: str) -> Sides:
+        """The examples of a task."""
+        if task not in self._sides:
+            self._sides[task] = self.imported.get(task) or _sides(task, self.results[task])
+        return self._sides[task]
+
+
+@dataclass(frozen=True)
+class View:
+    """PrivacyGLUE on one split, or on a sample of it of so many items of each suite."""
+
+    split: str
+    limit: int | None
+    standings: tuple[Standing, ...]
+    references: tuple[Standing, ...]
+    """Floors and ceilings of the suites, each joined to one."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether printed figures are of the same items."""
+        return self.split == TEST and self.limit is None
+
+    @property
+    def title(self) -> str:
+        """PrivacyGLUE, and the items it is of."""
+        sample = f", {self.limit:,} items of each suite" if self.limit else ""
+        return f"PrivacyGLUE, {self.split}{sample}"
+
+    @property
+    def stem(self) -> str:
+        """Beginning of the names of its tables."""
+        return "-".join(filter(None, (GLUE, self.split, str(self.limit or ""))))
+
+
+def views(sources: Sequence[Source], every: Sequence[Scored]) -> list[View]:
+    """The views that are asked for: by a run of all tasks, or by imported predictions; the whole test split first."""
+    wanted = {
+        (result.plan.split, result.plan.limit)
+        for scored in every
+        for result in scored.board.results
+        if not result.plan.probe and {*result.runs} & _runs_of(sources, GLUE)
+    }
+    encoders = [_encoder(source) for source in sources if source.manifest.spec.task == PREDICTIONS]
+    encoders.sort(key=lambda one: (-len(one.samples), -one.means.arithmetic, one.system))
+    if encoders:
+        wanted.add((TEST, None))
+    found = []
+    for split, limit in sorted(wanted, key=lambda one: (one[0] != TEST, one[1] or math.inf * -1)):
+        here = [one for one in every if (one.board.plan.split, one.board.plan.limit) == (split, limit)]
+        here = [one for one in here if not one.board.plan.probe and one.board.name in {task.suite for task in TASKS}]
+        standings = [*_standings(here), *(encoders if (split, limit) == (TEST, None) else [])]
+        found.append(View(split, limit, tuple(standings), tuple(_references(here))))
+    return found
+
+
+def _runs_of(sources: Iterable[Source], task: str) -> set[str]:
+    return {source.folder.name for source in sources if source.manifest.spec.task == task}
+
+
+def _standings(here: Sequence[Scored]) -> list[Standing]:
+    """The systems that were asked, each in one way: the best first, then baselines that several suites have."""
+    of: defaultdict[tuple[object, ...], list[Result]] = defaultdict(list)
+    for scored in here:
+        for result in scored.board.results:
+            if result.outcomes:
+                of[result.system, result.plan, result.sampling].append(result)
+    several = {key: kept for key, kept in of.items() if not kept[0].baseline or len(kept) > 1}
+    found = [_standing(kept) for kept in (several or of).values()]
+    ways = [one.system for one in found]
+    named = [
+        Standing(f"{one.system} ({one.how})", one.kind, one.how, one.samples, one.results)
+        if ways.count(one.system) > 1
+        else one
+        for one in found
+    ]
+    return sorted(named, key=lambda one: (one.kind != "system", -len(one.samples), -one.means.arithmetic, one.system))
+
+
+def _standing(kept: Sequence[Result]) -> Standing:
+    samples: dict[Row, tuple[float, ...]] = {}
+    results: dict[str, Result] = {}
+    for task in TASKS:
+        result = next((one for one in kept if one.name == task.suite), None)
+        if result is None:
+            continue
+        measures = {measure.name: measure for measure in result.suite.measures}
+        for row, name in zip(task.rows, task.measures, strict=True):
+            if name in measures:
+                samples[row] = tuple(measures[name].of(outcomes) for outcomes in _repetitions(result))
+                results[task.name] = result
+    kind = "baseline" if kept[0].baseline else "system"
+    return Standing(kept[0].system, kind, kept[0].asked, samples, results)
+
+
+def _repetitions(result: Result) -> list[list[Outcome]]:
+    found: defaultdict[int, list[Outcome]] = defaultdict(list)
+    for outcome in result.outcomes:
+        found[outcome.repetition].append(outcome)
+    return [found[repetition] for repetition in sorted(found)]
+
+
+def _sides(task: str, result: Result) -> Sides:
+    each = [examples(task, result.suite, outcomes) for outcomes in _repetitions(result)]
+    # A repetition that lacks examples is compared on those that all have.
+    keys = tuple(key for key in each[0] if all(key in one for one in each))
+    return Sides(keys, tuple(tuple(one[key] for key in keys) for one in each))
+
+
+def _encoder(source: Source) -> Standing:
+    """Imported predictions as a system."""
+    samples: defaultdict[Row, list[float]] = defaultdict(list)
+    imported: dict[str, Sides] = {}
+    number = 0
+    for name, predicted in read_predictions(source.folder).items():
+        number = max(number, len(predicted.by_seed))
+        for figures in predicted.figures().values():
+            for row in BY_NAME[name].rows:
+                samples[row].append(figures[row.metric])
+        imported[name] = Sides(predicted.examples.keys, tuple(map(tuple, predicted.right())))
+    system = source.manifest.spec.systems[0]
+    how = f"fine-tuned, mean of {number} seed{'s' if number > 1 else ''}"
+    return Standing(
+        system.removeprefix(PREFIX), "encoder", how, {row: tuple(each) for row, each in samples.items()}, {}, imported
+    )
+
+
+def _references(here: Sequence[Scored]) -> list[Standing]:
+    """The best floor of each suite as one, and its ceiling: worked out on the same items."""
+    found = []
+    for kind, name in _REFERENCES.items():
+        samples: dict[Row, tuple[float, ...]] = {}
+        for scored in here:
+            measures = {measure.name: measure for measure in scored.measures}
+            rows = [row for row in scored.rows if row.kind == kind and row.counts is not None]
+            for task in (one for one in TASKS if one.suite == scored.board.name):
+                for row, measure in zip(task.rows, task.measures, strict=True):
+                    if rows and measure in measures:
+                        values = [measures[measure].of(one.counts.outcomes) for one in rows if one.counts is not None]
+                        samples[row] = (max(values),)
+        if samples:
+            found.append(Standing(name, kind, f"the best {kind} of each suite", samples))
+    return found
