@@ -24,7 +24,7 @@ def by_label(predicted: Collection[str], gold: Collection[str], labels: Sequence
 def overlap(predicted: Collection[str], gold: Collection[str]) -> float:
     """F1 of one text's labels (0 to 1); 0 where none is predicted, even if none is gold."""
     both = len(predicted) + len(gold)
-    return 2 * len(set(predicted) & set(gold)) / both if predicted and both else 0.0
+    return 2 * len(set(predicted) & set(gold)) / both if both else 0.0
 
 
 def _predicted(outcome: Outcome) -> list[str]:

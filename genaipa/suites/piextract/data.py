@@ -128,11 +128,11 @@ def _check(files: DataFiles, file: str, first: _Layer, gold: Sequence[dict[str, 
 
 
 def _item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) -> Item:
-    practices = tuple(layer for layer in LAYERS if spans[layer]) or ("none",)
+    practices = tuple(layer for layer in LAYERS if spans[layer])
     return Item(
         id=key,
         shown={"text": " ".join(tokens)},
         gold=spans,
-        stratum=" ".join(practices),
+        stratum=" ".join(practices) or "none",
         groups={"practice": practices},
     )
