@@ -212,3 +212,20 @@ def test_outcomes_say_why():
         one for one in outcomes(of, lambda _item: json.dumps({**NOTHING, "SHARE": ["We"]})) if one.item.gold["COLLECT"]
     )
     assert of.why(first) == "2 missed, 1 wrong"
+
+
+def test_a_continuation_has_none_of_the_layers(genaipa, server):
+    """Asked how its texts go on, the suite scores the words that go on alone, in the run and in its report."""
+    server.script = lambda _number, _body: reply("and so on")
+    long = "We " + "really " * 30 + "keep data ."
+    for layer, folder in LAYERS.items():
+        place = Path("suites/piextract", folder, "mine.conll03")
+        place.parent.mkdir(parents=True)
+        tags = (f"B-{layer}" if word == "data" else "O" for word in long.split())
+        place.write_text("".join(f"{word} _ _ {tag}\n" for word, tag in zip(long.split(), tags, strict=True)))
+    asked = ("run", "--suite", "piextract", "--split", "mine", "--probe", "continuation")
+    done = genaipa(*asked, "--system", "openai-api/loop/m")
+    assert done.code == 0, done.err
+    report = genaipa("report", "latest", "--json")
+    assert report.code == 0, report.err
+    assert "by-layer" not in report.out

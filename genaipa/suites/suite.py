@@ -72,12 +72,12 @@ class Suite(Task):
     measures: tuple[Measure, ...]
     """Its figures, the most important first; that one scores single items, too. `__init__` may set others for a split
     whose references are of another kind."""
-    parts: ClassVar[Mapping[str, Mapping[str, tuple[Measure, ...]]]] = {}
+    parts: Mapping[str, Mapping[str, tuple[Measure, ...]]] = {}
     """Breakdowns that are none of items (those are `Item.groups`), as by the kind of a span that is one of several in
     an item: name of the breakdown → its groups, each with the measures of it, over all outcomes."""
-    error_kinds: ClassVar[tuple[str, ...]] = ()
+    error_kinds: tuple[str, ...] = ()
     """Types of errors that `errors` tells apart, in the order in which they are shown."""
-    baselines: ClassVar[tuple[Baseline, ...]] = ()
+    baselines: tuple[Baseline, ...] = ()
     schema: ClassVar[Mapping[str, Any]]
     """JSON schema of a reply; every property required, none additional."""
     max_tokens: ClassVar[int | None] = None
@@ -103,7 +103,8 @@ class Suite(Task):
         if self.plan.probe == probes.CONTINUATION:
             if self.plan.shots:
                 raise UsageError("the probe continuation has no examples; leave out the shots.")
-            self.measures = (probes.CONTINUED,)
+            # The suite's own are of other replies.
+            self.measures, self.parts, self.error_kinds, self.baselines = (probes.CONTINUED,), {}, (), ()
 
     @property
     def plan(self) -> SuitePlan:
@@ -142,9 +143,10 @@ class Suite(Task):
         """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
         return {}
 
-    def score(self, outcome: Outcome) -> float:
-        """An item's own score from 0 to 1, by the first measure; NaN for none."""
-        return self.measures[0].of([outcome])
+    @property
+    def single(self) -> Measure:
+        """The measure that scores single items: the first one."""
+        return self.measures[0]
 
     def why(self, outcome: Outcome) -> str:
         """The reason of an outcome's score in a few words: a fault, a type of error, or empty for all right."""
@@ -324,7 +326,7 @@ class Suite(Task):
         item = self.items[call.coordinates["item"]]
         given = self.given(item, reply, status)
         shown = given.fault or msgspec.json.encode(given.prediction).decode()
-        score = self.score(Outcome(item, given))
+        score = self.single.of([Outcome(item, given)])
         return Reading(shown, score if score == score else None)  # noqa: PLR0124 - NaN
 
     def given(self, item: Item, reply: str, status: str = "answered") -> Given:

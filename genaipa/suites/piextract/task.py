@@ -11,6 +11,7 @@ from genaipa.suites.suite import SAMPLE, Suite
 
 if TYPE_CHECKING:
     from genaipa.suites.material import Given, Item, Material, Outcome
+    from genaipa.suites.measure import Measure
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -51,9 +52,10 @@ class PiExtract(Suite):
         """The annotated spans as texts."""
         return reply(tokens_of(item), item.gold)
 
-    def score(self, outcome: Outcome) -> float:
+    @property
+    def single(self) -> Measure:
         """Whether all of a sentence is right: most have no span, so that F1 says nothing of one alone."""
-        return EXACT.of([outcome])
+        return EXACT if EXACT in self.measures else super().single
 
     def why(self, outcome: Outcome) -> str:
         """The fault, and the spans missed or given wrongly."""

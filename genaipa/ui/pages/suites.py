@@ -13,6 +13,7 @@ import streamlit as st
 from genaipa.reports.suites.results import Board, Result, boards, results
 from genaipa.runs.folder import run_folders
 from genaipa.suites.material import FAULTS
+from genaipa.suites.probes import CONTINUATION
 from genaipa.ui.results import sources_of
 from genaipa.ui.widgets import (
     ANY,
@@ -124,7 +125,7 @@ def _items(board: Board, result: Result) -> None:
         notice("suites no items", "No item is of this kind.")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
-    measure = board.suite.measures[0]
+    measure = board.suite.single
     long_table(
         "suites items", "Items", ["item", "asked", "gold", "prediction", *numbers(measure.heading), "why"],
         outcomes, lambda outcome: _row(board, outcome, measure),
@@ -148,14 +149,19 @@ def _filtered(board: Board, result: Result) -> list[Outcome]:
     if group and boxes[1].button(f"Not only {group}", key="suites all groups"):
         st.session_state["suites group"] = ""
         st.rerun()
-    measure = board.suite.measures[0]
+    measure = board.suite.single
     return [outcome for outcome in some if kind == ANY or kind in _kinds(board, outcome, measure)]
 
 
 def _kinds(board: Board, outcome: Outcome, measure: Measure) -> set[str]:
     right = measure.of([outcome]) == 1
-    errors = {kind for kind, number in board.suite.errors(outcome).items() if number}
-    return {_RIGHT if right else _WRONG, outcome.given.fault, *errors}
+    errors = board.suite.errors(outcome) if board.suite.error_kinds else {}
+    return {_RIGHT if right else _WRONG, outcome.given.fault, *(kind for kind, number in errors.items() if number)}
+
+
+def _why(board: Board, outcome: Outcome) -> str:
+    # A continuation has no errors of its suite's kinds.
+    return outcome.given.fault if board.suite.plan.probe == CONTINUATION else board.suite.why(outcome)
 
 
 def _row(board: Board, outcome: Outcome, measure: Measure) -> Row:
@@ -166,7 +172,7 @@ def _row(board: Board, outcome: Outcome, measure: Measure) -> Row:
         _cut(outcome.item.gold),
         Cell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(outcome.given.prediction),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
-        board.suite.why(outcome),
+        _why(board, outcome),
     )
     return Row(cells, id=outcome.key)
 
@@ -188,7 +194,7 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
             Text(_plain(item.gold), "gold", tone="good", fold=FOLD),
             Text(outcome.reply or "(no reply)", "reply", fold=FOLD),
             Text(outcome.given.fault or _plain(outcome.given.prediction), "prediction", said, "strong", fold=FOLD),
-            *([Text(why, "why", tone="note")] if (why := board.suite.why(outcome)) else []),
+            *([Text(why, "why", tone="note")] if (why := _why(board, outcome)) else []),
         ],
     )
 
