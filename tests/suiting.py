@@ -28,7 +28,7 @@ def keep(source: Source, path: str, content: bytes) -> Path:
 
 def suite(name: str, split: str, **plan: int) -> Suite:
     """The suite of a run on this split."""
-    spec = RunSpec(("manual",), (), {}, (), other_task=name, suite=SuitePlan(split, **plan))
+    spec = RunSpec(("openai/gpt-4o",), (), {}, (), other_task=name, suite=SuitePlan(split, **plan))
     made = make_task(spec, find_workspace())
     assert isinstance(made, Suite)
     return made

@@ -356,7 +356,7 @@ def test_examples_are_about_policies_of_the_train_split() -> None:
 def _target() -> object:
     from genaipa.tasks.base import Target
 
-    return Target("manual")
+    return Target("openai/gpt-4o")
 
 
 # Answerability.
