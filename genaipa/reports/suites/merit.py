@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genaipa.suites.measure import ratio
+from genaipa.suites.measure import f1, macro_f1, micro_f1, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,6 +94,7 @@ class Counts:
         place = {number: at for at, number in enumerate(numbers)}
         self._repetition = np.array([place[outcome.repetition] for outcome in outcomes], int)
         self._counts: dict[Measure, Floats] = {}
+        self._whole: dict[Measure, Merit] = {}
 
     def of(self, measure: Measure) -> Floats:
         """A row of counts for each outcome."""
@@ -105,7 +106,13 @@ class Counts:
 
     def merit(self, measure: Measure, some: Mask | None = None) -> Merit:
         """The figure over these outcomes; over all of them by default."""
-        chosen = np.ones(len(self.outcomes), bool) if some is None else some
+        if some is None:
+            if measure not in self._whole:
+                self._whole[measure] = self._merit(measure, np.ones(len(self.outcomes), bool))
+            return self._whole[measure]
+        return self._merit(measure, some)
+
+    def _merit(self, measure: Measure, chosen: Mask) -> Merit:
         if not chosen.any():
             return Merit()
         sums = self._sums(measure, chosen)
@@ -143,18 +150,32 @@ class Counts:
 
 
 def _values(measure: Measure, sums: Floats) -> Floats:
-    """The figure of each row of sums."""
-    if measure.value is ratio:
-        with np.errstate(invalid="ignore", divide="ignore"):
+    """The figure of each row of sums; the functions that most measures have are worked out for all rows at once."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if measure.value is ratio:
             return np.where(sums[:, 1] != 0, sums[:, 0] / sums[:, 1], nan)
+        if measure.value is f1:
+            return _f1(sums)
+        if measure.value is micro_f1:
+            return _f1(np.stack([sums[:, place::3].sum(axis=1) for place in range(3)], axis=1))
+        if measure.value is macro_f1:
+            each = [_f1(sums[:, place : place + 3]) for place in range(0, sums.shape[1], 3)]
+            return np.asarray(np.mean(each, axis=0))
     return np.array([measure.value(row) for row in sums.tolist()])
+
+
+def _f1(counts: Floats) -> Floats:
+    both = counts[:, 1] + counts[:, 2]
+    return np.where(both != 0, 2 * counts[:, 0] / both, 0.0)
 
 
 def _drawn(measure: Measure, sums: Floats) -> Floats:
     """The figure in each draw: the mean over repetitions, of the same units in each."""
-    weights = _weights(len(sums))
-    each = [_values(measure, weights @ sums[:, repetition]) for repetition in range(sums.shape[1])]
-    return np.asarray(np.mean(each, axis=0))
+    some = sums.any(axis=(1, 2))
+    units, repetitions, width = sums.shape
+    flat = sums[some].reshape(-1, repetitions * width).astype(np.float32)
+    drawn = (_weights(units)[:, some] @ flat).astype(float).reshape(-1, repetitions, width)
+    return np.asarray(np.mean([_values(measure, drawn[:, repetition]) for repetition in range(repetitions)], axis=0))
 
 
 @lru_cache(maxsize=4)
