@@ -35,7 +35,7 @@ _NORMAL = 1.959964
 
 
 def shown(boards: Sequence[Scored]) -> list[Scored]:
-    """One board of each suite for the card: without a probe, published rather than made up, whole, of most systems."""
+    """One board of each suite for the card: without a probe, published rather than made up, of most systems, whole."""
     found: dict[str, Scored] = {}
     for scored in sorted(boards, key=_rank):
         if not scored.board.plan.probe:
@@ -44,9 +44,10 @@ def shown(boards: Sequence[Scored]) -> list[Scored]:
     return sorted(found.values(), key=lambda scored: order[scored.board.name])
 
 
-def _rank(scored: Scored) -> tuple[bool, bool, int]:
-    plan = scored.board.plan
-    return plan.split == SAMPLE, plan.limit is not None, -len({result.system for result in scored.board.results})
+def _rank(scored: Scored) -> tuple[bool, int, bool, int]:
+    plan, asked = scored.board.plan, scored.board.results
+    systems = {result.system for result in asked if not result.baseline}
+    return plan.split == SAMPLE, -len(systems), plan.limit is not None, -len(asked)
 
 
 def plainest(scored: Scored) -> dict[str, Row]:

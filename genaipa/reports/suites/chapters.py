@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, glue_chapter, tables
+from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, gaps, glue_chapter, tables
 from genaipa.reports.suites.results import boards
 from genaipa.reports.suites.scored import Scored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
 
@@ -83,13 +84,10 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         made += [tables.main_table(scored), tables.further(scored)]
         made += [tables.definitions(some)] if scored is some[0] else []
         made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
-        for grouping in breakdowns.groupings(scored):
-            made.append(breakdowns.by_group(scored, grouping))
-            figures += [drawings.along(scored, grouping, made[-1], marks)] if drawings.ordered(made[-1]) else []
         if not scored.board.plan.probe:
-            made += [breakdowns.by_part(scored, breakdown) for breakdown in scored.board.suite.parts]
-        made.append(breakdowns.errors(scored))
-        figures.append(drawings.stacked(made[-1], scored))
+            own, more = _breakdowns(scored, marks)
+            made, figures = [*made, *own], [*figures, *more]
+    made.append(gaps.gaps(some))
     return Chapter(
         f"suite-{name}",
         suite.title,
@@ -99,3 +97,16 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
         first=made[0].name,
     )
+
+
+def _breakdowns(scored: Scored, marks: drawings.Marks) -> tuple[list[Table], list[Figure | None]]:
+    """The tables and figures of a board by groups, parts and types of errors."""
+    groups = [breakdowns.by_group(scored, grouping) for grouping in breakdowns.groupings(scored)]
+    along = [
+        drawings.along(scored, grouping, made, marks)
+        for grouping, made in zip(breakdowns.groupings(scored), groups, strict=True)
+        if drawings.ordered(made)
+    ]
+    parts = [breakdowns.by_part(scored, breakdown) for breakdown in scored.board.suite.parts]
+    errors = breakdowns.errors(scored)
+    return [*groups, *parts, errors], [*along, drawings.stacked(errors, scored)]

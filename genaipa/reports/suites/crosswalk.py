@@ -82,7 +82,7 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
             item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
             for item in scored.board.suite.material.items
         }
-        for row in scored.asked:
+        for row in [one for one in scored.asked if one.kind == "system"] or scored.asked:
             assert row.counts is not None, "a system that was asked has outcomes"
             for code, name in names.items():
                 chosen = np.array([code in inside[one] for one in row.counts.ids], bool)
@@ -90,7 +90,7 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
                 if merit.items:
                     about = {"category": code, "name": name, "system": row.system, "kind": row.kind}
                     figure = {"value": 100 * merit.value, "low": 100 * merit.low, "high": 100 * merit.high}
-                    measure = {"suite": scored.board.title, "measure": scored.measures[0].heading}
+                    measure = {"suite": scored.board.suite.title, "measure": scored.measures[0].heading}
                     rows.append({**about, **measure, "n": merit.items, **figure})
     if rows:
         rows += _quality(gathered, names)
@@ -149,7 +149,7 @@ def _draw(data: pd.DataFrame, suites: Sequence[str], marks: Marks) -> Canvas:
     panels = drawn.subplots(down, across, sharey=True, squeeze=False)
     for axes, suite in zip(panels.flat, suites, strict=False):
         rows = data[data["suite"] == suite]
-        axes.set_title(style.short(suite, 26), fontsize=style.SMALL)
+        axes.set_title(style.short(suite, 20), fontsize=style.SMALL)
         axes.set_xlabel(style.short(rows["measure"].iloc[0], 24), fontsize=style.TINY)
         for number, system in enumerate(systems):
             shift = (number - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))

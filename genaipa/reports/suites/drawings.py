@@ -182,15 +182,17 @@ def stacked(numbers: Table, scored: Scored) -> Figure | None:
     if not kinds:
         return None
     about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
-    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_stacked(numbers.data, kinds))
+    colours = {kind: place for place, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
+    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_stacked(numbers.data, colours))
 
 
-def _draw_stacked(data: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
+def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
+    """A bar for each system; `kinds` are those that there are, with their places among all of the suite's."""
     drawn = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
     axes = drawn.subplots()
     left = [0.0] * len(data)
     entries = []
-    for number, kind in enumerate(kinds):
+    for kind, number in kinds.items():
         colour = style.COLOURS[number % len(style.COLOURS)]
         look: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
         look["hatch"] = _HATCHES[number // len(style.COLOURS) % len(_HATCHES)]
