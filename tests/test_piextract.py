@@ -214,6 +214,14 @@ def test_outcomes_say_why():
     assert of.why(first) == "2 missed, 1 wrong"
 
 
+def test_groups_and_items_have_measures_that_fit_them():
+    """A group of sentences is not scored by the mean of layers, of which it lacks some, nor one sentence by F1."""
+    of = suite("piextract", "sample")
+    assert [measure.name for measure in of.grouped] == ["f1_spans", "exact"]
+    assert of.single.name == "exact"
+    assert [measure.name for measure in suite("opp115", "sample").grouped] == ["micro_f1", "exact"]
+
+
 def test_a_continuation_has_none_of_the_layers(genaipa, server):
     """Asked how its texts go on, the suite scores the words that go on alone, in the run and in its report."""
     server.script = lambda _number, _body: reply("and so on")

@@ -27,6 +27,25 @@ def f1(counts: Sequence[float]) -> float:
     return 2 * counts[0] / both if both else 0.0
 
 
+def precision(counts: Sequence[float]) -> float:
+    """Share of what is predicted that is right, from the counts of `f1`; 0 where nothing is predicted."""
+    return counts[0] / counts[1] if counts[1] else 0.0
+
+
+def recall(counts: Sequence[float]) -> float:
+    """Share of what is gold that is predicted, from the counts of `f1`; 0 where nothing is gold."""
+    return counts[0] / counts[2] if counts[2] else 0.0
+
+
+def by_part(counts: Callable[[Outcome], Sequence[float]], things: str) -> tuple[Measure, ...]:
+    """F1, precision and recall of one part, such as a label, from its (true positives, predicted, gold)."""
+    return (
+        Measure("f1", "F1", f"F1 of the {things} of one part over all items.", counts, f1),
+        Measure("precision", "precision", f"Share of the {things} given that are right.", counts, precision),
+        Measure("recall", "recall", f"Share of the right {things} that are given.", counts, recall),
+    )
+
+
 def macro_f1(counts: Sequence[float]) -> float:
     """Mean of the F1 of every label, from (true positives, predicted, gold) of one label after another."""
     each = [f1(counts[place : place + 3]) for place in range(0, len(counts), 3)]

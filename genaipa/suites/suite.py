@@ -70,7 +70,7 @@ class Suite(Task):
     train: ClassVar[str] = "train"
     """The split that trained baselines learn from, and examples are drawn from."""
     measures: tuple[Measure, ...]
-    """Its figures, the most important first; that one scores single items, too. `__init__` may set others for a split
+    """Its figures, the most important first. `__init__` may set others for a split
     whose references are of another kind."""
     parts: Mapping[str, Mapping[str, tuple[Measure, ...]]] = {}
     """Breakdowns that are none of items (those are `Item.groups`), as by the kind of a span that is one of several in
@@ -147,6 +147,11 @@ class Suite(Task):
     def single(self) -> Measure:
         """The measure that scores single items: the first one."""
         return self.measures[0]
+
+    @property
+    def grouped(self) -> tuple[Measure, ...]:
+        """The measures of groups of items, the main one first: no mean over labels, of which a group has only some."""
+        return self.measures[:2]
 
     def why(self, outcome: Outcome) -> str:
         """The reason of an outcome's score in a few words: a fault, a type of error, or empty for all right."""

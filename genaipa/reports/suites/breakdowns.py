@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.suites.tables import MAIN, headed, percent, written
+from genaipa.reports.suites.tables import headed, percent, written
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def by_group(scored: Scored, grouping: str) -> Table:
     for item in items:
         for name in item.groups.get(grouping, ()):
             sizes[name] = sizes.get(name, 0) + 1
-    measures = scored.measures[:MAIN]
+    measures = scored.board.suite.grouped
     rows: list[dict[str, Any]] = []
     for group in in_order(sizes.items()):
         inside = {item.id for item in items if group in item.groups.get(grouping, ())}

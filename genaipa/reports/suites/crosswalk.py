@@ -82,15 +82,16 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
             item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
             for item in scored.board.suite.material.items
         }
+        measured = scored.board.suite.grouped[0]
         for row in [one for one in scored.asked if one.kind == "system"] or scored.asked:
             assert row.counts is not None, "a system that was asked has outcomes"
             for code, name in names.items():
                 chosen = np.array([code in inside[one] for one in row.counts.ids], bool)
-                merit = row.counts.merit(scored.measures[0], chosen)
+                merit = row.counts.merit(measured, chosen)
                 if merit.items:
                     about = {"category": code, "name": name, "system": row.system, "kind": row.kind}
                     figure = {"value": 100 * merit.value, "low": 100 * merit.low, "high": 100 * merit.high}
-                    measure = {"suite": scored.board.suite.title, "measure": scored.measures[0].heading}
+                    measure = {"suite": scored.board.suite.title, "measure": measured.heading}
                     rows.append({**about, **measure, "n": merit.items, **figure})
     if rows:
         rows += _quality(gathered, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1
+from genaipa.suites.measure import Measure, by_part, macro_f1, micro_f1
 from genaipa.suites.opp115.data import LABELS
 
 if TYPE_CHECKING:
@@ -56,10 +56,5 @@ MEASURES = (
     Measure("f1_samples", "F1 by segment", "Mean over segments of the F1 of a segment's labels.", _overlap),
     Measure("exact", "exact", "Share of segments with all labels right, and no other label.", _exact),
 )
-PARTS = {
-    "label": {
-        label: (Measure("f1", "F1", "F1 of one label over all segments.", partial(_by_label, labels=(label,)), f1),)
-        for label in LABELS
-    }
-}
+PARTS = {"label": {label: by_part(partial(_by_label, labels=(label,)), "labels") for label in LABELS}}
 """Each label's F1, whose mean is macro F1."""

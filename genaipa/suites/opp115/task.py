@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from genaipa.suites.material import Item, Material
+    from genaipa.suites.measure import Measure
 
 
 SCHEMA: dict[str, Any] = {
@@ -97,6 +98,11 @@ class Opp115(Suite):
     def gold_reply(self, item: Item) -> str:
         """The labels of the annotators' majority."""
         return _reply(item.gold)
+
+    @property
+    def grouped(self) -> tuple[Measure, ...]:
+        """Micro F1 and exact: segments with one label lack the others."""
+        return tuple(measure for measure in self.measures if measure.name not in ("macro_f1", "f1_samples"))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from genaipa.suites.material import NOT_IN_THE_TEXT, Given
-from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1
+from genaipa.suites.measure import Measure, by_part, macro_f1, micro_f1
 from genaipa.suites.piextract.data import LAYERS
 from genaipa.suites.spans import counted, placed
 
@@ -51,10 +51,6 @@ def _exact(outcome: Outcome) -> tuple[float, float]:
     return float(right), 1.0
 
 
-def _share(counts: Sequence[float], of: int) -> float:
-    return counts[0] / counts[of] if counts[of] else 0.0
-
-
 MEASURES = (
     Measure(
         "f1_layers",
@@ -72,28 +68,7 @@ MEASURES = (
     ),
 )
 EXACT = MEASURES[2]
-PARTS = {
-    "layer": {
-        layer: (
-            Measure("f1", "F1", "F1 of a layer's spans.", partial(_counts, layers=(layer,)), f1),
-            Measure(
-                "precision",
-                "precision",
-                "Share of the spans given that are right.",
-                partial(_counts, layers=(layer,)),
-                partial(_share, of=1),
-            ),
-            Measure(
-                "recall",
-                "recall",
-                "Share of the right spans that are given.",
-                partial(_counts, layers=(layer,)),
-                partial(_share, of=2),
-            ),
-        )
-        for layer in LAYERS
-    }
-}
+PARTS = {"layer": {layer: by_part(partial(_counts, layers=(layer,)), "spans") for layer in LAYERS}}
 
 
 def difference(outcome: Outcome) -> str:

@@ -57,6 +57,11 @@ class PiExtract(Suite):
         """Whether all of a sentence is right: most have no span, so that F1 says nothing of one alone."""
         return EXACT if EXACT in self.measures else super().single
 
+    @property
+    def grouped(self) -> tuple[Measure, ...]:
+        """F1 of all spans and exact: sentences with one kind of spans lack the other layers."""
+        return tuple(measure for measure in self.measures if measure.name != "f1_layers")
+
     def why(self, outcome: Outcome) -> str:
         """The fault, and the spans missed or given wrongly."""
         return ": ".join(filter(None, (outcome.given.fault, difference(outcome))))

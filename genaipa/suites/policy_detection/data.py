@@ -107,5 +107,4 @@ def _item(number: int, page: str, label: str) -> Item:
         shown={"text": page.strip()},
         gold=label,
         stratum=label,
-        groups={"page": ("policy" if label == POLICY else "no policy",)},
     )

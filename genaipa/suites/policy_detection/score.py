@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from genaipa.suites.measure import Measure, macro_f1
+from genaipa.suites.measure import Measure, by_part, macro_f1
 from genaipa.suites.policy_detection.data import LABELS
 
 if TYPE_CHECKING:
@@ -17,11 +18,11 @@ def _right(outcome: Outcome) -> tuple[float, float]:
     return float(outcome.given.prediction == outcome.item.gold), 1.0
 
 
-def _by_label(outcome: Outcome) -> Sequence[float]:
+def _by_label(outcome: Outcome, labels: Sequence[str] = LABELS) -> Sequence[float]:
     gold = outcome.item.gold
     (other,) = (label for label in LABELS if label != gold)
     given = gold if outcome.given.prediction == gold else other
-    return [float(count) for label in LABELS for count in (label == given == gold, label == given, label == gold)]
+    return [float(count) for label in labels for count in (label == given == gold, label == given, label == gold)]
 
 
 MEASURES = (
@@ -35,3 +36,4 @@ MEASURES = (
         macro_f1,
     ),
 )
+PARTS = {"label": {label: by_part(partial(_by_label, labels=(label,)), "labels") for label in LABELS}}

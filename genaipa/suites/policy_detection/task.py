@@ -10,7 +10,7 @@ from genaipa.suites.baseline import Baseline
 from genaipa.suites.linear import label_sets
 from genaipa.suites.material import Given
 from genaipa.suites.policy_detection.data import LABELS, OTHER, POLICY, SOURCE, SPLITS, TITLE, load
-from genaipa.suites.policy_detection.score import MEASURES
+from genaipa.suites.policy_detection.score import MEASURES, PARTS
 from genaipa.suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class PolicyDetection(Suite):
     data = (SOURCE,)
     splits = SPLITS
     measures = MEASURES
+    parts = PARTS
     baselines = (
         Baseline("majority", "floor", "the more frequent label of the train split, everywhere", _majority),
         Baseline("tfidf", "trained", "TF-IDF of words and pairs of words, a linear SVM", _tfidf),

@@ -98,13 +98,13 @@ def _systems(board: Board) -> Result:
 
 
 def _groups(board: Board, result: Result) -> None:
-    """The first measure by the groups of a breakdown; a row leads to its items."""
+    """The main measure by the groups of a breakdown; a row leads to its items."""
     names = list(dict.fromkeys(name for item in board.suite.material.items for name in item.groups))
     if not names:
         return
     part("By group")
     name = st.radio("Break down by", names, horizontal=True, key="suites breakdown")
-    measure = board.suite.measures[0]
+    measure = board.suite.grouped[0]
     groups: dict[str, list[Outcome]] = {}
     for outcome in result.outcomes:
         for group in outcome.item.groups.get(name, ()):
