@@ -276,7 +276,8 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         known = _any_relevant if task.name == "privacy_qa" else part.gold_reply
         right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
         good, bad = examples(task.name, part, right), examples(task.name, part, wrong)
-        assert {*good.values()} == {True}, task.name
+        # One of PolicyIE's sentences has two gold rows, of which one answer has one alone.
+        assert [*good.values()].count(False) == (task.suite == "policyie"), task.name
         assert {*bad.values()} == {False}, task.name
         assert list(good) == list(bad)
         for row, name in zip(task.rows, task.measures, strict=True):

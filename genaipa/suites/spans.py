@@ -41,13 +41,15 @@ def folded(text: str) -> str:
     return "".join(text.split()).translate(_SAME)
 
 
-def placed(tokens: Sequence[str], texts: Sequence[str]) -> list[tuple[int, int] | None]:
+def placed(
+    tokens: Sequence[str], texts: Sequence[str], firsts: Sequence[int | None] = ()
+) -> list[tuple[int, int] | None]:
     """For each text the tokens that it stands on (first, last + 1), or None where it stands nowhere (any more).
 
     The texts are taken in their order, which should be that of appearance: each has the first place after the one
     before it, or, where there is none, the first in the whole sentence. No token is used twice, so that a text named
     twice has two places. A text begins and ends with a token; letters have to be the same, case included (`folded`
-    says what may differ).
+    says what may differ). `firsts` are the first tokens of those texts for which they are known.
     """
     each = [folded(token) for token in tokens]
     whole = "".join(each)
@@ -61,9 +63,11 @@ def placed(tokens: Sequence[str], texts: Sequence[str]) -> list[tuple[int, int] 
     used: set[int] = set()
     after = 0
     found: list[tuple[int, int] | None] = []
-    for text in texts:
+    for text, first in zip(texts, firsts or [None] * len(texts), strict=True):
         places = [place for place in _places(whole, folded(text), begins, ends) if used.isdisjoint(range(*place))]
-        best = next((place for place in places if place[0] >= after), places[0] if places else None)
+        later = (place for place in places if place[0] >= after)
+        known = (place for place in places if place[0] == first)
+        best = next(known, None) or next(later, None) or next(iter(places), None)
         if best:
             used.update(range(*best))
             after = best[1]

@@ -77,6 +77,8 @@ class Suite(Task):
     an item: name of the breakdown → its groups, each with the measures of it, over all outcomes."""
     error_kinds: tuple[str, ...] = ()
     """Types of errors that `errors` tells apart, in the order in which they are shown."""
+    about_errors: str = ""
+    """Sentences for a reader about them: which comes first where two hold."""
     baselines: tuple[Baseline, ...] = ()
     schema: ClassVar[Mapping[str, Any]]
     """JSON schema of a reply; every property required, none additional."""

@@ -24,6 +24,7 @@ SUITES: dict[str, str] = {
     "privacyqa": "genaipa.suites.privacyqa.task:PrivacyQA",
     "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
     "piextract": "genaipa.suites.piextract.task:PiExtract",
+    "policyie": "genaipa.suites.policyie.task:PolicyIE",
     "policy-detection": "genaipa.suites.policy_detection.task:PolicyDetection",
     # Joins those before it.
     "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",

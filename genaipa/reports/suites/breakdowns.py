@@ -133,7 +133,7 @@ def errors(scored: Scored) -> Table:
     return table(
         f"{scored.board.stem}-errors",
         f"{scored.board.title}: types of errors",
-        "Numbers of errors over all items and repetitions. An item may have several.",
+        f"Numbers of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
         pd.DataFrame(rows),
         ["system", "kind", *suite.error_kinds, "all"],
         formats=dict.fromkeys((*suite.error_kinds, "all"), ",d"),

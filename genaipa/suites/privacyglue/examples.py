@@ -57,6 +57,23 @@ def _piextract(_suite: Suite, outcome: Outcome) -> Found:
         yield key_of(layer, outcome.item.shown["text"]), right
 
 
+def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
+    from genaipa.suites.policyie.score import answered
+
+    for intent, row in answered(outcome):
+        yield key_of(outcome.item.shown["text"]), intent == row["intent"]
+
+
+def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
+    from genaipa.suites.policyie.score import role_spans
+
+    for layer in ("type-I", "type-II"):
+        said, gold = role_spans(outcome, layer)
+        for row in gold:
+            right = outcome.given.prediction is not None and sorted(said) == sorted(row)
+            yield key_of(layer, outcome.item.shown["text"]), right
+
+
 def _policy_qa(_suite: Suite, outcome: Outcome) -> Found:
     said = outcome.given.prediction
     yield outcome.item.id, said is not None and not outcome.given.fault and said["span"] in outcome.item.gold
@@ -75,6 +92,8 @@ _OF: dict[str, Callable[[Suite, Outcome], Found]] = {
     "opp_115": _opp_115,
     "piextract": _piextract,
     "policy_detection": _label,
+    "policy_ie_a": _policy_ie_a,
+    "policy_ie_b": _policy_ie_b,
     "policy_qa": _policy_qa,
     "privacy_qa": _privacy_qa,
 }

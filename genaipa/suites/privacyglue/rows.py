@@ -55,8 +55,15 @@ TASKS = (
         layers=("COLLECT", "NOT_COLLECT", "NOT_SHARE", "SHARE"),
     ),
     GlueTask("policy_detection", "Policy-Detection", "policy-detection", _F1S, _F1S),
-    GlueTask("policy_ie_a", "PolicyIE-A", "policyie", _F1S, _F1S),
-    GlueTask("policy_ie_b", "PolicyIE-B", "policyie", _F1S, _F1S, layers=("type-I", "type-II")),
+    GlueTask("policy_ie_a", "PolicyIE-A", "policyie", _F1S, ("intent_f1_macro", "intent_accuracy")),
+    GlueTask(
+        "policy_ie_b",
+        "PolicyIE-B",
+        "policyie",
+        _F1S,
+        ("slot_f1_macro_privacyglue", "slot_f1_micro_privacyglue"),
+        layers=("type-I", "type-II"),
+    ),
     GlueTask("policy_qa", "PolicyQA", "policyqa", ("sample_f1", "exact_match"), ("f1_squad", "em"), scale=100),
     GlueTask("privacy_qa", "PrivacyQA", "privacyqa", _F1S, ("any_relevant_macro_f1", "any_relevant_micro_f1")),
 )
