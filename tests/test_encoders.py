@@ -221,17 +221,29 @@ def until(said: str, *args: str, by: signal.Signals) -> subprocess.CompletedProc
 
 
 @needs_torch
-def test_validation(genaipa: Any, tiny: str) -> None:
-    """Asked the test split, a training is stopped by the validation split; asked that, by a part of the train split."""
+def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked the test split, a training is stopped by the validation split; asked that, by a part of the train split.
+
+    The report says which, and that the policies asked about were seen, also under a name of the user's own.
+    """
     train_for(epochs=1)
+    write("systems.yaml", f"systems: {{mine: {{system: {tiny}}}}}")
     for split, size in (("train", 40), ("validation", 8), ("test", 6)):
         rows = [f"{split} text {n},{('Data Security', 'Policy Change')[n % 2]}\n" for n in range(size)]
         write(f"suites/opp115/{split}_dataset.csv", "".join(rows))
-    for split, of in (("test", "40 items, stopped by 8"), ("validation", "34 items, stopped by 6")):
-        done = genaipa("run", "--suite", "opp115", "--split", split, "--system", tiny)
+    for split, of in (
+        ("test", "the train split: 40 items, stopped by 8"),
+        ("validation", "the train split: 34 items, stopped by 6"),
+    ):
+        done = genaipa("run", "--suite", "opp115", "--split", split, "--system", "mine")
         assert done.code == 0, done
         assert f"seed 0: fine-tuning on {of}" in done.err
-    said = f"OPP-115: {tiny} is fine-tuned here on the train split (40 items with their labels), with seed 0. The split"
+    monkeypatch.setenv("COLUMNS", "200")
+    reported = genaipa("report", *(path.name for path in Path("runs").iterdir()))
+    assert reported.code == 0, reported
+    assert re.search(r"mine +system .* fine-tuned on the train split: 34 items, stopped by 6", reported.out)
+    assert "OPP-115, test: mine is fine-tuned. The split is by segment: 108 policies" in reported.out
+    said = "OPP-115: mine is fine-tuned here on the train split (40 items with their labels), with seed 0. The split"
     assert said in done.err
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from genaipa.reports.suites.results import boards
+from genaipa.suites.encoders import encoder
 from genaipa.suites.material import FAULTS
 from genaipa.suites.suite import SAMPLE
 
@@ -24,6 +25,7 @@ def of_suites(results: Iterable[Result]) -> list[str]:
     for board in boards(results):
         if board.plan.split == SAMPLE:
             said.append(f"{board.title}: the items of a sample are made up, and measure nothing.")
+        said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
         if faulty := list(_faults(board)):
             said.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
         if missing := sum(result.missing for result in board.results):

@@ -17,6 +17,7 @@ from genaipa.errors import GenaipaError
 from genaipa.runs.records import SuitePlan
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.catalog import parts_of
+from genaipa.suites.encoders import encoder
 from genaipa.suites.material import FAULTS
 from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import SUITES, make_task
@@ -89,9 +90,11 @@ class Result:
 
     @property
     def asked(self) -> str:
-        """The way of asking in words: shots, wording, sampling options that were set; empty for a baseline."""
+        """The way of asking in words: shots, wording, sampling options, or a training; empty for a baseline."""
         if self.baseline:
             return ""
+        if trained := encoder.way(self.suite, self.system):
+            return trained
         shots = f"{self.plan.shots} shot{'s' if self.plan.shots > 1 else ''}" if self.plan.shots else "zero-shot"
         plain = Sampling()
         options = {name: getattr(self.sampling, name) for name in Sampling.__struct_fields__}

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 VALIDATION = ("validation", "valid", "dev")
 """Names of splits that a training may look at to stop in time; a test split never is one."""
+_PREDICTIONS = "predictions.json"
 FEWEST = 4
 """Items that a training needs at least, one of them to stop by."""
 
@@ -63,6 +64,10 @@ class Kept(msgspec.Struct, frozen=True):
     replies: dict[str, str]
 
 
+class _Trained(msgspec.Struct, frozen=True):
+    trained_on: str
+
+
 def encoder_of(suite: Suite, system: str) -> Encoder | None:
     """The encoder that a system of a run is; None for any other. A UsageError for a suite that has none."""
     model = _model(suite, system)
@@ -78,7 +83,10 @@ def encoder_of(suite: Suite, system: str) -> Encoder | None:
 def _model(suite: Suite, system: str) -> str | None:
     if system not in suite.spec.systems:
         return None
-    resolved = resolve(system, suite.workspace)
+    try:
+        resolved = resolve(system, suite.workspace)
+    except UsageError:
+        return None  # a report may be of a system that this workspace does not know
     return resolved.model if resolved.provider == EncoderSystem.provider.name else None
 
 
@@ -95,6 +103,25 @@ def sources(suite: Suite) -> dict[str, str]:
     return {SETTINGS: settings_text(suite)} if asked else {}
 
 
+def way(suite: Suite, system: str) -> str:
+    """The way in which a reported system was fine-tuned, in words; empty for one that is no encoder."""
+    encoder = encoder_of(suite, system)
+    if encoder is None:
+        return ""
+    assert suite.folder is not None, "a report is of a run"
+    kept = next(encoder.folder(suite.folder.path).glob(f"seed-*/{_PREDICTIONS}"), None)
+    # What it needs of the file is at its begin, and a run may have been packed without.
+    on = f" on {msgspec.json.decode(kept.read_bytes(), type=_Trained).trained_on}" if kept else ""
+    return f"fine-tuned{on}"
+
+
+def warning(suite: Suite, system: str) -> str:
+    """A sentence on a reported encoder that saw the policies that it was asked about; empty for any other system."""
+    encoder = encoder_of(suite, system)
+    published = suite.plan.split in suite.splits
+    return f"{system} is fine-tuned. {encoder.head.seen}" if encoder and published and encoder.head.seen else ""
+
+
 class Encoder:
     """One model that is fine-tuned for a suite. Replies may be asked for from several threads."""
 
@@ -108,9 +135,12 @@ class Encoder:
         """The split that it learns from, its seeds, and whether it saw the policies that it is asked about."""
         suite, seeds = self.suite, self.suite.spec.repetitions
         each = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
-        of = "the very items asked" if suite.learns_from == suite.plan.split else f"the {suite.learns_from} split"
-        said = f"fine-tuned here on {of} ({len(suite.training.items):,} items with their labels), {each}"
+        said = f"fine-tuned here on {_named(suite)} ({len(suite.training.items):,} items with their labels), {each}"
         return f"{said}. {self.head.seen}" if self.head.seen and suite.plan.split in suite.splits else said
+
+    def folder(self, run: Path) -> Path:
+        """The folder of its seeds in a run folder."""
+        return run / "encoders" / folder_name(self.model) / self.suite.name
 
     def reply(self, item: Item, repetition: int, say: Callable[[str], None]) -> str:
         """The reply to an item in a repetition; the first one of a repetition may train for hours."""
@@ -123,8 +153,8 @@ class Encoder:
     def _of(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
         asking = self.suite.asking
         assert asking is not None, "replies are asked for in a run"
-        folder = asking.folder / "encoders" / folder_name(self.model) / self.suite.name / f"seed-{seed}"
-        place = folder / "predictions.json"
+        folder = self.folder(asking.folder) / f"seed-{seed}"
+        place = folder / _PREDICTIONS
         if place.is_file():
             return _read(place, self.suite.items)
         kept = self._trained(seed, folder / ".checkpoints", say)
@@ -140,7 +170,7 @@ class Encoder:
         assert suite.asking is not None, "replies are asked for in a run"
         settings = read_settings(suite.asking.folder / SETTINGS)
         learnt, valid = _divided(suite, settings)
-        of = f"{len(learnt.items):,} items, stopped by {len(valid.items):,}"
+        of = f"{_named(suite)}: {len(learnt.items):,} items, stopped by {len(valid.items):,}"
         done: dict[str, Trained] = {}
         predicted: dict[str, list[list[Any]]] = {}
         for part in self.head.parts:
@@ -207,6 +237,10 @@ class Encoder:
             reply = self.head.reply(item, {**others, part.name: mine})
             outcomes.append(Outcome(item, suite.given(item, reply)))
         return measure.of(outcomes)
+
+
+def _named(suite: Suite) -> str:
+    return "the very items asked" if suite.learns_from == suite.plan.split else f"the {suite.learns_from} split"
 
 
 class _Session(NamedTuple):

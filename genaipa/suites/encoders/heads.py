@@ -100,8 +100,8 @@ HEADS: dict[str, Head] = {
     "opp115": Head(
         (Part("multi-label", "macro_f1", _practices),),
         lambda _item, found: _json(labels=found[""][0]),
-        seen="The split is by segment: 108 policies stand both in train and in test, so that it has seen the policies "
-        "that it is tested on.",
+        seen="The split is by segment: 108 policies have segments both in train and in test, so that it has seen the "
+        "policies that it is tested on.",
     ),
     "piextract": Head((Part("token", "f1_layers", _data_named),), _data_reply),
     "policy-detection": Head((Part("sequence", "macro_f1", _page),), lambda _item, found: _json(label=found[""][0])),
