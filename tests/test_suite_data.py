@@ -11,6 +11,7 @@ from genaipa.datasets.snapshot import blob_hash
 from genaipa.datasets.suites import SuiteData
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.suites.data import Source
+from genaipa.workspace import find_workspace
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:f84c\nsize 12\n"
 TEXTS = {"data/a/dev.json": "{}", "data/b/dev.json": "[]", "data/a/test.json": "1", "notes/legend.csv": "x,y"}
@@ -130,5 +131,5 @@ def test_a_file_known_by_no_hash_is_taken_anew() -> None:
 
 def test_it_has_no_study_to_import() -> None:
     """The sentence says what to do instead."""
-    with pytest.raises(UsageError, match=r"^Inkpots has no runs to import: .*genaipa run --suite inkpots$"):
-        data().import_study(None)  # type: ignore[arg-type]  # never looked at
+    with pytest.raises(UsageError, match=r"^Inkpots has no runs to import: .*genaipa pull inkpots$"):
+        data().import_study(find_workspace())

@@ -67,12 +67,12 @@ def pull(
         say(f"note: {note}")
     if source and not result.fetched:
         say(f"nothing was fetched from {source}: all its files were here already")
-    lacking = f" {result.absent} more are not here." if result.absent else ""
+    lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
     fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
     show(f"{known.title}: {fetched}, all as published.{lacking}")
     if isinstance(known, SuiteData):
         show(f"Terms: {known.terms} ({result.folder}).")
-        show(f"Next: {known.next_step}")
+        show(f"Next: {known.next_step(current_workspace())}")
         return
     show(f"{known.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from genaipa.datasets.snapshot import Snapshot
-from genaipa.errors import UsageError, command
+from genaipa.errors import GenaipaError, UsageError, command
+from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.catalog import suites
 from genaipa.suites.data import FOLDER
@@ -57,19 +56,27 @@ class SuiteData:
         """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
         raise UsageError(
             f"{self.title} has no runs to import: its published figures are in the report of a run, beside the "
-            f"systems asked. {'Ask one' if self.available() else 'Pull it, then ask one'} with: {self.next_step}"
+            f"systems asked. See: {command('genaipa', 'pull', self.name)}"
         )
 
-    @property
-    def next_step(self) -> str:
-        """The command that asks a baseline about a split which is here; the first published one if none is told so."""
+    def next_step(self, workspace: Workspace) -> str:
+        """The command that asks a baseline about the first split that can be read; else the reason why none can."""
         name, suite = _asking(self.source)
         if suite is None:
             return command("genaipa", "run", "--suite", name)
-        splits = [split for split in suite.splits if any(_mentions(name, split) for name in (self.name, *self.here))]
         baseline = next((one for one in suite.baselines if one.kind == "rule"), next(iter(suite.baselines), None))
         system = PREFIX + baseline.name if baseline else "SYSTEM"
-        return command("genaipa", "run", "--suite", name, "--split", [*splits, *suite.splits][0], "--system", system)
+        reasons = []
+        for split in suite.splits:
+            spec = RunSpec((), (), {}, (), other_task=name, suite=SuitePlan(split))
+            try:
+                suite(spec, workspace).load(split)
+            except GenaipaError as error:
+                reasons.append(str(error))
+            else:
+                return command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
+        own = next((reason for reason in reasons if f"pull {self.name}'" in reason), reasons[0])
+        return f"nothing of {name} can be asked yet: {own}"
 
 
 def files(source: Source) -> Snapshot:
@@ -97,11 +104,6 @@ def _asking(source: Source) -> tuple[str, type[Suite] | None]:
     if source.name in reading:
         return source.name, reading[source.name]
     return next(iter(reading.items()), (source.name, None))
-
-
-def _mentions(path: str, split: str) -> bool:
-    """Whether a file is told by its name to be of a split ("valid" is in "validation_dataset.csv")."""
-    return any(word.startswith(split) for word in re.split(r"[^a-z0-9]+", PurePosixPath(path).name.lower()))
 
 
 def _named(paths: list[str]) -> str:
