@@ -265,7 +265,11 @@ def test_the_reasons_of_scores() -> None:
         ("Larkpost_1_8", [], ""),
     ):
         item = items[identifier]
-        assert loaded.why(Outcome(item, loaded.given(item, said(sentences)))) == why, (identifier, sentences)
+        outcome = Outcome(item, loaded.given(item, said(sentences)))
+        assert loaded.why(outcome) == why, (identifier, sentences)
+        assert loaded.errors(outcome) == ({why: 1} if why else {})
+    assert loaded.gold_shown(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
+    assert loaded.asked_about(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
 
 
 def test_people_are_scored_against_each_other() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer, cut, refusal, reply
-from size import size
 from suiting import figures, suite
+
+from genaipa.reports.suites.results import results
+from genaipa.runs.selection import select
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -29,9 +33,9 @@ def answer(kind: str, gold: str) -> Behaviour:
     return {"refused": refusal(), "cut off": cut(gold), "unparsable": reply(f"Sentences: {gold}")}[kind]
 
 
-@pytest.mark.parametrize(
-    "vendor", ["anthropic", *(pytest.param(name, marks=pytest.mark.full) for name in ("openai", "google"))]
-)
+# In small, `test_privacyqa.py` asks one server, and scores each fault without one.
+@pytest.mark.full
+@pytest.mark.parametrize("vendor", VENDORS)
 def test_scores_are_as_the_replies_are(vendor: str, genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mixture scores as it does without a server, and each fault is counted; gold scores 100, garbage 0."""
     system, server_of, address, key = VENDORS[vendor]
@@ -52,19 +56,20 @@ def test_scores_are_as_the_replies_are(vendor: str, genaipa: Cli, monkeypatch: p
             calls = [server.turns(request.body) for request in server.requests if server.is_call(request)]
         assert done.code in {0, 3}, done.err
         assert {sum(turn.marked for turn in turns) for turns in calls} == {1 if vendor == "anthropic" else 0}
-        report = genaipa("report", json.loads(done.out)["folder"], "--json")
-        assert report.code == 0, report.err
-        rows = json.loads(report.out)["tables"]["privacyqa-sample"]["rows"]
-        found: dict[str, Any] = next(one for one in rows if one["kind"] == "system")
-        return found
+        here = find_workspace()
+        (result,), problems = results(here, select(here, [Path(json.loads(done.out)["folder"]).name]))
+        assert problems == []
+        reached = {measure.name: round(100 * measure.of(result.outcomes), 2) for measure in result.suite.measures}
+        assert json.loads(done.out)["scores"][system] == pytest.approx(reached["leave_one_out_f1_mean"] / 100, abs=6e-5)
+        return {**reached, **result.faults}
 
     mixed = row(KINDS)
     kinds = {item.id: KINDS[place % len(KINDS)] for place, item in enumerate(items)}
     usable = {"right": loaded.gold_reply, "silent": lambda _item: '{"sentences": []}'}
     expected = figures(loaded, lambda item: usable.get(kinds[item.id], "none".format)(item))
-    assert {name: mixed[name] for name in expected} == pytest.approx(expected, abs=0.006)
+    assert {name: mixed[name] for name in expected} == expected
     assert [mixed[fault] for fault in (*KINDS[2:], "failed", "missing")] == [3, 3, 3, 3, 0, 0]
-    for every, score in size(small=(), full=((("right",), 100), (("unparsable",), 0))):
+    for every, score in ((("right",), 100), (("unparsable",), 0)):
         same = row(every)
         assert same["best_of_n_f1_of_means"] == score
         assert same["unparsable"] == (0 if score else 20)

@@ -141,6 +141,10 @@ class Suite(Task):
         """Measure → the figure (0 to 1) that people reach on the items of these outcomes, from several references."""
         return {}
 
+    def gold_shown(self, item: Item) -> Any:
+        """The gold label as people read it: text, a list, or an object of such."""
+        return item.gold
+
     def errors(self, outcome: Outcome) -> Mapping[str, int]:  # noqa: ARG002 - for suites that tell them apart
         """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
         return {}

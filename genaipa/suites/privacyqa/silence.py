@@ -24,6 +24,10 @@ RULES: Mapping[str, Callable[[int, int], bool]] = {
 """Name → whether a question is unanswerable of whose annotators so many, of all, marked no sentence."""
 
 
+FALSE_ANSWER, FALSE_SILENCE = "false answer", "false silence"
+"""Both errors: an unanswerable question is answered, an answerable one is not."""
+
+
 def empty(question: Question) -> int:
     """The number of its annotators who marked no sentence."""
     return sum(not marked for marked in question.references.values())

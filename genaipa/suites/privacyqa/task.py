@@ -10,7 +10,7 @@ from genaipa.suites.privacyqa import measures
 from genaipa.suites.privacyqa.baselines import BASELINES, reply
 from genaipa.suites.privacyqa.data import SUBSET, load
 from genaipa.suites.privacyqa.score import agreed, between_people, each_best
-from genaipa.suites.privacyqa.silence import rule_note
+from genaipa.suites.privacyqa.silence import FALSE_ANSWER, FALSE_SILENCE, rule_note
 from genaipa.suites.privacyqa.sources import OFFICIAL, PART, SENTENCES, SUBSET_QUESTIONS
 from genaipa.suites.probes import CONTINUATION
 from genaipa.suites.suite import Suite
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import RunSpec
     from genaipa.suites.material import Outcome
+    from genaipa.suites.measure import Measure
     from genaipa.workspace import Workspace
 
 CITATION = (
     "Ravichander, Black, Wilson, Norton, Sadeh: Question Answering for Privacy Policies: Combining Computational and "
     "Legal Perspectives. EMNLP 2019."
 )
+
+
+_NONE, _PART, _MORE = "none of the evidence", "part of the evidence", "more than the evidence"
+ERRORS = (FALSE_ANSWER, FALSE_SILENCE, _NONE, _PART, _MORE)
 
 
 class PrivacyQA(Suite):
@@ -39,6 +44,7 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = measures.MEASURES
     baselines = BASELINES
+    error_kinds = ERRORS
     people_about: ClassVar[str] = (
         "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
     )
@@ -54,6 +60,11 @@ class PrivacyQA(Suite):
         if self.plan.probe == CONTINUATION:
             return
         self.measures = {SUBSET: measures.SUBSET, "train": measures.SINGLE}.get(self.plan.split, measures.MEASURES)
+
+    @property
+    def single(self) -> Measure:
+        """A question's F1: the first measure is the mean of no question's own."""
+        return next((one for one in self.measures if one.name.endswith("_f1_mean")), self.measures[0])
 
     def load(self, split: str) -> Material:
         """The questions of a split, with the sentences of their policies."""
@@ -90,6 +101,23 @@ class PrivacyQA(Suite):
         """Of the references the one that agrees best with all."""
         return reply(agreed(measures.references(item)))
 
+    def asked_about(self, item: Item) -> dict[str, Any]:
+        """The question, and the policy's sentences with their numbers."""
+        numbered = enumerate(self.material.documents.get(item.document, ()), 1)
+        return {**item.shown, "policy": [f"[{number}] {sentence}" for number, sentence in numbered]}
+
+    def gold_shown(self, item: Item) -> Any:
+        """Each annotator's sentences, in a line."""
+        if not isinstance(item.gold, dict):
+            return item.gold
+        known = item.gold["references"].items()
+        return {name: ", ".join(map(str, marked)) or "none" for name, marked in known}
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+        """The one kind of error that it has."""
+        why = self.why(outcome)
+        return {why: 1} if why in ERRORS else {}
+
     def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """The paper's human row, over questions with two annotators or more."""
         known = {one.item.id: measures.references(one.item) for one in outcomes}
@@ -110,12 +138,12 @@ class PrivacyQA(Suite):
         if each_best(said, known).f1 == 1:
             return ""
         if not said:
-            return "false silence"
+            return FALSE_SILENCE
         if not marked:
-            return "false answer"
+            return FALSE_ANSWER
         if not said & marked:
-            return "none of the evidence"
-        return "part of the evidence" if said <= marked else "more than the evidence"
+            return _NONE
+        return _PART if said <= marked else _MORE
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from genaipa.suites.data import DataFiles
 from genaipa.suites.material import Given, Item, Material
 from genaipa.suites.privacyqa.data import load
-from genaipa.suites.privacyqa.silence import answerability, rule_note
+from genaipa.suites.privacyqa.silence import FALSE_ANSWER, FALSE_SILENCE, answerability, rule_note
 from genaipa.suites.privacyqa.sources import OFFICIAL
 from genaipa.suites.privacyqa.task import CITATION
 from genaipa.suites.privacyqa_answerability.baselines import BASELINES, reply
@@ -31,6 +31,7 @@ class Answerability(Suite):
     splits = ("test", "train")
     measures = answerability()
     baselines = BASELINES
+    error_kinds = (FALSE_ANSWER, FALSE_SILENCE)
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {"answerable": {"type": "boolean"}},
@@ -55,6 +56,19 @@ class Answerability(Suite):
         """Whether it is."""
         return reply(answerable=not item.gold["unanswerable"])
 
+    def gold_shown(self, item: Item) -> Any:
+        """Whether it is answerable, and how many annotators marked nothing."""
+        gold = item.gold
+        if not isinstance(gold, dict):
+            return gold
+        said = "unanswerable" if gold["unanswerable"] else "answerable"
+        return f"{said} ({gold['empty']} of {gold['annotators']} annotators marked no sentence)"
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+        """The one of both errors that it is."""
+        why = self.why(outcome)
+        return {why: 1} if why in self.error_kinds else {}
+
     def why(self, outcome: Outcome) -> str:
         """A fault, or which of both errors it is."""
         given = outcome.given
@@ -62,7 +76,7 @@ class Answerability(Suite):
             return given.fault
         if given.prediction is not bool(outcome.item.gold["unanswerable"]):
             return ""
-        return "false answer" if given.prediction else "false silence"
+        return FALSE_ANSWER if given.prediction else FALSE_SILENCE
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def _row(board: Board, outcome: Outcome, measure: Measure) -> Row:
     cells: tuple[str | Cell, ...] = (
         outcome.item.id,
         _cut(_question(outcome.item)),
-        _cut(outcome.item.gold),
+        _cut(board.suite.gold_shown(outcome.item)),
         Cell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(outcome.given.prediction),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
         _why(board, outcome),
@@ -191,7 +191,7 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
         "suites one",
         [
             *entries,
-            Text(_plain(item.gold), "gold", tone="good", fold=FOLD),
+            Text(_plain(board.suite.gold_shown(item)), "gold", tone="good", fold=FOLD),
             Text(outcome.reply or "(no reply)", "reply", fold=FOLD),
             Text(outcome.given.fault or _plain(outcome.given.prediction), "prediction", said, "strong", fold=FOLD),
             *([Text(why, "why", tone="note")] if (why := _why(board, outcome)) else []),
