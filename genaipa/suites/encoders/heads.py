@@ -11,6 +11,8 @@ from genaipa.suites.encoders.kinds import Example, KindName
 from genaipa.suites.piextract.baselines import reply as piextract_reply
 from genaipa.suites.piextract.baselines import tokens_of
 from genaipa.suites.piextract.data import LAYERS
+from genaipa.suites.policyie import labels as policyie
+from genaipa.suites.policyie.baselines import reply as policyie_reply
 from genaipa.suites.spans import Span, bio, chunks
 
 if TYPE_CHECKING:
@@ -67,6 +69,25 @@ def _data_reply(item: Item, found: Predicted) -> str:
     return piextract_reply(tokens_of(item), {layer: [span[:2] for span in chunks(tags[layer])] for layer in LAYERS})
 
 
+def _intents(item: Item, _material: Material) -> list[Example]:
+    return [Example(item.shown["text"], target=row["intent"]) for row in item.gold]
+
+
+def _slots(item: Item, _material: Material) -> list[Example]:
+    """Each gold row of the sentence with the tags of both layers."""
+    tokens = tuple(item.shown["text"].split())
+    return [
+        Example(tokens, target=[bio([Span(*slot) for slot in row[layer]], len(tokens)) for layer in policyie.LAYERS])
+        for row in item.gold
+    ]
+
+
+def _intent_and_slots(item: Item, found: Predicted) -> str:
+    # All rows of a sentence are the same input.
+    spans = [span for tags in found["slots"][0] for span in chunks(tags)]
+    return policyie_reply(found["intent"][0], spans, item.shown["text"].split(), places=True)
+
+
 def _page(item: Item, _material: Material) -> list[Example]:
     return [Example(item.shown["text"], target=item.gold)]
 
@@ -104,6 +125,14 @@ HEADS: dict[str, Head] = {
         "policies that it is tested on.",
     ),
     "piextract": Head((Part("token", "f1_layers", _data_named),), _data_reply),
+    "policyie": Head(
+        (
+            Part("sequence", "intent_f1_macro", _intents, "intent"),
+            Part("token", "slot_f1_macro_privacyglue", _slots, "slots"),
+        ),
+        _intent_and_slots,
+        seen="70 of the 1,041 rows of test have a sentence that is in train or valid as well.",
+    ),
     "policy-detection": Head((Part("sequence", "macro_f1", _page),), lambda _item, found: _json(label=found[""][0])),
     "privacyqa": Head((Part("pair", "any_relevant_macro_f1", _sentences),), _evidence),
     "privacyqa-answerability": Head(
