@@ -102,6 +102,9 @@ def test_texts_become_spans():
         ({"COLLECT": ["data"] * 3}, {"COLLECT": [(2, 3), (5, 6), (-1, -1)]}, "", 0.4),
         ({"COLLECT": ["names", "data"]}, {"COLLECT": [(-1, -1), (2, 3)]}, NOT_IN_THE_TEXT, 0.5),
         ({"COLLECT": [""]}, {"COLLECT": [(-1, -1)]}, NOT_IN_THE_TEXT, 0.0),
+        ({"SHARE": ["data"], "at": {"SHARE": [5]}}, {"SHARE": [(5, 6)]}, "", 2 / 3),
+        ({"SHARE": ["data"], "at": {"SHARE": [4]}}, {"SHARE": [(2, 3)]}, "", 0.0),
+        ({"SHARE": ["data"], "at": [5]}, {"SHARE": [(2, 3)]}, "", 0.0),
     ]
     for texts, spans, fault, figure in cases:
         given = of.given(item, json.dumps({**NOTHING, **texts}))

@@ -25,10 +25,12 @@ def tokens_of(item: Item) -> list[str]:
     return str(item.shown["text"]).split(" ")
 
 
-def reply(tokens: Sequence[str], spans: Spans) -> str:
-    """The reply that names these spans, in order of appearance."""
-    texts = {layer: [" ".join(tokens[start:end]) for start, end in sorted(spans[layer])] for layer in LAYERS}
-    return json.dumps(texts, ensure_ascii=False)
+def reply(tokens: Sequence[str], spans: Spans, *, places: bool = False) -> str:
+    """The reply that names these spans, in order of appearance; with `places` their first tokens as well."""
+    each = {layer: sorted(spans[layer]) for layer in LAYERS}
+    texts = {layer: [" ".join(tokens[start:end]) for start, end in own] for layer, own in each.items()}
+    at = {"at": {layer: [start for start, _ in own] for layer, own in each.items()}} if places else {}
+    return json.dumps({**texts, **at}, ensure_ascii=False)
 
 
 def _no_spans(_suite: Suite) -> Callable[[Item], str]:
@@ -60,7 +62,7 @@ def _dictionary(suite: Suite) -> Callable[[Item], str]:
 
     def answer(item: Item) -> str:
         words = [token.lower() for token in tokens_of(item)]
-        return reply(tokens_of(item), {layer: spans(words, layer) for layer in LAYERS})
+        return reply(tokens_of(item), {layer: spans(words, layer) for layer in LAYERS}, places=True)
 
     return answer
 
@@ -82,7 +84,7 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     def answer(item: Item) -> str:
         tokens = tokens_of(item)
         spans = {layer: [(start, end) for start, end, _ in chunks(tags(tokens))] for layer, tags in taggers.items()}
-        return reply(tokens, spans)
+        return reply(tokens, spans, places=True)
 
     return answer
 
@@ -93,7 +95,7 @@ BASELINES = (
     Baseline(
         "linear-tagger",
         "trained",
-        "a linear SVM for the tags of each layer, from the words within two tokens",
+        "an averaged perceptron for each layer, from the tokens within three and the tag before",
         _linear_tagger,
     ),
     Baseline(

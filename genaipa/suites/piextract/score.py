@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from genaipa.suites.material import Outcome
 
 
-def found(tokens: Sequence[str], texts: Mapping[str, Sequence[str]]) -> Given:
+def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> Given:
     """The spans of the texts named for each layer, as (first token, last + 1).
 
     A text that has no place (left) becomes (-1, -1): a span that is predicted and wrong. One that the sentence does not
-    have at all is a fault as well.
+    have at all is a fault as well. Texts may come with their first tokens (`at`, by layer), as those of baselines do:
+    that counts where a text is there.
     """
+    at = texts.get("at")
     spans: dict[str, list[tuple[int, int]]] = {}
     absent = False
     for layer in LAYERS:
-        each = placed(tokens, texts[layer])
+        own = at.get(layer) if isinstance(at, dict) else None
+        firsts = own if isinstance(own, list) and len(own) == len(texts[layer]) else []
+        each = placed(tokens, texts[layer], firsts)
         absent |= any(
             place is None and placed(tokens, [text]) == [None] for text, place in zip(texts[layer], each, strict=True)
         )

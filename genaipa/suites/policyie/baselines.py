@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from genaipa.suites.baseline import Baseline
 from genaipa.suites.linear import need_sklearn, words
 from genaipa.suites.policyie.labels import LAYERS, OTHER, parts_of
-from genaipa.suites.policyie.perceptron import perceptron
 from genaipa.suites.spans import Span, bio, chunks
+from genaipa.suites.tagger import tagger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,7 +79,7 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
     sentences = [tokens for tokens, _ in rows]
     taggers = [
-        perceptron(sentences, [bio([Span(*each) for each in row[layer]], len(tokens)) for tokens, row in rows])
+        tagger(sentences, [bio([Span(*each) for each in row[layer]], len(tokens)) for tokens, row in rows])
         for layer in LAYERS
     ]
 
