@@ -23,7 +23,7 @@ from genaipa.suites.material import Outcome
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
 from genaipa.suites.privacyglue.encoders import encoders
 from genaipa.suites.privacyglue.examples import examples
-from genaipa.suites.privacyglue.predictions import read_predictions
+from genaipa.suites.privacyglue.predictions import EXAMPLES, read_predictions
 from genaipa.suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
 from genaipa.tasks.catalog import SUITES, make_task
 from genaipa.workspace import find_workspace
@@ -144,6 +144,10 @@ def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None
     assert predicted["policy_qa"].right() == [[True, False], [False, True]]
     assert predicted["piextract"].right()[1] == [True, True, True, False]
     assert genaipa("validate", "--data").code == 0
+    assert "may not be passed on" in genaipa("pack").err
+    kept = folder.path / EXAMPLES
+    kept.write_text(kept.read_text().replace("Who?", "Why?"))
+    assert "has changed since the run was made" in " ".join(genaipa("validate", "--data").out.split())
     assert "privacyglue-predictions" in genaipa("runs").out
     assert "import privacyglue --from" in genaipa("run", "--resume", "privacyglue-made_up_base").err
     assert "import privacyglue --from" in genaipa("run", "-s", "extractive", "--task", "privacyglue-predictions").err
@@ -297,6 +301,15 @@ def test_imported_predictions_have_the_keys_of_the_suites(tmp_path: Path, genaip
             for one in parts["piextract"].material.items
             for layer in BY_NAME["piextract"].layers
         ],
+        "policy_ie_a": [
+            (one.shown["text"], row["intent"], {}) for one in parts["policyie"].material.items for row in one.gold
+        ],
+        "policy_ie_b": [
+            (one.shown["text"].split(" "), ["O"], {"task": layer})
+            for one in parts["policyie"].material.items
+            for _ in one.gold
+            for layer in BY_NAME["policy_ie_b"].layers
+        ],
         "privacy_qa": [
             (sentence, "Relevant", {"question": one.shown["text"]})
             for one in parts["privacyqa"].material.items
@@ -341,13 +354,31 @@ def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli,
     assert Path("made/figures/privacyglue-test-agreement.svg").is_file()
 
 
+def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
+    """Under measures that are defined alike they are beside the systems, with their seeds; others are left out."""
+    assert genaipa("import", "privacyglue", "--from", str(write_tree(tmp_path))).code == 0
+    Path("genaipa.toml").touch()
+    for own, content in (
+        ("suites/opp115/test_dataset.csv", "We tell you of changes.,Policy Change\n"),
+        ("suites/policy-detection/test.csv", "policy_text,is_policy\nWe keep it.,True\n"),
+    ):
+        Path(own).parent.mkdir(parents=True)
+        Path(own).write_text(content)
+    assert genaipa(*RUN, "opp115", "-s", "extractive").code == 0
+    tables = json.loads(genaipa("report", "--json").out)["tables"]
+    (row,) = (row for row in tables["opp115-test"]["rows"] if row["kind"] == "imported")
+    assert (row["system"], row["how"]) == ("made_up_base", "fine-tuned, mean of 2 seeds; PrivacyGLUE's code")
+    assert row["micro_f1"] == pytest.approx(100 * (1 + 4 / 7) / 2)
+    assert "privacyglue-test-rows" in tables
+
+
 def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) -> None:
     """Fewer than 14 rows are named so; floors are worked out; the paper's encoders are of other items than a sample."""
     _asked(genaipa, "--split", "sample", "-s", "extractive")
     here = find_workspace()
     sources = select(here, [])
     every = [Scored(board) for board in boards(results(here, sources)[0])]
-    made = chapter(sources, every)
+    made = chapter(sources, every, [])
     assert made is not None
     tables = {table.name: table.data.to_dict("records") for table in made.tables}
     there = [task for task in TASKS if task.suite in SUITES]
@@ -359,4 +390,4 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     )
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
-    assert chapter(select(here, []), []) is None
+    assert chapter(sources[:0], every, []) is None

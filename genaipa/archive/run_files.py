@@ -49,8 +49,9 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
+        split = spec.plan.split if spec.plan else "test"
         raise UsageError(
-            f"{source.folder.name} is made of the {spec.plan.split if spec.plan else ''} items of {spec.task}, and its "
+            f"{source.folder.name} is made of the {split} items of {spec.task}, and its "
             "replies quote them, which may not be passed on; pack the other runs by their names, or everything with "
             "its texts for somebody who has them anyway."
         )

@@ -167,7 +167,9 @@ def _predictions(task: GlueTask, file: Path) -> tuple[Examples, list[Any]]:
         if problem := _misfit(task, entry):
             raise DataError(file, f"{problem}; write the predictions anew.", f"id {entry.id}")
     words = (entry.text if isinstance(entry.text, str) else " ".join(entry.text) for entry in entries)
-    keys = numbered(example_key(entry.task, entry.question, text) for entry, text in zip(entries, words, strict=True))
+    firsts = (str(entry.gold_label) if task.name == "policy_ie_a" else entry.task for entry in entries)
+    each = zip(firsts, entries, words, strict=True)
+    keys = numbered(example_key(first, entry.question, text) for first, entry, text in each)
     layers = tuple(entry.task for entry in entries) if task.layers else ()
     gold_labels = tuple(entry.gold_label for entry in entries)
     return Examples(tuple(keys), gold_labels, layers), [entry.predicted_label for entry in entries]

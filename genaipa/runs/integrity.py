@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
-from genaipa.runs.records import JUDGE, PROCEDURE, ConversationRecord, Record, answer_digest, conversation_of, key_of
+from genaipa.runs.records import (
+    JUDGE,
+    PREDICTIONS,
+    PROCEDURE,
+    ConversationRecord,
+    Record,
+    answer_digest,
+    conversation_of,
+    key_of,
+)
 from genaipa.runs.redactions import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -88,7 +97,7 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
     # Of a task of a user's own it is the digest of code, which is not in the folder.
-    own = manifest.spec.task == JUDGE or manifest.spec.plan is not None
+    own = manifest.spec.task in (JUDGE, PREDICTIONS) or manifest.spec.plan is not None
     known = dict(manifest.digests.task) if own else {}
     known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
-from genaipa.runs.records import SAMPLE
+from genaipa.runs.records import PREDICTIONS, SAMPLE
 from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Permission:
     def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
         self._path, self._manifest = folder.path, manifest
         plan = manifest.spec.plan
-        self.items = plan is None or plan.split == SAMPLE
+        self.items = plan.split == SAMPLE if plan else manifest.spec.task != PREDICTIONS
         self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
         self.worded = set(_closed(folder.path, "questions", QuestionSet))
         self.worded |= set(_closed(folder.path, "annotations", Annotations))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, gaps, glue_chapter, tables
+from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, gaps, glue, glue_chapter, tables
 from genaipa.reports.suites.results import boards
 from genaipa.reports.suites.scored import Scored
 
@@ -29,14 +29,15 @@ _METHOD = (
 
 def chapters(gathered: Gathered) -> list[Chapter]:
     """The suites' chapters, the one that joins them first; what can't be worked out is said among the problems."""
-    every = [Scored(board) for board in boards(gathered.suites)]
-    glue = glue_chapter.chapter(gathered.sources, every)
+    encoders = glue.encoders(gathered.sources)
+    every = [Scored(board, imported=glue.beside(board, encoders)) for board in boards(gathered.suites)]
+    seven = glue_chapter.chapter(gathered.sources, every, encoders)
     if not every:
-        return [glue] if glue else []
+        return [seven] if seven else []
     marks = style.system_marks(_systems(every, gathered))
     own = [list(some) for _, some in groupby(every, key=lambda scored: scored.board.name)]
     joined = _joined(gathered, every, marks)
-    made = [*filter(None, [joined, glue]), *(_suite(some, marks, alone=joined is None) for some in own)]
+    made = [*filter(None, [joined, seven]), *(_suite(some, marks, alone=joined is None) for some in own)]
     for scored in every:
         gathered.problems += [problem for problem in scored.problems if problem not in gathered.problems]
     return [replace(made[0], method=" ".join(filter(None, (_METHOD, made[0].method)))), *made[1:]]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from genaipa.reports.suites.scored import Row as RowOfSuite
 from genaipa.runs.records import PREDICTIONS
 from genaipa.suites.privacyglue.aggregate import Means, Spread, means, spread
 from genaipa.suites.privacyglue.examples import examples
@@ -21,7 +22,7 @@ from genaipa.suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from genaipa.reports.suites.results import Result
+    from genaipa.reports.suites.results import Board, Result
     from genaipa.reports.suites.scored import Scored
     from genaipa.runs.selection import Source
     from genaipa.suites.material import Outcome
@@ -114,7 +115,30 @@ class View:
         return "-".join(filter(None, (GLUE, self.split, str(self.limit or ""))))
 
 
-def views(sources: Sequence[Source], every: Sequence[Scored]) -> list[View]:
+def encoders(sources: Sequence[Source]) -> list[Standing]:
+    """The encoders whose predictions were imported, the best first."""
+    found = [_encoder(source) for source in sources if source.manifest.spec.task == PREDICTIONS]
+    return sorted(found, key=lambda one: (-len(one.samples), -one.means.arithmetic, one.system))
+
+
+def beside(board: Board, imported: Sequence[Standing]) -> tuple[RowOfSuite, ...]:
+    """The encoders as rows of a suite's own table, under those measures that are defined alike.
+
+    A tagger's are not: it is scored on its word pieces.
+    """
+    if (board.plan.split, board.plan.limit, board.plan.probe) != (TEST, None, ""):
+        return ()
+    own = [task for task in TASKS if task.suite == board.name and not task.layers]
+    rows = []
+    for one in imported:
+        pairs = [pair for task in own for pair in zip(task.rows, task.measures, strict=True)]
+        figures = {name: one.spreads[row].mean / 100 for row, name in pairs if row in one.spreads}
+        if figures:
+            rows.append(RowOfSuite(one.system, "imported", f"{one.how}; PrivacyGLUE's code", figures=figures))
+    return tuple(rows)
+
+
+def views(sources: Sequence[Source], every: Sequence[Scored], imported: Sequence[Standing]) -> list[View]:
     """The views that are asked for: by a run of all tasks, or by imported predictions; the whole test split first."""
     wanted = {
         (result.plan.split, result.plan.limit)
@@ -122,15 +146,13 @@ def views(sources: Sequence[Source], every: Sequence[Scored]) -> list[View]:
         for result in scored.board.results
         if not result.plan.probe and {*result.runs} & _runs_of(sources, GLUE)
     }
-    encoders = [_encoder(source) for source in sources if source.manifest.spec.task == PREDICTIONS]
-    encoders.sort(key=lambda one: (-len(one.samples), -one.means.arithmetic, one.system))
-    if encoders:
+    if imported:
         wanted.add((TEST, None))
     found = []
     for split, limit in sorted(wanted, key=lambda one: (one[0] != TEST, one[1] or math.inf * -1)):
         here = [one for one in every if (one.board.plan.split, one.board.plan.limit) == (split, limit)]
         here = [one for one in here if not one.board.plan.probe and one.board.name in {task.suite for task in TASKS}]
-        standings = [*_standings(here), *(encoders if (split, limit) == (TEST, None) else [])]
+        standings = [*_standings(here), *(imported if (split, limit) == (TEST, None) else [])]
         found.append(View(split, limit, tuple(standings), tuple(_references(here))))
     return found
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
+    from genaipa.reports.suites.glue import Standing
     from genaipa.reports.suites.scored import Scored
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
@@ -32,11 +33,11 @@ _METHOD = (
 )
 
 
-def chapter(sources: Sequence[Source], every: Sequence[Scored]) -> Chapter | None:
-    """The chapter on PrivacyGLUE; None where no run asked all its tasks and no predictions were imported."""
+def chapter(sources: Sequence[Source], every: Sequence[Scored], encoders: Sequence[Standing]) -> Chapter | None:
+    """The chapter on PrivacyGLUE; None where no run asked all its tasks, and there are no imported encoders."""
     made: list[Table] = []
     figures: list[Figure | None] = []
-    for view in views(sources, every):
+    for view in views(sources, every, encoders):
         found = tables.compared(view)
         agreed = tables.pairs(found, view)
         made += [tables.rows(view), tables.averages(view), tables.tests(view), agreed, tables.shown(found, view)]

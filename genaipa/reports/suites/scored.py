@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from genaipa.suites.measure import Measure
     from genaipa.suites.published import PublishedRow
 
-RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published"]
+RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published", "imported"]
 _COMPUTED = ("floor", "ceiling")
 
 
@@ -43,6 +43,8 @@ class Scored:
 
     board: Board
     problems: list[str] = field(default_factory=list)
+    imported: tuple[Row, ...] = ()
+    """Encoders whose predictions for these items were imported."""
 
     @cached_property
     def units(self) -> Units:
@@ -134,4 +136,4 @@ class Scored:
     @property
     def rows(self) -> list[Row]:
         """Every row, in the order in which tables have them."""
-        return [*self.asked, *self.references, *self.people, *self.published]
+        return [*self.asked, *self.references, *self.people, *self.published, *self.imported]

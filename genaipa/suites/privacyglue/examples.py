@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def key_of(*parts: str) -> str:
-    """The key of an example: its sub-task, its question, its text, as far as it has them, blanks squeezed."""
+    """The key of an example: its sub-task, its question, its text, as far as it has them, blanks squeezed.
+
+    PolicyIE-A's has the gold label in place of a sub-task: a sentence is there once for each of its labels.
+    """
     return " | ".join(" ".join(part.split()) for part in parts if part)
 
 
@@ -60,8 +63,9 @@ def _piextract(_suite: Suite, outcome: Outcome) -> Found:
 def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
     from genaipa.suites.policyie.score import answered
 
+    # A sentence is there once for each of its gold rows, in no order that can be relied on.
     for intent, row in answered(outcome):
-        yield key_of(outcome.item.shown["text"]), intent == row["intent"]
+        yield key_of(row["intent"], outcome.item.shown["text"]), intent == row["intent"]
 
 
 def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
