@@ -20,6 +20,7 @@ from genaipa.suites.privacyqa.score import between_people, leave_one_out, overla
 from genaipa.suites.privacyqa.silence import rule_for
 from genaipa.suites.privacyqa.sources import CORPUS, PART, SUBSET, TABLES
 from genaipa.suites.privacyqa.table import Question
+from genaipa.suites.privacyqa_pairs.data import TEST as PAIRS
 from genaipa.suites.published import published_rows
 
 if TYPE_CHECKING:
@@ -393,3 +394,28 @@ def test_machines_learn_answerability(genaipa) -> None:
     assert done.code == 0, done.err
     for name in ("svm", "svm-length"):
         assert figures(suite("privacyqa-answerability", "sample"), name)["accuracy"] == 100
+
+
+# Pairs.
+
+
+def test_pairs_are_scored_as_legalbench_scores_them() -> None:
+    """Balanced accuracy is the mean of both labels' shares, a fault is wrong, and a line that is no pair is refused."""
+    loaded = suite("privacyqa-pairs", "sample")
+    assert len(loaded.material.items) == 20
+    assert set(figures(loaded, loaded.gold_reply).values()) == {100}
+    assert figures(loaded, "majority") == {"balanced_accuracy": 50, "accuracy": 50, "macro_f1": 33.33}
+    assert set(figures(loaded, lambda _item: '{"relevant": 1}').values()) == {0}
+    first, second = loaded.material.items[:2]
+    for wording in (1, 2, 3):
+        ((one,), (other,)) = map(suite("privacyqa-pairs", "sample", wording=wording).messages, (first, second))
+        assert '"relevant"' in one.content
+        assert one.content.replace(first.shown["text"], second.shown["text"]) == other.content
+    place = Path("suites/privacyqa-pairs/mine.jsonl")
+    place.parent.mkdir(parents=True)
+    place.write_text('{"context": "We keep it.", "question": "how long", "answer": "Yes"}\n')
+    with pytest.raises(DataError, match="line 1: Invalid enum value 'Yes'"):
+        suite("privacyqa-pairs", "mine").load("mine")
+    keep(suite("privacyqa-pairs", "test").data[0], PAIRS, place.read_bytes().replace(b"Yes", b"True"))
+    with pytest.raises(DataError, match=r"has {'True': 1} as answers"):
+        suite("privacyqa-pairs", "test").load("test")

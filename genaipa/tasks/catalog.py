@@ -23,6 +23,7 @@ SUITES: dict[str, str] = {
     "opp115": "genaipa.suites.opp115.task:Opp115",
     "privacyqa": "genaipa.suites.privacyqa.task:PrivacyQA",
     "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
+    "privacyqa-pairs": "genaipa.suites.privacyqa_pairs.task:Pairs",
     "piextract": "genaipa.suites.piextract.task:PiExtract",
     "policyie": "genaipa.suites.policyie.task:PolicyIE",
     "policy-detection": "genaipa.suites.policy_detection.task:PolicyDetection",
