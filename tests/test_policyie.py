@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.errors import GenaipaError
+from genaipa.reports.suites import breakdowns
+from genaipa.reports.suites.results import boards, results
+from genaipa.reports.suites.scored import Scored
+from genaipa.reports.suites.tables import main_table
 from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.runs.selection import select
 from genaipa.suites.material import Outcome
 from genaipa.suites.policyie.data import FILES, PLUE
 from genaipa.suites.policyie.task import PolicyIE
 from genaipa.suites.published import published_rows
-from genaipa.workspace import Workspace
+from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -200,17 +205,17 @@ def test_a_run_of_a_baseline_has_its_report(genaipa: Cli) -> None:
     asked = [part for name in names for part in ("-s", f"baseline/{name}")]
     done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
     assert done.code == 0, done.err
-    tables = json.loads(genaipa("report", json.loads(done.out)["folder"], "--json").out)["tables"]
-    rows = {row["system"].removeprefix("baseline/"): row for row in tables["policyie-sample"]["rows"]}
+    here = find_workspace()
+    (scored,) = [Scored(board) for board in boards(results(here, select(here, []))[0])]
+    rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names[:3]]
-    assert found == [
-        pytest.approx(pair) for pair in ((100 * 6 / 21, 0), (100, 100 * 4 / 15), (100 * 20 / 21, 1400 / 15))
-    ]
+    assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
     assert rows["linear-tagger"]["slot_f1_tagger_type_i"] > 80
-    errors = {row["system"]: row for row in tables["policyie-sample-errors"]["rows"]}
+    errors = {row["system"]: row for row in breakdowns.errors(scored).data.to_dict("records")}
     assert errors["baseline/majority"]["missing slot"] == 73
     assert errors["baseline/majority"]["wrong intent"] == 15
-    intents = {row["group"]: row for row in tables["policyie-sample-by-intent"]["rows"] if row["kind"] == "floor"}
+    by_intent = breakdowns.by_part(scored, "intent").data.to_dict("records")
+    intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
     assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
 
 

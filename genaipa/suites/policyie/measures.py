@@ -41,7 +41,7 @@ def _rows(intent: str) -> str:
 def _slots(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_tagger_{_NAMES[layer]}",
-        f"{layer} F1, tagger script",
+        f"{layer} F1 (tagger)",
         f"Micro F1 of {layer} slots by label and tokens (conlleval), {_rows(intent)}; slots on others are free.",
         partial(score.tagger, layer=layer, intent=intent),
         f1,
@@ -51,7 +51,7 @@ def _slots(layer: str, intent: str = "") -> Measure:
 def _listed(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
-        f"{layer} F1, seq2seq script",
+        f"{layer} F1 (seq2seq)",
         f"Mean over rows of the F1 of (label, text) lists of {layer}, {_rows(intent)}. Places do not count; a "
         "reference that is there twice is found twice by one prediction; nothing where nothing is to be found is 1, "
         "but not for a faulty reply.",
@@ -62,7 +62,7 @@ def _listed(layer: str, intent: str = "") -> Measure:
 def _exact(layer: str) -> Measure:
     return Measure(
         f"em_tagger_{_NAMES[layer]}",
-        f"{layer} EM, tagger script",
+        f"{layer} EM (tagger)",
         f"Share of rows with the right intent and every tag of {layer} right, {_ROWS}; those without {layer} slots are "
         "right if none is given.",
         partial(score.exact, layer=layer),
@@ -72,7 +72,7 @@ def _exact(layer: str) -> Measure:
 def _listed_exact(layer: str) -> Measure:
     return Measure(
         f"em_seq2seq_{_NAMES[layer]}",
-        f"{layer} EM, seq2seq script",
+        f"{layer} EM (seq2seq)",
         f"Share of rows with the right intent and an F1 of 1 by the seq2seq script in {layer}, {_ROWS}.",
         partial(score.seq2seq_exact, layer=layer),
     )
@@ -101,14 +101,14 @@ MEASURES = (
     *(measure for layer in LAYERS for measure in (_listed(layer), _listed_exact(layer))),
     Measure(
         "slot_f1_macro_privacyglue",
-        "slot macro F1, PrivacyGLUE",
+        "slot macro F1 (PrivacyGLUE)",
         f"Macro F1 over the roles that are gold or predicted, by tokens, {_WORDS}",
         score.roles,
         _mean_macro,
     ),
     Measure(
         "slot_f1_micro_privacyglue",
-        "slot micro F1, PrivacyGLUE",
+        "slot micro F1 (PrivacyGLUE)",
         f"Micro F1 of roles, by tokens, {_WORDS}",
         score.roles,
         _mean_micro,
@@ -177,7 +177,7 @@ def _layer(place: int) -> tuple[Measure, ...]:
     return tuple(
         Measure(
             f"slot_f1_{name}_privacyglue",
-            f"{name} F1, PrivacyGLUE",
+            f"{name} F1 (PrivacyGLUE)",
             f"{name.capitalize()} F1 of this layer alone, over all rows, labels cut at the dot.",
             score.roles,
             partial(_nth_layer, place=place, macro=name == "macro"),
