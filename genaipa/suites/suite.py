@@ -223,9 +223,10 @@ class Suite(Task):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The terms of its data; what is of the user's own; what a sample is."""
+        """The terms of the data read; what is of the user's own; what a sample is."""
         loaded = self.material
-        said = [f"{source.title}: {source.terms}" for source in self.data if self.plan.split in self.splits]
+        read = [one for one in self.data if not self.files.digests or one.blobs.keys() & self.files.digests.keys()]
+        said = [f"{source.title}: {source.terms}" for source in read if self.plan.split in self.splits]
         if self.plan.split == SAMPLE:
             said = [f"{self.title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
         elif self.files.own:
