@@ -281,9 +281,10 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
         good, bad = examples(task.name, part, right), examples(task.name, part, wrong)
         # One of PolicyIE's sentences has two gold rows, of which one answer has one alone.
-        assert [*good.values()].count(False) == (task.suite == "policyie"), task.name
-        assert {*bad.values()} == {False}, task.name
-        assert list(good) == list(bad)
+        assert [one.right for one in good].count(False) == (task.suite == "policyie"), task.name
+        assert {one.right for one in bad} == {False}, task.name
+        assert len({one.key for one in good}) == len(good)
+        assert [(one.name, one.key) for one in good] == [(one.name, one.key) for one in bad]
         for row, name in zip(task.rows, task.measures, strict=True):
             measure = next(one for one in part.measures if one.name == name)
             values = [measure.of(right), measure.of(wrong)]
@@ -329,7 +330,8 @@ def test_imported_predictions_have_the_keys_of_the_suites(tmp_path: Path, genaip
     assert list(predicted) == [task.name for task in TASKS if task.name in dumps]
     for task, one in predicted.items():
         part = parts[BY_NAME[task].suite]
-        assert {*one.examples.keys} == {*examples(task, part, _replied(part, part.gold_reply))}, task
+        told = examples(task, part, _replied(part, part.gold_reply))
+        assert {*one.examples.keys} == {example.key for example in told}, task
 
 
 def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli, tmp_path: Path) -> None:

@@ -160,9 +160,10 @@ def _predictions(task: GlueTask, file: Path) -> tuple[Examples, list[Any]]:
     twice = next((one for one, number in Counter(entry.id for entry in entries).items() if number > 1), None)
     if twice is not None:
         raise DataError(file, "has this id twice; write the predictions anew.", f"id {twice}")
+    names = tuple(str(entry.id) for entry in entries)
     if task.name == "policy_qa":
         gold = tuple(_answers(entry, file) for entry in entries)
-        return Examples(tuple(str(entry.id) for entry in entries), gold), [entry.prediction_text for entry in entries]
+        return Examples(names, names, gold), [entry.prediction_text for entry in entries]
     for entry in entries:
         if problem := _misfit(task, entry):
             raise DataError(file, f"{problem}; write the predictions anew.", f"id {entry.id}")
@@ -172,7 +173,7 @@ def _predictions(task: GlueTask, file: Path) -> tuple[Examples, list[Any]]:
     keys = numbered(example_key(first, entry.question, text) for first, entry, text in each)
     layers = tuple(entry.task for entry in entries) if task.layers else ()
     gold_labels = tuple(entry.gold_label for entry in entries)
-    return Examples(tuple(keys), gold_labels, layers), [entry.predicted_label for entry in entries]
+    return Examples(names, tuple(keys), gold_labels, layers), [entry.predicted_label for entry in entries]
 
 
 def _decoded(file: Path, kind: Any) -> Any:

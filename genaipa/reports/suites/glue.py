@@ -34,16 +34,24 @@ _REFERENCES = {"floor": "floors", "ceiling": "ceilings"}
 
 @dataclass(frozen=True)
 class Sides:
-    """Examples of a task by their keys, and for each repetition whether each is right."""
+    """Examples of a task by their keys, with their names, and for each repetition whether each is right."""
 
     keys: tuple[str, ...]
+    names: tuple[str, ...]
     right: tuple[tuple[bool, ...], ...]
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {key: at for at, key in enumerate(self.keys)}
 
     def of(self, keys: Sequence[str]) -> list[list[bool]]:
         """Those of these examples, in this order."""
-        place = {key: at for at, key in enumerate(self.keys)}
-        chosen = [place[key] for key in keys]
+        chosen = [self._place[key] for key in keys]
         return [[one[at] for at in chosen] for one in self.right]
+
+    def name(self, key: str) -> str:
+        """The name of an example."""
+        return self.names[self._place[key]]
 
 
 @dataclass(frozen=True)
@@ -205,9 +213,11 @@ def _repetitions(result: Result) -> list[list[Outcome]]:
 
 def _sides(task: str, result: Result) -> Sides:
     each = [examples(task, result.suite, outcomes) for outcomes in _repetitions(result)]
+    right = [{one.key: one.right for one in some} for some in each]
     # A repetition that lacks examples is compared on those that all have.
-    keys = tuple(key for key in each[0] if all(key in one for one in each))
-    return Sides(keys, tuple(tuple(one[key] for key in keys) for one in each))
+    kept = [one for one in each[0] if all(one.key in some for some in right)]
+    sides = tuple(tuple(some[one.key] for one in kept) for some in right)
+    return Sides(tuple(one.key for one in kept), tuple(one.name for one in kept), sides)
 
 
 def _encoder(source: Source) -> Standing:
@@ -220,7 +230,8 @@ def _encoder(source: Source) -> Standing:
         for figures in predicted.figures().values():
             for row in BY_NAME[name].rows:
                 samples[row].append(figures[row.metric])
-        imported[name] = Sides(predicted.examples.keys, tuple(map(tuple, predicted.right())))
+        right = tuple(map(tuple, predicted.right()))
+        imported[name] = Sides(predicted.examples.keys, predicted.examples.names, right)
     system = source.manifest.spec.systems[0]
     how = f"fine-tuned, mean of {number} seed{'s' if number > 1 else ''}"
     return Standing(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.errors import clipped
 from genaipa.reports.table import Table, table
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, stars
 from genaipa.suites.privacyglue.encoders import encoders
@@ -24,8 +23,6 @@ _PAIRED = 4
 """Systems up to which every pair is compared; of more, each with the best."""
 _SHOWN = 3
 """Examples of each kind that are shown of a pair and task."""
-_LONG = 90
-"""Characters of an example that are shown."""
 PAIRS = {Pair.BOTH: "both", Pair.FIRST: "only_a", Pair.SECOND: "only_b", Pair.NEITHER: "neither"}
 
 
@@ -234,14 +231,15 @@ def shown(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], l
                     "b": second.system,
                     "task": task.title,
                     "right": (first if pair is Pair.FIRST else second).system,
-                    "example": clipped(key, _LONG),
+                    "example": first.sides(task.name).name(key),
                 }
                 for key in those[:_SHOWN]
             ]
     return table(
         f"{view.stem}-examples",
         f"{view.title}: examples that one system alone has right",
-        f"The first {_SHOWN} of each kind, in the order of the data.",
+        f"The first {_SHOWN} of each kind in the order of the data, by their items, which the desk shows, or their ids "
+        "in imported predictions. Texts of the data sets are not repeated here, since they may not be passed on.",
         pd.DataFrame(lines),
         ["a", "b", "task", "right", "example"],
         headings={"a": "A", "b": "B", "right": "only right"},

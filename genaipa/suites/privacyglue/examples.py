@@ -6,7 +6,7 @@ An imported prediction has the same key for the same example, so that any two sy
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from genaipa.suites.material import Outcome
     from genaipa.suites.suite import Suite
 
-    Found = Iterator[tuple[str, bool]]
+    Found = Iterator["Example"]
+
+
+class Example(NamedTuple):
+    """An example: the name by which a reader finds it, its key, and whether it is right in full."""
+
+    name: str
+    key: str
+    right: bool
 
 
 def key_of(*parts: str) -> str:
@@ -35,19 +43,22 @@ def numbered(keys: Iterable[str]) -> list[str]:
     return found
 
 
-def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> dict[str, bool]:
-    """Example → whether it is right in full, of one repetition: the label, all labels, the spans of a layer."""
-    found = [pair for outcome in outcomes for pair in _OF[task](suite, outcome)]
-    return dict(zip(numbered(key for key, _ in found), (right for _, right in found), strict=True))
+def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[Example]:
+    """The examples of one repetition; right is what has the label, all labels, or all spans of a layer."""
+    found = [example for outcome in outcomes for example in _OF[task](suite, outcome)]
+    keys = numbered(example.key for example in found)
+    return [example._replace(key=key) for key, example in zip(keys, found, strict=True)]
 
 
 def _opp_115(_suite: Suite, outcome: Outcome) -> Found:
     said = outcome.given.prediction
-    yield key_of(outcome.item.shown["text"]), said is not None and sorted(said) == sorted(outcome.item.gold)
+    right = said is not None and sorted(said) == sorted(outcome.item.gold)
+    yield Example(outcome.item.id, key_of(outcome.item.shown["text"]), right)
 
 
 def _label(_suite: Suite, outcome: Outcome) -> Found:
-    yield key_of(outcome.item.shown["text"]), outcome.given.prediction == outcome.item.gold
+    right = outcome.given.prediction == outcome.item.gold
+    yield Example(outcome.item.id, key_of(outcome.item.shown["text"]), right)
 
 
 def _piextract(_suite: Suite, outcome: Outcome) -> Found:
@@ -57,7 +68,7 @@ def _piextract(_suite: Suite, outcome: Outcome) -> Found:
     for layer in LAYERS:
         predicted, gold = spans_of(outcome, layer)
         right = outcome.given.prediction is not None and sorted(predicted) == sorted(gold)
-        yield key_of(layer, outcome.item.shown["text"]), right
+        yield Example(f"{outcome.item.id}, {layer}", key_of(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
@@ -65,7 +76,8 @@ def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
 
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
     for intent, row in answered(outcome):
-        yield key_of(row["intent"], outcome.item.shown["text"]), intent == row["intent"]
+        right = intent == row["intent"]
+        yield Example(outcome.item.id, key_of(row["intent"], outcome.item.shown["text"]), right)
 
 
 def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
@@ -75,12 +87,13 @@ def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
         said, gold = role_spans(outcome, layer)
         for row in gold:
             right = outcome.given.prediction is not None and sorted(said) == sorted(row)
-            yield key_of(layer, outcome.item.shown["text"]), right
+            yield Example(f"{outcome.item.id}, {layer}", key_of(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_qa(_suite: Suite, outcome: Outcome) -> Found:
     said = outcome.given.prediction
-    yield outcome.item.id, said is not None and not outcome.given.fault and said["span"] in outcome.item.gold
+    right = said is not None and not outcome.given.fault and said["span"] in outcome.item.gold
+    yield Example(outcome.item.id, outcome.item.id, right)
 
 
 def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
@@ -89,7 +102,8 @@ def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
     faulty = said is None or outcome.given.fault
     chosen = {*(said or ())}
     for number, sentence in enumerate(sentences, start=1):
-        yield key_of(outcome.item.shown["text"], sentence), not faulty and (number in gold) == (number in chosen)
+        right = not faulty and (number in gold) == (number in chosen)
+        yield Example(f"{outcome.item.id}, sentence {number}", key_of(outcome.item.shown["text"], sentence), right)
 
 
 _OF: dict[str, Callable[[Suite, Outcome], Found]] = {

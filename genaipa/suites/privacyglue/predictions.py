@@ -37,10 +37,12 @@ NOT_ASKED = f"the task '{PREDICTIONS}' is asked of nobody; it is written by: gen
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True):
     """The examples of a task, in the order of its predictions.
 
-    `keys` tell an example by its content, so that runs of other kinds can be laid beside it; `gold` are labels, lists
-    of labels or tags, or the texts of right answers; `layers` are the sub-tasks of a tagger, one for each example.
+    `names` are their ids there; `keys` tell an example by its content, so that runs of other kinds can be laid beside
+    it; `gold` are labels, lists of labels or tags, or the texts of right answers; `layers` are the sub-tasks of a
+    tagger, one for each example.
     """
 
+    names: tuple[str, ...]
     keys: tuple[str, ...]
     gold: tuple[Any, ...]
     layers: tuple[str, ...] = ()
