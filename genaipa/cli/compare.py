@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import number, print_json, say, show
+from genaipa.cli.console import number, print_json, say, show, show_table
 from genaipa.cli.console import table as print_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.reports.comparison import Comparison
+    from genaipa.reports.suites.against import Against
     from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
 
 _COLUMNS = {
     "measure": "measure",
@@ -64,7 +66,8 @@ def compare(
         bool, option("--anyway", help="Compare the common part where documents, questions, prompts or rubric differ.")
     ] = False,
     everything: Annotated[
-        bool, option("--all", help="Show the rows on too few questions to test as well; files have them anyway.")
+        bool,
+        option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
     ] = False,
     output: Annotated[
         Path | None,
@@ -76,7 +79,8 @@ def compare(
     """Compare two systems or runs: differences, confidence intervals, tests.
 
     Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
-    these, adjusted within families, and effect sizes; for all questions, by source, and by category.
+    these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are
+    item by item, with intervals.
     """
     from genaipa.reports import check_packages
 
@@ -85,6 +89,13 @@ def compare(
 
     form = _form(output, force=force) if output else ""
     here, only = current_workspace(), several(experiment)
+    suites = None if only else _suites(here, first, second)
+    if suites is not None and not suites.procedure:
+        if output:
+            _write_suites(suites.table, output, form, force=force)
+            say(f"Written to {output}.")
+        _print_suites(suites.table, everything=everything, json=json)
+        return
     found = comparison.compare(
         first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
     )
@@ -94,9 +105,67 @@ def compare(
         _write(found, output, form, force=force)
         say(f"Written to {output}.")
     if json:
-        print_json(found.as_json())
+        from genaipa.reports.render import as_rows
+
+        print_json(found.as_json() | ({"suites": as_rows(suites.table)} if suites else {}))
     else:
         _show(found, everything=everything)
+        if suites:
+            _print_suites(suites.table, everything=everything, json=False)
+
+
+def _suites(here: Workspace, first: str, second: str) -> Against | None:
+    """The suites that both were asked; None where there is none, but both were asked the paper's questions."""
+    from genaipa.reports.suites.against import against
+
+    found = against(first, second, here)
+    if not found.table and not found.procedure:
+        raise UsageError(
+            f"{first} and {second} have no questions and no suite's items in common; ask both alike, then compare."
+        )
+    for problem in found.problems:
+        say(problem)
+    return found if found.table else None
+
+
+def _print_suites(table: Table, *, everything: bool, json: bool) -> None:
+    """Print the differences in suites: in the main measures of each, or in all."""
+    from genaipa.reports.suites.tables import MAIN
+
+    if json:
+        print_json(_facts(table))
+        return
+    some = table if everything else replace(table, data=table.data.groupby("suite", sort=False).head(MAIN))
+    show_table(some)
+    if len(some.data) < len(table.data):
+        show(f"{number(len(table.data) - len(some.data), 'row')} of further measures: --all shows them too.")
+
+
+def _facts(table: Table) -> dict[str, object]:
+    from genaipa.reports.render import as_rows
+
+    return {"title": table.title, "method": table.note, "rows": as_rows(table)}
+
+
+def _write_suites(table: Table, output: Path, form: str, *, force: bool) -> None:
+    """Write the differences in suites into a file, or a folder where there is no `form`."""
+    import msgspec
+
+    from genaipa.reports import render
+    from genaipa.reports.writing import write_table
+
+    if form:
+        as_json = msgspec.json.format(msgspec.json.encode(_facts(table)), indent=2).decode() + "\n"
+        kinds = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex}
+        text = as_json if form == ".json" else kinds[form](table)
+        with written(output, force=force) as file:
+            file.write(text.encode())
+        return
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        write_table(table, output)
+    except OSError as error:
+        raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
 def _form(output: Path, *, force: bool) -> str:

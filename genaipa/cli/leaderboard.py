@@ -22,6 +22,8 @@ from genaipa.cli.selection import (
 from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
@@ -47,7 +49,8 @@ def leaderboard(
     """Rank all systems by the overall quality of their answers.
 
     Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
-    did not answer the same. An experiment of which less than half is scored is left blank.
+    did not answer the same. An experiment of which less than half is scored is left blank. Suites have a table of
+    their own.
     """
     if output is not None and output.suffix not in _FORMS:
         raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
@@ -61,23 +64,43 @@ def leaderboard(
     from genaipa.reports.notable import notable
     from genaipa.reports.thin import too_few
 
-    table, told = board(found.frame), [*notable(found), *sorted(set(found.problems))]
+    table, card = board(found.frame), _card(found)
+    told = [*notable(found), *sorted(set(found.problems))]
     only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))
     if only:
         told.insert(0, f"Filtered by: {only}.")
     if json:
-        print_json({"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)})
+        facts = {"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)}
+        suites = {"title": card.title, "note": card.note, "rows": render.as_rows(card)} if card else {}
+        print_json(facts | ({"suites": suites} if suites else {}))
         return
+    shown = [one for one in (table, card) if one]
     if output is not None:
-        _write(table, output, force=force)
-    elif table:
-        show_table(table)
-    elif blank := too_few(found.frame):
-        show(blank)
+        _write(shown[0] if shown else table, output, force=force)
+    else:
+        _show(shown, "" if table else too_few(found.frame))
     for sentence in told:
         show(f"- {sentence}")
     if output is not None:
         show(f"{output}: the leaderboard")
+
+
+def _show(tables: Sequence[Table], blank: str) -> None:
+    """Print the tables, after the sentence on what would be in a leaderboard that is blank."""
+    if blank:
+        show(blank)
+    for one in tables:
+        show_table(one)
+
+
+def _card(found: Gathered) -> Table | None:
+    """The table of the suites; None where none was asked."""
+    from genaipa.reports.suites import card
+    from genaipa.reports.suites.results import boards
+    from genaipa.reports.suites.scored import Scored
+
+    chosen = card.shown([Scored(one) for one in boards(found.suites)])
+    return card.card(found, chosen) if chosen else None
 
 
 def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection, *, excluded: bool) -> Gathered:
@@ -86,6 +109,7 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
 
     check_packages()
     from genaipa.reports.gather import gather_scored
+    from genaipa.reports.suites.results import results
     from genaipa.runs.selection import select
 
     sources = select(workspace, names)
@@ -108,6 +132,9 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
     if sources and not kept:
         raise UsageError(f"none of the {len(sources)} runs is like that; see: genaipa runs")
     found = gather_scored(workspace, kept, excluded=excluded)
+    if not selection.documents and not selection.experiments:
+        found.suites, unread = results(workspace, kept)
+        found.problems += unread
     if selection.documents:
         # What was published as a mean over documents is about no single one.
         found.frame = found.frame[found.frame["document"].isin(selection.documents)]

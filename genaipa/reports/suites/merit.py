@@ -50,6 +50,8 @@ class Merit:
     spread: float = nan
     items: int = 0
     policies: int = 0
+    means: tuple[float, float] = (nan, nan)
+    """Of a difference, the two figures that it is between."""
 
 
 class Units:
@@ -133,7 +135,7 @@ class Counts:
         items, units, policies = self._basis(ours)
         apart = _drawn(measure, sums[0]) - _drawn(measure, sums[1])
         low, high = _interval(apart) if units > 1 else (nan, nan)
-        return Merit(means[0] - means[1], low, high, nan, items, policies)
+        return Merit(means[0] - means[1], low, high, nan, items, policies, (means[0], means[1]))
 
     def _basis(self, chosen: Mask) -> tuple[int, int, int]:
         """Numbers of the items, units and policies that these outcomes are of."""

@@ -174,7 +174,7 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
             found = {"a": first.system, "b": second.system, "measure": measure.heading, "name": measure.name}
             ends = percent(both, "difference")
             del ends["difference_sd"]
-            rows.append({**found, "items": both.items, "policies": both.policies, **ends, "meaning": _meaning(both)})
+            rows.append({**found, "items": both.items, "policies": both.policies, **ends, "meaning": meaning(both)})
     return table(
         f"{scored.board.stem}-pairs",
         f"{scored.board.title}: systems against each other",
@@ -188,9 +188,10 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
     )
 
 
-def _meaning(both: Merit) -> str:
+def meaning(both: Merit) -> str:
+    """The higher side of a difference, in words; empty where there is no interval."""
     if both.low > 0:
-        return "A is better"
+        return "A is higher"
     if both.high < 0:
-        return "B is better"
+        return "B is higher"
     return "undecided" if both.low == both.low else ""

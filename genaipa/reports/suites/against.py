@@ -1,0 +1,103 @@
+"""Two systems, or two runs, on the suites that both were asked: differences on the same items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.errors import UsageError
+from genaipa.reports.differences.sides import sources_of
+from genaipa.reports.suites.merit import LEVEL, Counts, Units
+from genaipa.reports.suites.results import results
+from genaipa.reports.suites.tables import meaning, percent, written
+from genaipa.reports.table import Table, table
+from genaipa.runs.records import PROCEDURE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.suites.results import Result
+    from genaipa.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Against:
+    """The differences between two sides in the suites that both were asked.
+
+    `procedure` says whether both were asked the paper's questions, too, of which this says nothing.
+    """
+
+    table: Table
+    procedure: bool
+    problems: list[str] = field(default_factory=list)
+
+
+def against(first: str, second: str, workspace: Workspace) -> Against:
+    """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
+
+    The table is empty where no suite was asked of both alike.
+    """
+    sides = [sources_of(workspace, name) for name in (first, second)]
+    read = [results(workspace, sources) for sources in sides]
+    ours, theirs = (_by_suite(name, found) for name, (found, _) in zip((first, second), read, strict=True))
+    rows: list[dict[str, Any]] = []
+    said: dict[str, None] = {}
+    for key in ours:
+        if key in theirs and ours[key] is not theirs[key]:
+            some, units = _rows(ours[key], theirs[key])
+            rows += some
+            said |= {f"{ours[key].suite.title}: {units.population}": None} if some else {}
+    note = (
+        f"A is {first}, B {second}; A minus B in percentage points, on the items that both were asked, with the same "
+        f"policies drawn for both. {' '.join(said)} Each row is a test of its own: of many, some are apart by chance."
+    )
+    columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
+    made = table(
+        "comparison-suites",
+        f"{first} against {second}: suites",
+        note,
+        pd.DataFrame(rows),
+        [*columns, "meaning"],
+        headings={"a": "A", "b": "B", "difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"},
+        formats={**written(["difference"], "+"), "a": ".2f", "b": ".2f"},
+        aside=["name", "how_a", "how_b"],
+    )
+    procedure = all(any(source.manifest.spec.task == PROCEDURE for source in sources) for sources in sides)
+    return Against(made, procedure, sorted({problem for _, problems in read for problem in problems}))
+
+
+def _by_suite(name: str, found: Sequence[Result]) -> dict[tuple[str, str, str], Result]:
+    """Suite, split and probe → the side's result, as it was asked most plainly, on the most items."""
+    systems = sorted({result.system for result in found})
+    if len(systems) > 1:
+        one = ", ".join(f"{name}:{system}" for system in systems)
+        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
+    chosen: dict[tuple[str, str, str], Result] = {}
+    for result in sorted(found, key=lambda one: (one.plan.shots, one.plan.wording, -len(one.suite.material.items))):
+        chosen.setdefault((result.name, result.plan.split, result.plan.probe), result)
+    return chosen
+
+
+def _rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
+    """A row for each measure that both have; none without a common item."""
+    items = {item.id: item for result in (second, first) for item in result.suite.material.items}
+    units = Units(items.values())
+    ours, theirs = Counts(first.outcomes, units), Counts(second.outcomes, units)
+    rows = []
+    for measure in first.suite.measures:
+        both = ours.minus(theirs, measure)
+        if both.items:
+            ends = percent(both, "difference")
+            del ends["difference_sd"]
+            means = {"a": 100 * both.means[0], "b": 100 * both.means[1]}
+            about = {"suite": _title(first), "measure": measure.heading, "name": measure.name, "items": both.items}
+            asked = {"how_a": first.asked, "how_b": second.asked, "policies": both.policies}
+            rows.append({**about, **asked, **means, **ends, "meaning": meaning(both)})
+    return rows, units
+
+
+def _title(result: Result) -> str:
+    probe = f", probe {result.plan.probe}" if result.plan.probe else ""
+    return f"{result.suite.title}, {result.plan.split}{probe}"
