@@ -183,7 +183,7 @@ def correlation(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, f
     number = len(first)
     if number < _LEAST or first.nunique() < 2 or second.nunique() < 2:  # noqa: PLR2004 - equals have no ranks
         return nan, nan, nan
-    rho = float(first.rank().corr(second.rank()))
+    rho = round(float(first.rank().corr(second.rank())), 12)
     if number < _FEW:
         return rho, -1.0, 1.0
     nearest = 1 - 12 / (number * (number**2 - 1))

@@ -1,0 +1,175 @@
+"""Reports on suites: their figures, what is beside them, and how sure they are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genaipa.errors import DataError
+from genaipa.reports.suites.breakdowns import in_order
+from genaipa.reports.suites.card import correlation
+from genaipa.reports.suites.crosswalk import load_crosswalk
+from genaipa.reports.suites.merit import Counts, Units
+from genaipa.suites.catalog import suites
+from genaipa.suites.material import Given, Item, Outcome
+from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, ratio
+from genaipa.suites.published import published_rows
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from conftest import Finished
+
+    Cli = Callable[..., Finished]
+
+HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.given.prediction)), 1.0))
+
+
+def outcomes(*rows: tuple[str, str, object], repetition: int = 1) -> list[Outcome]:
+    """Outcomes of (item, policy, prediction)."""
+    return [Outcome(Item(name, {}, None, cluster=policy), Given(said), repetition) for name, policy, said in rows]
+
+
+def counts(found: Sequence[Outcome]) -> Counts:
+    """Their counts, with the policies of these items."""
+    return Counts(found, Units(one.item for one in found))
+
+
+def test_an_interval_draws_policies_with_all_their_items() -> None:
+    """Ten items of two policies that agree throughout have the interval of two draws, not of ten."""
+    rows = [(str(n), "good" if n < 5 else "poor", n < 5) for n in range(10)]
+    found = counts(outcomes(*rows)).merit(HIT)
+    assert (found.value, found.low, found.high) == (0.5, 0.0, 1.0)
+    alone = counts(outcomes(*((name, "", said) for name, _, said in rows))).merit(HIT)
+    assert 0.15 < alone.low < 0.3
+    assert 0.7 < alone.high < 0.85
+    assert (found.policies, alone.policies, alone.items) == (2, 0, 10)
+
+
+def test_without_a_second_policy_there_is_no_interval() -> None:
+    """Of one policy nothing is known about others; the note says so."""
+    found = counts(outcomes(("1", "one", True), ("2", "one", False)))
+    assert isnan(found.merit(HIT).low)
+    assert "no interval" in Units(one.item for one in found.outcomes).population
+
+
+def test_repetitions_are_averaged_and_their_spread_is_the_population_s() -> None:
+    """All right, then half right: the mean of both figures, and half their distance."""
+    rows = [("1", "a", True), ("2", "b", True)], [("1", "a", True), ("2", "b", False)]
+    found = counts([*outcomes(*rows[0]), *outcomes(*rows[1], repetition=2)]).merit(HIT)
+    assert (found.value, found.spread, found.items) == (0.75, 0.25, 2)
+
+
+@pytest.mark.parametrize("value", [ratio, f1, micro_f1, macro_f1])
+def test_draws_are_worked_out_as_the_measure_itself_does(value: Callable[[Sequence[float]], float]) -> None:
+    """The short cut over all draws at once gives what the measure's own function gives, draw by draw."""
+    chance = np.random.default_rng(1)
+    rows = [(str(n), f"p{n % 4}", tuple(map(float, chance.integers(0, 4, 6)))) for n in range(40)]
+    found = outcomes(*rows)
+    quick = Measure("m", "m", "", lambda one: one.given.prediction, value)
+    slow = replace(quick, value=partial(value))
+    assert counts(found).merit(quick) == counts(found).merit(slow)
+    assert counts(found).merit(quick).value == pytest.approx(quick.of(found))
+
+
+def test_a_difference_draws_the_same_policies_for_both() -> None:
+    """Two systems that move together from policy to policy differ surely; items of one side alone don't count."""
+    rows = [(str(n), f"p{n % 5}", n % 5 > 2) for n in range(50)]
+    better = [(name, policy, said or int(name) < 25) for name, policy, said in rows]
+    units = Units(one.item for one in outcomes(*rows))
+    apart = Counts(outcomes(*better[:40]), units).minus(Counts(outcomes(*rows), units), HIT)
+    assert apart.items == 40
+    assert apart.value == pytest.approx(15 / 40)
+    assert apart.low > 0
+
+
+def test_a_rank_correlation_of_three_systems_says_nothing() -> None:
+    """Three pairs have the interval from -1 to 1, two or equal ones none; of many that agree it is short."""
+    assert correlation(pd.Series([1, 2, 3]), pd.Series([2, 3, 9])) == (1.0, -1.0, 1.0)
+    assert isnan(correlation(pd.Series([1, 2]), pd.Series([1, 2]))[0])
+    assert isnan(correlation(pd.Series([1, 2, 3, 4]), pd.Series([5, 5, 5, 5]))[0])
+    rho, low, high = correlation(pd.Series(range(20)), pd.Series(range(20)))
+    assert (rho, high) == (1.0, 1.0)
+    assert 0.9 < low < 1
+    rho, low, high = correlation(pd.Series([1, 2, 3, 4]), pd.Series([4, 1, 3, 2]))
+    assert low < rho < high
+
+
+def test_groups_with_numbers_are_in_their_order() -> None:
+    """Answer lengths come by their numbers, other groups by their sizes."""
+    lengths = ["over 30 words", "16 to 30 words", "1 to 3 words", "4 to 8 words"]
+    assert in_order((name, 1) for name in lengths) == [*lengths[2:], *lengths[1::-1]]
+    assert in_order([("few", 1), ("many", 9)]) == ["many", "few"]
+
+
+def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
+    """Every category that PolicyQA and OPP-115 have is in it; a category of questions that is unknown is refused."""
+    from genaipa.suites.opp115.data import LABELS
+    from genaipa.suites.policyqa.data import CATEGORIES
+
+    walk, names = load_crosswalk(find_workspace())
+    assert set(CATEGORIES) | set(LABELS) <= walk.by_name.keys()
+    assert {code for codes in walk.by_name.values() for code in codes} == names.keys()
+
+
+def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
+    """A workspace's file takes the shipped one's place; a wrong category names the file and the entry."""
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "crosswalk.yaml").write_text(
+        "title: Mine\nabout: Mine.\ncategories:\n  Data Security:\n    genaipabench: [SEC]\n"
+    )
+    with pytest.raises(DataError, match=r"crosswalk\.yaml.*Data Security.*'SEC' is no category"):
+        load_crosswalk(find_workspace(tmp_path))
+
+
+@pytest.mark.parametrize("name", suites())
+def test_published_rows_are_of_the_measures_that_a_suite_has(name: str) -> None:
+    """Every published row names a split, a source and measures of its suite."""
+    for row in published_rows(suites()[name]):
+        assert row.source
+        assert row.values
+
+
+def test_a_report_on_a_suite_has_its_figures_and_nothing_else(genaipa: Cli) -> None:
+    """The run's rows have every measure in full, beside floors and ceiling; no chapter on scores is missed."""
+    asked = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "baseline/best-overlap")
+    assert asked.code == 0, asked.err
+    made = json.loads(genaipa("report", "latest", "--json", "--formats", "png").out)
+    assert made["absent"] == []
+    rows = {row["system"]: row for row in made["tables"]["policyqa-sample"]["rows"]}
+    assert rows["baseline/best-overlap"]["kind"] == "baseline"
+    assert rows["baseline/empty"]["f1_squad"] == 0
+    assert rows["baseline/ceiling"]["f1_squad"] > rows["baseline/best-overlap"]["f1_squad"] > 0
+    names = [measure.name for measure in suites()["policyqa"].measures]
+    assert all(rows["baseline/best-overlap"][name] is not None for name in names)
+    assert rows["baseline/best-overlap"]["f1_squad"] != round(rows["baseline/best-overlap"]["f1_squad"], 2)
+    assert {"policyqa-sample-by-category", "policyqa-measures"} <= made["tables"].keys()
+    assert any("made up" in sentence for sentence in made["notable"])
+
+
+def test_two_baselines_are_compared_and_listed(genaipa: Cli) -> None:
+    """A comparison is of the same items, the leaderboard has the card; without a common item it is refused."""
+    for name in ("policyqa", "opp115"):
+        first = "best-overlap" if name == "policyqa" else "majority"
+        systems = ("--system", f"baseline/{first}", *(("--system", "baseline/empty") if name == "policyqa" else ()))
+        assert genaipa("run", "--suite", name, "--split", "sample", *systems).code == 0
+    row = json.loads(genaipa("compare", "baseline/best-overlap", "baseline/empty", "--json").out)["rows"][0]
+    assert row["difference"] == pytest.approx(row["a"] - row["b"])
+    assert row["difference_low"] > 0
+    assert row["meaning"] == "A is higher"
+    refused = genaipa("compare", "baseline/best-overlap", "baseline/majority")
+    assert (refused.code, "items in common" in refused.err) == (2, True)
+    card = json.loads(genaipa("leaderboard", "--json").out)["suites"]
+    systems = {one["system"]: one for one in card["rows"]}
+    assert systems["baseline/best-overlap"]["policyqa"] == pytest.approx(row["a"])
+    assert systems["baseline/best-overlap"]["opp115"] is None
+    assert {"best floor", "ceiling", "people"} <= systems.keys()
