@@ -64,14 +64,14 @@ def test_baselines_reach_the_known_figures(published, name):
 
 
 def test_edited_files_are_refused(published):
-    """A row too few, another label, three fields, a broken quotation mark, nothing: each is said with its place."""
+    """A row too few, another label, three fields, an endless quotation, nothing: each is said with its place."""
     path = published / "validation_dataset.csv"
     content = path.read_text(encoding="utf-8")
     cases = {
         content.rpartition("\n")[0].rpartition('"\n')[0] + '"\n': "published are 648 rows, 550 texts and 644 labels",
         "We collect it.,First Party\n": "row 1: the label 'First Party' is none of the twelve",
         'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "row 2: is not a text and a label",
-        '"We keep it"x,Data Retention\n': "line 1: is not a CSV file",
+        'We keep it.,Data Retention\n"We keep' + " it" * 50_000: "line 2: is not a CSV file",
         "": "has no rows",
         "version https://git-lfs.github.com/spec/v1\n": "is a Git-LFS pointer",
     }

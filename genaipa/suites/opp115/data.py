@@ -77,7 +77,7 @@ _REMEDY = f"pull it anew with: genaipa pull {SOURCE.name}"
 
 
 def _rows(text: str, found: str) -> Iterator[tuple[str, str]]:
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows = csv.reader(io.StringIO(text, newline=""))
     try:
         for number, row in enumerate(rows, start=1):
             if len(row) != 2 or not row[0].strip():  # noqa: PLR2004 - a text and a label

@@ -86,7 +86,7 @@ def _rows(text: str, found: str) -> Iterator[tuple[str, str]]:
     # A page may be longer than the fields that Python's reader takes by default.
     limit = csv.field_size_limit(sys.maxsize)
     try:
-        rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        rows = csv.DictReader(io.StringIO(text, newline=""))
         missing = [column for column in (_TEXT, _LABEL) if column not in (rows.fieldnames or ())]
         if missing:
             raise DataError(found, f"has no column '{missing[0]}'; {_REMEDY}", "row 1")
@@ -94,7 +94,7 @@ def _rows(text: str, found: str) -> Iterator[tuple[str, str]]:
             label = _TRUTH.get((row[_LABEL] or "").lower())
             if label is None:
                 raise DataError(found, f"its '{_LABEL}' is neither True nor False; {_REMEDY}", f"row {number}")
-            yield row[_TEXT], label
+            yield row[_TEXT] or "", label
     except csv.Error as error:
         raise DataError(found, f"is not a CSV file ({error}); {_REMEDY}") from None
     finally:
