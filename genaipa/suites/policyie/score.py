@@ -8,6 +8,7 @@ nothing was to be found.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from genaipa.suites.measure import f1
@@ -126,14 +127,16 @@ def roles(outcome: Outcome) -> list[int]:
     found: list[int] = []
     for layer, known in LAYERS.items():
         said, gold = role_spans(outcome, layer)
-        for role in known:
-            own = [span for span in said if span.label == role]
-            found += _added([counted(own, [span for span in row if span.label == role]) for row in gold])
+        counts = Counter((1, span.label) for span in said * len(gold))
+        for row in gold:
+            counts.update((2, span.label) for span in row)
+            counts.update((0, span.label) for span in (Counter(said) & Counter(row)).elements())
+        found += [counts[which, role] for role in known for which in range(3)]
     return found
 
 
 def _cut(span: Span) -> Span:
-    return span._replace(label=span.label.partition(".")[0])
+    return Span(span.start, span.end, _role(span.label))
 
 
 def by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
@@ -147,9 +150,13 @@ def by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
 def role(outcome: Outcome, which: str) -> Counts:
     """(true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
     layer = ROLES[which]
-    said = [span for span in spans(outcome, layer) if _cut(span).label == which]
-    gold = [[span for span in gold_spans(row, layer) if _cut(span).label == which] for row in with_slots(outcome)]
-    return _added([counted(said, row) for row in gold])
+    said = [span for span in spans(outcome, layer) if _role(span.label) == which]
+    gold = [[Span(*each) for each in row[layer] if _role(each[2]) == which] for row in with_slots(outcome)]
+    return _added([counted(said, row) for row in gold]) if said or any(gold) else (0, 0, 0)
+
+
+def _role(label: str) -> str:
+    return label.partition(".")[0]
 
 
 def other(outcome: Outcome) -> tuple[int, int]:
