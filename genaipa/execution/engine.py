@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,8 @@ class Engine:
         self.stopped: dict[str, str] = {}
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
+        # Not the loop's own threads: those write records, of which none may wait for a training.
+        self._worker = ThreadPoolExecutor(1)
         self._beginning: dict[str, asyncio.Future[None]] = {}
 
     async def run(self, systems: Sequence[Ready]) -> None:
@@ -116,6 +119,7 @@ class Engine:
         except* GenaipaError as errors:
             raise _first(errors) from None
         finally:
+            self._worker.shutdown(wait=False, cancel_futures=True)
             await self.folder.close_journals()
 
     async def _system(self, ready: Ready) -> None:
@@ -213,13 +217,13 @@ class Engine:
         return record.reply
 
     async def _worked_out(self, system: str, call: Call) -> str:
-        """A message's text that the task works out, in a thread: other systems are asked meanwhile."""
+        """A message's text that the task works out in a thread, one at a time: other systems are asked meanwhile."""
         loop = asyncio.get_running_loop()
 
         def say(how_far: str) -> None:
             loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
 
-        return await asyncio.to_thread(self.task.carried, call, say)
+        return await loop.run_in_executor(self._worker, self.task.carried, call, say)
 
     async def _begin(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""

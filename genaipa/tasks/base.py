@@ -60,8 +60,8 @@ class Call:
     assumed: str = ""
     """A text in place of the reply where nothing is asked, if there is a likely one."""
     worked_out: Callable[[Callable[[str], None]], str] | None = None
-    """Works out what the last message carries, in a thread of its own, once the call is asked: for systems that only
-    repeat it. It may take hours; it is given a function to say in words how far it is."""
+    """Works out what the last message carries once the call is asked, for systems that only repeat it. It may take
+    hours: it runs in a thread, one call after another, and is given a function to say in words how far it is."""
 
     @property
     def label(self) -> str:

@@ -123,12 +123,11 @@ def warning(suite: Suite, system: str) -> str:
 
 
 class Encoder:
-    """One model that is fine-tuned for a suite. Replies may be asked for from several threads."""
+    """One model that is fine-tuned for a suite. Replies are asked for one after another."""
 
     def __init__(self, suite: Suite, name: str, model: str, head: Head) -> None:
         self.suite, self.name, self.model, self.head = suite, name, model, head
         self._replies: dict[int, dict[str, str]] = {}
-        self._lock = threading.Lock()
 
     @property
     def about(self) -> str:
@@ -145,9 +144,8 @@ class Encoder:
     def reply(self, item: Item, repetition: int, say: Callable[[str], None]) -> str:
         """The reply to an item in a repetition; the first one of a repetition may train for hours."""
         seed = repetition - 1
-        with self._lock:
-            if seed not in self._replies:
-                self._replies[seed] = self._of(seed, lambda said: say(f"{self.name}, seed {seed}: {said}"))
+        if seed not in self._replies:
+            self._replies[seed] = self._of(seed, lambda said: say(f"{self.name}, seed {seed}: {said}"))
         return self._replies[seed][item.id]
 
     def _of(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:

@@ -66,7 +66,8 @@ def _data_named(item: Item, _material: Material) -> list[Example]:
 
 def _data_reply(item: Item, found: Predicted) -> str:
     tags = dict(zip(LAYERS, found[""][0], strict=True))
-    return piextract_reply(tokens_of(item), {layer: [span[:2] for span in chunks(tags[layer])] for layer in LAYERS})
+    spans = {layer: [span[:2] for span in chunks(tags[layer])] for layer in LAYERS}
+    return piextract_reply(tokens_of(item), spans, places=True)
 
 
 def _intents(item: Item, _material: Material) -> list[Example]:
