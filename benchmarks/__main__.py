@@ -95,19 +95,20 @@ class Bench:
 
     def run(self, workload: Workload, *, terminal: bool = False) -> Asked:
         """`genaipa run` with everything on."""
-        return self._asked(self.genaipa(*workload.arguments(), terminal=terminal))
+        return self.asked(self.genaipa(*workload.arguments(), terminal=terminal))
 
     def judge(self, run: str, connections: int) -> Asked:
         """`genaipa judge` of a run that nobody has judged."""
         for kept in (*self.workspace.glob("runs/*judge*"), *self.workspace.glob("scores.db*")):
             shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
-        return self._asked(self.genaipa("judge", run, "--judge", JUDGE, "--max-connections", str(connections)))
+        return self.asked(self.genaipa("judge", run, "--judge", JUDGE, "--max-connections", str(connections)))
 
     def last_run(self) -> Path:
         """The folder of the last run."""
         return max((self.workspace / "runs").glob("*/"), key=lambda path: path.stat().st_mtime)
 
-    def _asked(self, process: Measured) -> Asked:
+    def asked(self, process: Measured) -> Asked:
+        """What the last run's own records say of this process."""
         folder = self.last_run()
         with (folder / "answers.jsonl").open(encoding="utf-8") as file:
             begun = min(json.loads(line)["started"] for line in file)
@@ -158,7 +159,7 @@ def compare(bench: Bench, name: str, conversation: str) -> None:
     for label, part_tokens in (("whole", WHOLE), ("parts", None)):
         workload = bench.workload(conversation, part_tokens)
         bare, run = alternated(bench.scale.rounds, lambda w=workload: bench.loop(w), lambda w=workload: bench.run(w))
-        rows += _beside(f"{name} {label}", workload, bare, "genaipa run", run)
+        rows += beside(f"{name} {label}", workload, bare, "genaipa run", run)
     if name == "W2":
         workload = bench.workload(conversation)
         rows.append(
@@ -183,14 +184,14 @@ def judge(bench: Bench) -> None:
                 lambda b=place, w=workload: b.loop(w, b.workspace / JUDGED),
                 lambda b=place, w=workload, r=run: b.judge(r, w.connections),
             )
-        rows += _beside(f"judge {label}", workload, bare, "genaipa judge", judged)
+        rows += beside(f"judge {label}", workload, bare, "genaipa judge", judged)
         said = place.python("-m", "benchmarks.caches", str(place.workspace), run).out
         caches += [(f"{label}, {row[0]}", *row[1:]) for row in map(json.loads, said.splitlines())]
     print_table(("judge", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
     print_table(("documents", "judgements", "from the cache", "estimate: input", "output", "cost"), caches)
 
 
-def _beside(name: str, workload: Workload, bare: Asked, who: str, own: Asked) -> list[Sequence[object]]:
+def beside(name: str, workload: Workload, bare: Asked, who: str, own: Asked) -> list[Sequence[object]]:
     """The rows of two ways and of their ratio."""
     ideal, mine, theirs = workload.ideal(LATENCY), own.process, bare.process
     ratios = (own.asking / bare.asking, mine.wall / theirs.wall, mine.cpu / theirs.cpu, mine.rss / theirs.rss)
@@ -383,10 +384,7 @@ def main() -> None:
         )
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load}, {scale.rounds} round(s)")
-    with (
-        tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as workspace,
-        serving(SERVER) as url,
-    ):
+    with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as workspace, serving(SERVER) as url:
         bench = Bench(Path(workspace), url, scale)
         # The first process of each kind finds its files in no cache.
         bench.run(bench.prepare(Workload("independent", 1, 64, WHOLE, 1)))

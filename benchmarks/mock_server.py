@@ -115,5 +115,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--latency", type=float, default=0.05, help="seconds until an answer")
     parser.add_argument("--verdicts", action="store_true", help="answer as a judge does")
+    parser.add_argument("--says", default=_ANSWER, help="answer this")
     wanted = parser.parse_args()
-    asyncio.run(serve(wanted.latency, verdict() if wanted.verdicts else _ANSWER))
+    asyncio.run(serve(wanted.latency, verdict() if wanted.verdicts else wanted.says))

@@ -33,6 +33,16 @@ def test_every_measurement_gives_its_table() -> None:
 
 
 @pytest.mark.full
+def test_a_suite_is_measured() -> None:
+    """A run of a suite beside the bare loop, and its loading and scoring, give their tables."""
+    command = [sys.executable, "-m", "benchmarks.suites", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    names = set(re.findall(r"^\| (.*?) +\|", done.stdout, re.MULTILINE))
+    assert {"policyqa", "policyqa, 4,152 items", "privacyqa, 400 items"} <= names
+
+
+@pytest.mark.full
 def test_coverage_is_counted() -> None:
     """With a handful of studies, coverage prints its seven tables; test_crossed.py has the intervals."""
     command = [sys.executable, "-m", "benchmarks.coverage", "--studies", "5"]

@@ -1,0 +1,171 @@
+"""Measure suites: a run beside the bare loop that sends the same bodies; loading a data set; scoring its replies.
+
+    python -m benchmarks.suites [--quick]
+
+The run is of 1,920 made-up questions in PolicyQA's form, over 64 connections, against the others' server.
+Loaded and scored is what is made up, too, as large as the published test splits: PolicyQA's 4,152 questions, and
+PrivacyQA's 62,150 pairs (400 questions, each about all sentences of its policy). Pulled data sets are loaded as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.__main__ import SERVER, Bench, Scale, alternated, beside, print_table
+from benchmarks.measure import serving
+from benchmarks.workload import SYSTEM, Workload
+from genaipa.datasets.base import datasets
+from genaipa.errors import GenaipaError
+from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.catalog import suites
+from genaipa.suites.material import Outcome
+from genaipa.suites.suite import Suite
+from genaipa.tasks.catalog import make_task
+from genaipa.workspace import Workspace, find_workspace
+
+POLICYQA, POLICIES, QUESTIONS, SENTENCES = 4152, 8, 50, 1243
+"""Questions of PolicyQA's test split; policies, questions about each, and sentences of PrivacyQA's."""
+_TEXT = "we may share your data with partners who keep it for years unless you ask us to delete all of it"
+_WORDS = _TEXT.split()
+
+
+def suite(name: str, split: str, here: Workspace) -> Suite:
+    """A suite that is asked about a split."""
+    made = make_task(RunSpec((SYSTEM,), (), {}, (), other_task=name, suite=SuitePlan(split)), here)
+    assert isinstance(made, Suite)
+    return made
+
+
+def words(draw: random.Random, count: int) -> str:
+    """So many words."""
+    return " ".join(draw.choices(_WORDS, k=count))
+
+
+def write_policyqa(file: Path, number: int) -> None:
+    """Questions in PolicyQA's form, as long as the published ones, each about a text of its own."""
+    draw, paragraphs = random.Random(7), []
+    for place in range(number):
+        context = f"Segment {place}: {words(draw, 80)}."
+        spans = [" ".join(context.split()[begin : begin + 10]) for begin in (3, 40)]
+        answers = [{"text": span, "answer_start": context.index(span)} for span in spans]
+        asked = {"id": f"q{place}", "question": words(draw, 9), "answers": answers}
+        kind = "Data Security|||Security Measure|||Generic"
+        paragraphs.append({"index": place, "context": context, "summary": [], "qas": [asked | {"type": kind}]})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    data = [{"title": f"made{number}.com", "paragraphs": paragraphs[number::20]} for number in range(20)]
+    file.write_text(json.dumps({"version": "1", "data": data}), encoding="utf-8")
+
+
+def write_privacyqa(file: Path) -> None:
+    """A table in the form of PrivacyQA's test split, and as large."""
+    draw, lines = random.Random(7), []
+    annotators = [f"Ann{number}" for number in range(1, 7)]
+    header = ["Folder", "DocID", "QueryID", "SentID", "Split", "Query", "Segment", "Any_Relevant", *annotators]
+    for policy in range(POLICIES):
+        sentences = [
+            words(draw, 22) for _ in range(SENTENCES * (policy + 1) // POLICIES - SENTENCES * policy // POLICIES)
+        ]
+        for question in range(QUESTIONS):
+            asked = words(draw, 8)
+            for number, sentence in enumerate(sentences):
+                labels = [draw.choices(("Relevant", "Irrelevant"), (1, 19))[0] for _ in range(3)]
+                any_of = "Relevant" if "Relevant" in labels else "Irrelevant"
+                ids = ["", f"made{policy}", f"made{policy}_{question}", f"made{policy}_{question}_{number}", "test"]
+                lines.append("\t".join([*ids, asked, sentence, any_of, *labels, "None", "None", "None"]))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(["\t".join(header), *lines]) + "\n", encoding="utf-8")
+
+
+def asking(bench: Bench, workload: Workload) -> None:
+    """The run beside the bare loop."""
+    write_policyqa(bench.workspace / "suites" / "policyqa" / "asked.json", workload.requests)
+    asked = suite("policyqa", "asked", find_workspace(bench.workspace))
+    form = {"name": "reply", "schema": dict(asked.schema), "strict": True}
+    made = {
+        "introductions": {"": []},
+        "conversations": [["", [asked.messages(item)[-1].content]] for item in asked.material.items],
+        "fields": {"response_format": {"type": "json_schema", "json_schema": form}},
+    }
+    file = bench.workspace / "suite.json"
+    file.write_text(json.dumps(made), encoding="utf-8")
+    options = ("run", "--suite", "policyqa", "--split", "asked", "--system", SYSTEM, "--new")
+    bare, run = alternated(
+        bench.scale.rounds,
+        lambda: bench.loop(workload, file),
+        lambda: bench.asked(bench.genaipa(*options, "--max-connections", str(workload.connections))),
+    )
+    rows = beside("policyqa", workload, bare, "genaipa run", run)
+    print_table(("suite", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, object]:
+    """Seconds of processor time, and what came of it."""
+    begun = time.process_time()
+    made = work()
+    return time.process_time() - begun, made
+
+
+def scoring(here: Workspace) -> None:
+    """Loading a split of the published size, and scoring right and wrong replies to all of it."""
+    write_policyqa(here.home / "suites" / "policyqa" / "large.json", POLICYQA)
+    write_privacyqa(here.home / "suites" / "privacyqa" / "large.csv")
+    rows = []
+    for name, said in (
+        ("policyqa", lambda item: {"answer": item.gold[0]}),
+        ("privacyqa", lambda _item: {"sentences": [1, 5, 60]}),
+    ):
+        asked = suite(name, "large", here)
+        loading, loaded = timed(lambda asked=asked: asked.load("large"))
+        replies = [json.dumps(said(item)) for item in loaded.items]
+        assert asked.material.items, "loaded for the scorer"
+
+        def score(asked: Suite = asked, replies: list[str] = replies) -> list[float]:
+            each = zip(asked.material.items, replies, strict=True)
+            outcomes = [Outcome(item, asked.given(item, one)) for item, one in each]
+            assert not any(outcome.given.fault for outcome in outcomes), "the replies fit the schema"
+            return [measure.of(outcomes) for measure in asked.measures]
+
+        seconds, _ = timed(score)
+        rows.append((f"{name}, {len(loaded.items):,} items", f"{loading:.2f}", f"{seconds:.2f}"))
+    print_table(("made up, as large as published", "loading, s", "scoring, s"), rows)
+
+
+def loading(here: Workspace) -> None:
+    """Loading what was pulled."""
+    rows = []
+    for name, kind in suites().items():
+        for split in getattr(kind, "splits", ()):
+            try:
+                seconds, loaded = timed(lambda name=name, split=split: suite(name, split, here).load(split))
+            except GenaipaError:
+                continue
+            rows.append((f"{name}, {split}", f"{len(loaded.items):,}", f"{seconds:.2f}"))
+    if rows:
+        print_table(("pulled", "items", "loading, s"), rows)
+    else:
+        print(f"\nnothing is pulled of: {', '.join(one.name for one in datasets())}")
+
+
+def main() -> None:
+    """Measure all of it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.suites", description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="one round, of 160 questions")
+    scale = Scale(rounds=1, repetitions=1) if parser.parse_args().quick else Scale()
+    workload = Workload("independent", scale.repetitions, 64)
+    says = json.dumps({"answer": " ".join(_WORDS[:10])})
+    with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as folder, serving([*SERVER, "--says", says]) as url:
+        (Path(folder) / "genaipa.toml").touch()
+        asking(Bench(Path(folder), url, scale), workload)
+        here = find_workspace(Path(folder))
+        scoring(here)
+        loading(here)
+
+
+if __name__ == "__main__":
+    main()
