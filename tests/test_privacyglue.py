@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
 import random
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from glue_tree import TREE, write_tree
+from servers import OpenAIServer, reply
+from test_suite_wire import Asked, golden
 
 from genaipa.reports.suites.glue_chapter import chapter
 from genaipa.reports.suites.results import boards, results
@@ -20,6 +24,7 @@ from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.runs.selection import select
 from genaipa.suites.catalog import parts_of
 from genaipa.suites.material import Outcome
+from genaipa.suites.piextract.data import LAYERS
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
 from genaipa.suites.privacyglue.encoders import encoders
 from genaipa.suites.privacyglue.examples import examples
@@ -27,15 +32,16 @@ from genaipa.suites.privacyglue.predictions import EXAMPLES, read_predictions
 from genaipa.suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
 from genaipa.tasks.catalog import SUITES, make_task
 from genaipa.workspace import find_workspace
-from tests.glue_tree import TREE, write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conftest import Finished
+    from servers import Behaviour
+
     from genaipa.suites.material import Item
     from genaipa.suites.suite import Suite
     from genaipa.tasks.base import Task
-    from tests.commandline import Finished
 
     Cli = Callable[..., Finished]
 
@@ -357,21 +363,25 @@ def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli,
 
 
 def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
-    """Under measures that are defined alike they are beside the systems, with their seeds; others are left out."""
+    """Under measures that are defined alike; a tagger's are not. The paper's are averaged over a system's own rows."""
     assert genaipa("import", "privacyglue", "--from", str(write_tree(tmp_path))).code == 0
     Path("genaipa.toml").touch()
-    for own, content in (
-        ("suites/opp115/test_dataset.csv", "We tell you of changes.,Policy Change\n"),
-        ("suites/policy-detection/test.csv", "policy_text,is_policy\nWe keep it.,True\n"),
-    ):
-        Path(own).parent.mkdir(parents=True)
-        Path(own).write_text(content)
-    assert genaipa(*RUN, "opp115", "-s", "extractive").code == 0
+    own = {f"piextract/{folder}/validation.conll03": "We _ _ O\nsell _ _ O\n" for folder in LAYERS.values()}
+    for name, content in (own | {"opp115/test_dataset.csv": "We tell you of changes.,Policy Change\n"}).items():
+        place = Path("suites", name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    _asked(genaipa, "-s", "extractive")
     tables = json.loads(genaipa("report", "--json").out)["tables"]
     (row,) = (row for row in tables["opp115-test"]["rows"] if row["kind"] == "imported")
     assert (row["system"], row["how"]) == ("made_up_base", "fine-tuned, mean of 2 seeds; PrivacyGLUE's code")
     assert row["micro_f1"] == pytest.approx(100 * (1 + 4 / 7) / 2)
-    assert "privacyglue-test-rows" in tables
+    assert "imported" not in {row["kind"] for row in tables["piextract-test"]["rows"]}
+    over = {(row["figure"], row["system"]): row["arithmetic"] for row in tables["privacyglue-test-means"]["rows"]}
+    part = "mean of 4 of the 14 rows"
+    assert over[part, "PrivBERT (paper)"] == pytest.approx((82.1 + 87.2 + 66.4 + 66.4) / 4)
+    assert over[part, "extractive"] == 0
+    assert round(over["PrivacyGLUE (14 rows)", "PrivBERT (paper)"], 1) == 70.8
 
 
 def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) -> None:
@@ -393,3 +403,34 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
     assert chapter(sources[:0], every, []) is None
+
+
+def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run asks every suite its own questions, and each reply is read by its own suite: all 14 rows are there."""
+    parts = {name: Asked(name) for name in _parts()}
+    replies = {name: golden(asked.suite) for name, asked in parts.items()}
+
+    def behave(_number: int, body: dict[str, Any]) -> Behaviour:
+        for name, asked in parts.items():
+            with contextlib.suppress(StopIteration):
+                return reply(replies[name][asked.place(server, body)])
+        raise AssertionError("no suite asks this")
+
+    with OpenAIServer(behave, models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        monkeypatch.setenv("LOOP_API_KEY", "sk-made-up")
+        folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
+    here = find_workspace()
+    sources = select(here, [])
+    made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])], [])
+    assert made is not None
+    rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
+    own = parts_of(_task(folder))
+    expected = []
+    for task in TASKS:
+        right = _replied(own[task.suite], own[task.suite].gold_reply)
+        measures = {one.name: one for one in own[task.suite].measures}
+        expected += [100 * measures[name].of(right) for name in task.measures]
+    assert len(expected) == 14
+    assert list(rows["openai-api/loop/m_mean"]) == pytest.approx(expected)
+    assert min(expected) > 10
