@@ -32,6 +32,10 @@ _Sample = Annotated[
         help="Answers asked of each system in each experiment, at random; 64 where there are more. all: everything.",
     ),
 ]
+_Settled = Annotated[
+    bool,
+    option("--settled", help="Fill in settled cases (silence rightly said, near repeats) to accept with one key."),
+]
 _Calibration = Annotated[
     int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
 ]
@@ -52,6 +56,7 @@ def score(
         bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
     ] = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
+    settled: _Settled = False,
     sample: _Sample = None,
     include_excluded: Annotated[
         bool,
@@ -80,7 +85,12 @@ def score(
         sample=_size(sample),
         suggestions=not no_suggestions,
         plan=Plan(
-            per_answer=per_answer, order=ORDERS[order], seed=seed, calibration=calibration, blind=not show_systems
+            per_answer=per_answer,
+            order=ORDERS[order],
+            seed=seed,
+            calibration=calibration,
+            blind=not show_systems,
+            settled=settled,
         ),
     )
     folders = _runs(here, settings.runs)

@@ -32,7 +32,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
-    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all.
+    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `settled`,
+    the values of settled cases are filled in for analysts to accept (`evidence.settled`).
     """
 
     per_answer: float = 1.2
@@ -43,6 +44,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blind: bool = True
     order: Order = "question"
     wave: frozenset[str] | None = None
+    settled: bool = False
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,8 @@ class Queue:
             self._coverage.catch_up()
             return self._coverage
 
-    def _history(self, analyst: str) -> History:
+    def history(self, analyst: str) -> History:
+        """This analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
             self._coverage.catch_up()
@@ -180,7 +181,7 @@ class Queue:
         """The calibration answers that this analyst has not scored yet, in the reference analyst's order."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
-        done = self._history(analyst).calibrated
+        done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
         scored, seen = self._coverage.scored[analyst], self.current.saw_scores(analyst)
@@ -314,7 +315,7 @@ class Queue:
     def last(self, analyst: str) -> Event | None:
         """This analyst's last score or skip in effect."""
         coverage = self._caught_up()
-        score = next(reversed(self._history(analyst).scores), None)
+        score = next(reversed(self.history(analyst).scores), None)
         skipped = {digest: number for digest, number in self.current.skipped(analyst).items() if digest in coverage}
         latest = max(skipped, key=skipped.__getitem__, default=None)
         if latest is None or (score is not None and self.current.number(score) > skipped[latest]):
@@ -325,7 +326,7 @@ class Queue:
 
     def before(self, analyst: str, digest: str | None) -> str | None:
         """The answer that this analyst scored before this one; their last one for None."""
-        scored = [score.answer for score in self._history(analyst).scores]
+        scored = [score.answer for score in self.history(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
@@ -337,7 +338,7 @@ class Queue:
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
             remaining=self._remaining(analyst),
-            seconds=self._history(analyst).seconds,
+            seconds=self.history(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
             given=coverage.given,
@@ -346,7 +347,7 @@ class Queue:
     def histories(self) -> dict[str, History]:
         """Analyst → their history, by name, of those who have scored an answer of the pool."""
         self._caught_up()
-        histories = {analyst: self._history(analyst) for analyst in self.current.analysts()}
+        histories = {analyst: self.history(analyst) for analyst in self.current.analysts()}
         return {analyst: history for analyst, history in histories.items() if history.scores}
 
     # -- adjudication --

@@ -48,6 +48,8 @@ class Prepared:
     shown: dict[str, Any]
     document: dict[str, Any]
     """Its document's digest, name and text; the same for every answer about it."""
+    reply: str
+    """The answer as it is on screen."""
     evidence: Evidence
     suggested: dict[str, float]
     """Metric → the value that is suggested on screen."""
@@ -119,7 +121,7 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
     }
     name = document.about.title or document.company
     about = {"digest": document.digest, "name": name, "text": document.text}
-    return Prepared(shown, about, evidence, suggested, case)
+    return Prepared(shown, about, reply, evidence, suggested, case)
 
 
 def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:
@@ -150,7 +152,7 @@ def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric
     assert reference.values is not None
     return {
         "question": prepared.shown["question"],
-        "reply": "".join(piece[0] for piece in prepared.shown["reply"]),
+        "reply": prepared.reply,
         "by": reference.analyst,
         "note": reference.note,
         "rows": [

@@ -21,6 +21,7 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
+        "settled cases are filled in" if desk.queue.plan.settled else "",
         *([] if desk.queue.plan.blind else _systems(desk, digest)),
     ]
     return [piece for piece in pieces if piece]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
+
+from genaipa.scoring.evidence.settled import NEAR, likeness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 _GENERIC = 8
 """Words below which one text can well answer two questions."""
-_NEAR = 0.95
-"""Share of the words of two texts, in their order, from which on they are nearly the same."""
 _PAIR = 2
 """Questions between which a copy is sought; a text under more of them is a stock reply."""
 _NAMED = 5
@@ -91,11 +90,11 @@ def _near(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
     for place, (one, words) in enumerate(counted):
         for other, further in counted[place + 1 :]:
             both = len(one) + len(other)
-            if 2 * len(one) < _NEAR * both:
+            if 2 * len(one) < NEAR * both:
                 break  # this one and all behind it are too much longer
-            if 2 * (words & further).bit_count() >= _NEAR * both:
-                alike = SequenceMatcher(None, one, other, autojunk=False).ratio()
-                if alike >= _NEAR:
+            if 2 * (words & further).bit_count() >= NEAR * both:
+                alike = likeness(one, other)
+                if alike >= NEAR:
                     yield one, other, alike
 
 

@@ -14,6 +14,7 @@ from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import CONFIDENCE, LEAST_ANSWERS, measure
 from genaipa.scoring.current import independent_scores
+from genaipa.scoring.preselected import LEAST, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,6 +72,28 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
+def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
+    """The effect of values that were filled in before the analyst chose, by metric; nothing where none were."""
+    found = compare(events, rubric)
+    rows = [
+        {"metric": rubric.names[metric], "difference": difference, "answers": found.answers, "scores": found.scores}
+        for metric, difference in found.differences.items()
+        if found.scores
+    ]
+    columns = ["metric", "difference", "answers", "scores"]
+    return table(
+        "filled-in",
+        "Values that were filled in",
+        "Scores may begin with filled-in values, of a settled case or a suggestion, which the analyst accepts or "
+        "changes (`scores` is how many did). The mean value of such scores less that of other people's scores of the "
+        "same answers that began blank: above 0, what was filled in is more lenient. `answers` is how many have both, "
+        f"without seeing each other's scores; blank below {LEAST}.",
+        pd.DataFrame(rows, columns=columns).astype({"difference": "float64"}),
+        columns,
+        formats={"difference": "+.2f"},
+    )
+
+
 def alphas_figure(table: Table) -> Figure | None:
     """Metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
     data = table.data
@@ -112,12 +135,12 @@ def _draw(data: pd.DataFrame) -> Canvas:
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """Krippendorff's alpha of the analysts."""
-    found = alphas(gathered.events, gathered.rubric)
+    found, filled = alphas(gathered.events, gathered.rubric), filled_in(gathered.events, gathered.rubric)
     return Chapter(
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found),
+        present(found, filled),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
         method=_METHOD,

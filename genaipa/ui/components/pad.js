@@ -177,7 +177,7 @@ class Pad extends Values {
     if (before?.answer !== data.answer) this.object(false);
     this.texts(before);
     this.say(data.message || "");
-    this.announce(`${data.progress[0]}: ${data.question}`);
+    this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
     this.draw();
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
     if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
@@ -213,6 +213,7 @@ class Pad extends Values {
     }
     this.revision = draft.revision;
     this.preselected = Boolean(draft.preselected);
+    this.touched = false;
     this.begin(draft);
   }
 
@@ -239,6 +240,7 @@ class Pad extends Values {
       make("div", { class: "asked", dir: "auto" }, data.question),
       data.original ? make("div", { class: "original", dir: "auto" }, `Originally: ${data.original}`) : null,
       data.state ? make("div", { class: "state" }, data.state) : null,
+      data.proposal ? make("div", { class: "proposal", dir: "auto" }, "Filled in: ", data.proposal.reason) : null,
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.reply.scrollTop = 0;
@@ -296,11 +298,12 @@ class Pad extends Values {
     const columns = data.metrics.map(({ wide }) => `minmax(0, ${wide ? 1.35 : 1}fr)`);
     this.metrics.style.setProperty("--columns", columns.join(" "));
     fill(this.metrics, ...data.metrics.map((entry, n) => this.metric(entry, n)));
+    this.metrics.classList.toggle("offered", this.offered());
     this.drawEvidence();
     const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
     fill(
       this.buttons,
-      this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
+      this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
       button("Back", "b", () => this.act("back"), data.can.back),
       button("Skip", "s", () => this.act("skip"), data.can.skip),
       button("Undo", "u", () => this.act("undo"), data.can.undo),
@@ -340,9 +343,11 @@ class Pad extends Values {
 
   metric({ metric, name, question, lines }, n) {
     const suggested = this.data.suggestion[metric];
-    const choices = lines.map((line) =>
-      this.choice(n, line, suggested === line.key ? make("small", { title: this.data.reason }, "suggested") : null),
-    );
+    const filled = this.data.proposal?.keys[n];
+    const choices = lines.map((line) => {
+      if (filled === line.key) return this.choice(n, line, make("small", { title: this.data.proposal.reason }, "filled in"));
+      return this.choice(n, line, suggested === line.key ? make("small", { title: this.data.reason }, "suggested") : null);
+    });
     const doubts = ["bad", "unsure"]
       .map((tone) => [tone, this.evidenceOn(metric, tone).length])
       .filter(([, count]) => count)
@@ -448,7 +453,32 @@ class Pad extends Values {
       j: () => this.nextNearest(1),
       k: () => this.nextNearest(-1),
       w: () => this.object(!this.objecting),
+      a: () => this.accept(),
     };
+  }
+
+  // --- a settled case ---
+
+  // Whether the values are there as they were filled in. Enter, which may have been meant for the answer before, does not
+  // save them.
+  offered() {
+    const { proposal } = this.data;
+    return Boolean(proposal) && !this.touched && proposal.keys === this.typed.join("");
+  }
+
+  acceptButton() {
+    const title = "Save the values as they are filled in. Key: a";
+    return this.button("Accept all", "a", () => this.accept(), !this.waiting, { class: "save", title });
+  }
+
+  // Save what was filled in, with the changes there are.
+  accept() {
+    if (this.data.proposal) super.save();
+  }
+
+  save() {
+    if (this.offered()) this.say("These values were filled in: a accepts all, a digit changes one.", "bad");
+    else super.save();
   }
 
   // --- drafts and decisions ---
@@ -458,6 +488,7 @@ class Pad extends Values {
   }
 
   changed() {
+    this.touched = true;
     this.revision += 1;
     this.keep();
     super.changed();

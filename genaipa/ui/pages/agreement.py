@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, Pair, measure
+from genaipa.scoring.preselected import LEAST, Preselected, compare
 from genaipa.ui.widgets import SHORT, Cell, Column, Row, head, kept, long_table, notice, numbers, part, table
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def page(desk: Desk, user: User) -> None:
     head("Agreement")
     desk.current.refresh()
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
-    found, left_out = _measured(desk.pool, desk.current, desk.store, stamp)
+    found, filled, left_out = _measured(desk.pool, desk.current, desk.store, stamp)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -47,18 +48,21 @@ def page(desk: Desk, user: User) -> None:
     _metrics(found, desk.rubric)
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
+    _filled_in(filled, desk.rubric)
     _answers(desk, user)
 
 
 @lru_cache(maxsize=1)
-def _measured(pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]) -> tuple[Agreement, int]:
-    """The agreement on a pool's answers, and the number of scores left out because they are not independent.
+def _measured(
+    pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]
+) -> tuple[Agreement, Preselected, int]:
+    """The agreement on a pool's answers, the effect of filled-in values, and how many scores are not independent.
 
     Computed once for all sessions until something comes in.
     """
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
-    scores = (score for score in current.independent_scores() if score.answer in pool.answers)
-    return measure(scores, store.rubric), left_out
+    scores = [score for score in current.independent_scores() if score.answer in pool.answers]
+    return measure(scores, store.rubric), compare(scores, store.rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
@@ -116,6 +120,22 @@ def _leaning(leaning: Leaning) -> Row:
     lenient = map(_signed, leaning.lenient.values())
     drift = _signed(leaning.drift)
     return Row((leaning.analyst, _few(leaning.answers), _signed(leaning.overall), *lenient, drift))
+
+
+def _filled_in(found: Preselected, rubric: Rubric) -> None:
+    """Filled-in values beside those that others gave to the same answers; nothing where none were filled in."""
+    if not found.scores:
+        return
+    part("Values that were filled in")
+    columns = [*numbers("scores", "answers with both"), *_heads(rubric)]
+    differences = map(_signed, found.differences.values())
+    row = Row((f"{found.scores:,}", f"{found.answers:,}", *differences))
+    table("agreement filled in", "Values that were filled in", columns, [row])
+    st.caption(
+        "The mean value of scores that began with filled-in values (a settled case, a suggestion) less that of scores "
+        "of the same answers that did not: above 0, what was filled in is more lenient. "
+        f"Blank below {LEAST} such answers."
+    )
 
 
 def _answers(desk: Desk, user: User) -> None:

@@ -2,72 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from msgspec.structs import asdict, replace
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.events import Draft, new_id
+from genaipa.scoring.events import Draft
 from genaipa.ui import objecting
-from genaipa.ui.answer_view import Prepared, comparison, metric_in_words, prepare
+from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.components import component
 from genaipa.ui.progress_line import progress_line
+from genaipa.ui.scoring_session import OpenAnswer, ScoringSession, current_session, open_answer, prepared
 from genaipa.ui.widgets import as_sentence, unseen_head
 
 if TYPE_CHECKING:
-    from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
 
 _A_DAY = 24 * 3600
 """Seconds."""
-
-
-@dataclass
-class OpenAnswer:
-    """An answer on an analyst's screen. `id` becomes the id of its score, so that Enter pressed twice is one score."""
-
-    analyst: str
-    answer: str
-    mode: Literal["score", "correction"]
-    id: str
-    draft: Draft
-    shown: Draft
-    """The draft that the browser was sent; what it has typed since, it knows."""
-    trouble: str = ""
-    objection: str = ""
-    """A sentence on why the last objection to its annotated answer was not kept."""
-
-
-@dataclass
-class ScoringSession:
-    """The state of this page in one browser session.
-
-    Streamlit may interrupt a callback wherever it accesses the session's state, if the browser has sent something else
-    meanwhile. So a callback fetches this object once, before it does anything, and changes that.
-    """
-
-    opened: OpenAnswer | None = None
-    settled: str = ""
-    """The id of the answer that was finished last."""
-    answered: int = 0
-    """The number of the last act that was carried out."""
-    message: str = ""
-    comparison: dict[str, Any] | None = None
-    """This answer's score beside the reference analyst's, while that is on screen."""
-    preselect: bool = False
-    begun: bool = False
-    """Whether an answer was on screen before."""
-    shown: dict[str, dict[str, Any]] | None = None
-    """The pad's parts when it was last on screen: the document, the answer, and this analyst's turn at it."""
-
-
-def _session() -> ScoringSession:
-    session: ScoringSession = st.session_state.setdefault("scoring session", ScoringSession())
-    return session
 
 
 def page(desk: Desk, user: User) -> None:
@@ -77,7 +32,7 @@ def page(desk: Desk, user: User) -> None:
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
     unseen_head("Score")
-    session = _session()
+    session = current_session()
     if session.opened is not None and session.opened.analyst != user.name:
         session.opened = session.comparison = session.shown = None
     if session.opened is not None:
@@ -90,7 +45,7 @@ def page(desk: Desk, user: User) -> None:
 
 
 def _answer(desk: Desk, user: User) -> None:
-    session = _session()
+    session = current_session()
     try:
         if session.opened is None:
             session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
@@ -130,23 +85,15 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     )
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _prepared(_desk: Desk, digest: str) -> Prepared:
-    # The desk is one for the whole server; its digest tells answers apart, so it is the whole key.
-    return prepare(
-        _desk.pool.case(digest), _desk.rubric, blind=_desk.queue.plan.blind, suggestions=_desk.settings.suggestions
-    )
-
-
 def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """This analyst's next answer, with their draft of it; None when nothing is left."""
     while digest := desk.queue.next(user.name) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
         try:
-            _prepared(desk, digest)
+            prepared(desk, digest)
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return _open(desk, user, digest, session)
+            return open_answer(desk, user, digest, session)
     return None
 
 
@@ -159,39 +106,12 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
     reference = desk.queue.reference(last.answer, user.name)
     if reference is None:
         return None
-    session.comparison = comparison(last, reference, _prepared(desk, last.answer), desk.rubric)
-    return _open(desk, user, last.answer, session)
-
-
-def _open(desk: Desk, user: User, digest: str, session: ScoringSession) -> OpenAnswer:
-    """An answer with its draft, else with the score to be corrected, else empty or with the suggestions."""
-    score = desk.current.score(digest, user.name)
-    draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
-    suggested = _prepared(desk, digest).shown["suggestion"]
-    if draft.typed in ("", desk.rubric.untyped) and suggested and session.preselect:
-        typed = "".join(suggested.get(metric, ".") for metric in desk.rubric.metrics)
-        draft = Draft(user.name, digest, "score", typed=typed, preselected=True)
-    return OpenAnswer(user.name, digest, "correction" if score else "score", new_id(), draft, draft)
-
-
-def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
-    if score is None or score.values is None:
-        return None
-    return Draft(
-        score.analyst,
-        score.answer,
-        "score",
-        typed=desk.rubric.keys_of(score.values),
-        note=score.note,
-        # A correction adds to the time that it took.
-        seconds=score.seconds or 0.0,
-        updated=score.time,
-        preselected=score.preselected,
-    )
+    session.comparison = comparison(last, reference, prepared(desk, last.answer), desk.rubric)
+    return open_answer(desk, user, last.answer, session)
 
 
 def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
-    prepared = _prepared(desk, opened.answer)
+    ready = prepared(desk, opened.answer)
     turn = {
         "id": opened.id,
         "of": opened.answer,
@@ -204,8 +124,10 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
             "skip": True,
             "undo": desk.queue.last(user.name) is not None,
         },
-        "objection": objecting.on_screen(desk, user.name, prepared.case, opened.objection),
+        "objection": objecting.on_screen(desk, user.name, ready.case, opened.objection),
         "preselect": session.preselect,
+        "proposal": opened.proposal
+        and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
         "settled": session.settled,
         "answered": session.answered,
         "message": session.message,
@@ -213,7 +135,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "comparison": session.comparison,
         "away": False,
     }
-    return {"document": prepared.document, "answer": prepared.shown, "turn": turn}
+    return {"document": ready.document, "answer": ready.shown, "turn": turn}
 
 
 def _scored(opened: OpenAnswer) -> str | None:
@@ -235,7 +157,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.scored and back.button("Back to the last", shortcut="b"):
         last = desk.queue.before(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
-        session.opened = _open(desk, user, last, session)
+        session.opened = open_answer(desk, user, last, session)
         st.rerun()
     if again.button("Look again"):
         desk.pool.refresh()
@@ -247,7 +169,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
 
 def _take_draft(desk: Desk, user: User) -> None:
     """Keep a draft that the browser sent; one that comes late, after its score was saved, is ignored."""
-    session, sent = _session(), st.session_state["turn"].draft
+    session, sent = current_session(), st.session_state["turn"].draft
     opened = session.opened
     if sent and opened is not None and sent["id"] == opened.id and not session.comparison:
         _keep_draft(desk, user, opened, sent)
@@ -288,7 +210,7 @@ def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str,
 
 def _take_act(desk: Desk, user: User) -> None:
     """Carry out an act of the analyst once: one for an answer no longer on screen was carried out before."""
-    session, sent = _session(), st.session_state["turn"].act
+    session, sent = current_session(), st.session_state["turn"].act
     opened = session.opened
     if not sent or opened is None or sent["id"] != opened.id:
         return
@@ -314,14 +236,14 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         note=str(sent["note"]).strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else float(sent["seconds"]),
-        suggested=_prepared(desk, opened.answer).suggested,
+        suggested=prepared(desk, opened.answer).suggested | (opened.proposal.values if opened.proposal else {}),
         preselected=_filled_in(opened, sent),
         id=opened.id,
     )
     reference = desk.queue.reference(opened.answer, user.name) if calibrating else None
     if reference is not None:
         desk.queue.expose(user.name, [opened.answer], scores=True)
-        session.comparison = comparison(score, reference, _prepared(desk, opened.answer), desk.rubric)
+        session.comparison = comparison(score, reference, prepared(desk, opened.answer), desk.rubric)
     else:
         _go_on(session, opened)
 
@@ -348,7 +270,7 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         desk.store.discard_draft(user.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it is in effect again."
     _go_on(session, opened)
-    session.opened = _open(desk, user, withdrawn.answer, session)
+    session.opened = open_answer(desk, user, withdrawn.answer, session)
     session.message = message
 
 
@@ -357,7 +279,7 @@ def _back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     before = desk.queue.before(user.name, _scored(opened))
     if before is not None:
         _go_on(session, opened)
-        session.opened = _open(desk, user, before, session)
+        session.opened = open_answer(desk, user, before, session)
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
@@ -368,7 +290,7 @@ def _preselect(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
 
 def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
-    opened.objection = objecting.take(desk, user.name, _prepared(desk, opened.answer).case, sent["objection"])
+    opened.objection = objecting.take(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
 
 
 def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
