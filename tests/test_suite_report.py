@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +26,26 @@ from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from conftest import Finished
 
     Cli = Callable[..., Finished]
 
+FIXED = """
+import json
+from genaipa.systems.base import Readiness, Reply
+
+class Fixed:
+    name, words = "fixed:Fixed", "own"
+
+    async def start(self): return Readiness()
+    async def close(self): pass
+    async def count_tokens(self, text): return None
+
+    async def reply(self, messages, settings):
+        said = {"answer": "your email address", "intent": "data-security-protection", "slots": []}
+        return Reply(json.dumps({name: said[name] for name in settings.json_schema["properties"]}))
+"""
 HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.given.prediction)), 1.0))
 
 
@@ -154,6 +169,24 @@ def test_a_report_on_a_suite_has_its_figures_and_nothing_else(genaipa: Cli) -> N
     assert rows["baseline/best-overlap"]["f1_squad"] != round(rows["baseline/best-overlap"]["f1_squad"], 2)
     assert {"policyqa-sample-by-category", "policyqa-measures"} <= made["tables"].keys()
     assert any("made up" in sentence for sentence in made["notable"])
+
+
+def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None:
+    """Whoever answers alike with and without the text has a gap of 0; two suites meet under one category."""
+    Path("fixed.py").write_text(FIXED)
+    for suite, *probe in (("policyqa",), ("policyqa", "--probe", "no-context"), ("policyie",)):
+        asked = genaipa("run", "--suite", suite, "--split", "sample", *probe, "--system", "fixed:Fixed")
+        assert asked.code == 0, asked.err
+    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
+    gap = tables["policyqa-gaps"]["rows"][0]
+    assert (gap["probe"], gap["items"], gap["gap"]) == ("no-context", 20, 0)
+    assert gap["plain"] == gap["probed"] > 0
+    met = {(row["suite"], row["category"]) for row in tables["suites-by-category"]["rows"]}
+    assert {("PolicyQA", "SE"), ("PolicyIE", "SE")} <= met
+    card = {row["system"]: row for row in tables["card"]["rows"]}
+    assert card["fixed:Fixed"]["policyqa"] == gap["plain"]
+    # Of PolicyIE's two ceilings that which a reader of the sentence alone can reach.
+    assert card["ceiling"]["policyie"] < 100
 
 
 def test_two_baselines_are_compared_and_listed(genaipa: Cli) -> None:

@@ -140,7 +140,7 @@ def _references(boards: Sequence[Scored]) -> list[dict[str, Any]]:
         values: dict[str, float] = {}
         for scored in boards:
             main = scored.measures[0]
-            own = [row for row in scored.rows if row.kind == kind]
+            own = [row for row in scored.rows if row.kind == kind and (kind != "ceiling" or row is scored.ceiling)]
             known = [row.figures[main.name] for row in own if main.name in row.figures]
             known += [row.counts.merit(main).value for row in own if row.counts and row.counts.outcomes]
             if known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.gather import Gathered
     from genaipa.reports.suites.drawings import Marks
-    from genaipa.reports.suites.scored import Scored
+    from genaipa.reports.suites.scored import Row, Scored
     from genaipa.workspace import Workspace
 
 FILE = "crosswalk.yaml"
@@ -78,21 +80,10 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
     places = walk.by_name
     rows: list[dict[str, Any]] = []
     for scored in boards:
-        inside = {
-            item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
-            for item in scored.board.suite.material.items
-        }
-        measured = scored.board.suite.grouped[0]
         for row in [one for one in scored.asked if one.kind == "system"] or scored.asked:
-            assert row.counts is not None, "a system that was asked has outcomes"
-            for code, name in names.items():
-                chosen = np.array([code in inside[one] for one in row.counts.ids], bool)
-                merit = row.counts.merit(measured, chosen)
-                if merit.items:
-                    about = {"category": code, "name": name, "system": row.system, "kind": row.kind}
-                    figure = {"value": 100 * merit.value, "low": 100 * merit.low, "high": 100 * merit.high}
-                    measure = {"suite": scored.board.suite.title, "measure": measured.heading}
-                    rows.append({**about, **measure, "n": merit.items, **figure})
+            for code, figures in (_of_items(scored, row, places, names) or _of_parts(scored, row, places)).items():
+                about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
+                rows.append({**about, "suite": scored.board.suite.title, **figures})
     if rows:
         rows += _quality(gathered, names)
     order = {code: place for place, code in enumerate(names)}
@@ -102,12 +93,47 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
         "All suites by category",
         f"Each suite's main measure in per cent, and M_all times 10, by category of the paper's questions; n is the "
         f"number of items, or of questions. {walk.about} An item counts in each category that its practice leads to; "
-        "one of a practice without any is left out.",
+        "one of a practice without any is left out. Of a suite that has practices as parts of items, such as several "
+        "intents of a sentence, it is the mean of these parts' figures.",
         pd.DataFrame(rows),
         ["category", "name", "suite", "measure", "system", "kind", "n", "value", "low", "high"],
         headings={"name": "", "low": "95 % interval"},
-        formats=dict.fromkeys(("value", "low", "high"), ".1f"),
+        formats={**dict.fromkeys(("value", "low", "high"), ".1f"), "n": ".0f"},
     )
+
+
+def _of_items(
+    scored: Scored, row: Row, places: Mapping[str, Sequence[str]], names: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Category → the main measure over the items whose groups lead to it; empty where a suite's groups lead nowhere."""
+    assert row.counts is not None, "a system that was asked has outcomes"
+    measured = scored.board.suite.grouped[0]
+    inside = {
+        item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
+        for item in scored.board.suite.material.items
+    }
+    found = {}
+    for code in names:
+        merit = row.counts.merit(measured, np.array([code in inside[one] for one in row.counts.ids], bool))
+        if merit.items:
+            figure = {"value": 100 * merit.value, "low": 100 * merit.low, "high": 100 * merit.high}
+            found[code] = {"measure": measured.heading, "n": merit.items, **figure}
+    return found
+
+
+def _of_parts(scored: Scored, row: Row, places: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    """Category → the mean of the measures of the parts of items that lead to it, such as intents."""
+    assert row.counts is not None, "a system that was asked has outcomes"
+    each: defaultdict[str, list[float]] = defaultdict(list)
+    heading = ""
+    for parts in scored.board.suite.parts.values():
+        for name, measures in parts.items():
+            value = row.counts.merit(measures[0]).value if places.get(name) else nan
+            if not isnan(value):
+                heading = heading or measures[0].heading
+                for code in places[name]:
+                    each[code].append(100 * value)
+    return {code: {"measure": heading, "value": sum(values) / len(values)} for code, values in each.items()}
 
 
 def _quality(gathered: Gathered, names: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -71,6 +71,8 @@ def _scores(scored: Scored) -> pd.DataFrame | None:
     main = scored.measures[0]
     rows = []
     for row in (*scored.asked, *scored.references, *scored.people):
+        if row.kind == "ceiling" and row is not scored.ceiling:
+            continue
         if row.counts is not None:
             found = percent(row.counts.merit(main), "value")
             sure = {"value": found["value"], "low": found["value_low"], "high": found["value_high"]}

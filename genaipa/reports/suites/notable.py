@@ -21,10 +21,10 @@ _NAMED = 2
 
 def of_suites(results: Iterable[Result]) -> list[str]:
     """Sentences on the suites' runs; none where everything was asked and could be read."""
-    said = []
-    for board in boards(results):
-        if board.plan.split == SAMPLE:
-            said.append(f"{board.title}: the items of a sample are made up, and measure nothing.")
+    said, asked = [], boards(results)
+    if samples := [board.suite.title for board in asked if board.plan.split == SAMPLE]:
+        said.append(f"The items of a sample are made up, and measure nothing: {', '.join(samples)}.")
+    for board in asked:
         said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
         if faulty := list(_faults(board)):
             said.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")

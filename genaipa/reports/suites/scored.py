@@ -96,6 +96,12 @@ class Scored:
         kind: RowKind = "floor" if baseline.kind == "floor" else "ceiling"
         return Row(PREFIX + baseline.name, kind, baseline.about, Counts(outcomes, self.units))
 
+    @property
+    def ceiling(self) -> Row | None:
+        """The ceiling that counts, of several: that of a system which is shown what every system is."""
+        own = [row for row in (*self.asked, *self.references) if row.kind == "ceiling" and row.counts]
+        return next((row for row in own if row.system == f"{PREFIX}ceiling"), own[0] if own else None)
+
     @cached_property
     def people(self) -> list[Row]:
         """The row of people on the same items, where the suite has several references."""
