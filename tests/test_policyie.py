@@ -238,6 +238,30 @@ def test_the_published_files_are_read_whole(published: Path) -> None:
         assert [len(labels) for labels in known] == ([47, 16] if split == "train" else [28, 12])
 
 
+def test_the_published_files_are_pulled_in_either_form(
+    genaipa: Cli, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PLUE's files, and the scripts' form made of them and pulled from a folder, give the same items and figures."""
+    plue = shared / "data/policyie/json"
+    intents, *layers = [
+        [json.loads(line) for line in (plue / Path(path).name.format("valid")).read_text(encoding="utf-8").splitlines()]
+        for path in PLUE
+    ]
+    made = [[one[key] for one in intents] for key in ("sentence", "label")]
+    made += [[" ".join(one["labels"]) for one in layer] for layer in layers]
+    folder = Path("clone/data/bio_format/valid")
+    folder.mkdir(parents=True)
+    for name, lines in zip(FILES, made, strict=True):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    found = []
+    for name, origin in (("policyie", plue), ("policyie-official", "clone")):
+        monkeypatch.setenv("GENAIPA_CACHE", str(Path(f"cache-{name}").absolute()))
+        done = genaipa("pull", name, "--from", origin)
+        assert done.code == 0, done.err
+        found.append(suite("valid").load("valid").items)
+    assert found[0] == found[1]
+
+
 def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:
     """On valid: what is right by saying nothing, with gold intents, and with the best answer to each sentence."""
     of = suite("valid", at=published)

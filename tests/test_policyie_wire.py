@@ -1,4 +1,4 @@
-"""PolicyIE's sample through the vendors' SDKs, against servers that answer by gold, with every fault, or garbage."""
+"""PolicyIE's sample through an SDK, against a server whose replies have every fault that slots can have."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer, cut, refusal, reply
-from size import size
+from servers import Behaviour, OpenAIServer, cut, refusal, reply
 
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RunSpec, SuitePlan
@@ -19,11 +18,6 @@ from genaipa.workspace import find_workspace
 if TYPE_CHECKING:
     from commandline import Cli
 
-VENDORS = {
-    "openai": ("openai/gpt-4o", OpenAIServer, "OPENAI", "OPENAI"),
-    "anthropic": ("anthropic/claude-opus-4-8", AnthropicServer, "ANTHROPIC", "ANTHROPIC"),
-    "google": ("google/gemini-2.5-pro", GoogleServer, "GOOGLE_GEMINI", "GEMINI"),
-}
 KINDS = ("gold", "fenced", "no slots", "not in the text", "no label", "refused", "cut off", "unparsable", "other enum")
 
 
@@ -42,45 +36,28 @@ def answer(kind: str, gold: str) -> Behaviour:
     return reply(whole[kind]) if kind in whole else {"refused": refusal(), "cut off": cut(gold)}[kind]
 
 
-@pytest.mark.parametrize(
-    "vendor", ["openai", *(pytest.param(name, marks=pytest.mark.full) for name in ("anthropic", "google"))]
-)
-def test_scores_are_as_the_replies_are(vendor: str, genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a mixture each slot's fault is counted and each reply's fault is 0; gold is the ceiling, and garbage 0."""
-    system, server_of, address, key = VENDORS[vendor]
+def test_each_fault_of_a_slot_is_counted(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a mixture, slots that are not in the text or have no label are shares of those given; replies have faults."""
     suite = PolicyIE(RunSpec((), (), {}, (), other_task="policyie", suite=SuitePlan("sample")), find_workspace(None))
-    there = list(suite.material.items)
+    asked = {suite.messages(item)[0].content: item for item in suite.material.items}
     # Sentences with slots alone are sure to have each kind's fault; the others are answered by gold.
-    kinds_of = {item.id: place for place, item in enumerate(one for one in there if one.gold[0]["type-I"])}
-    monkeypatch.setenv(f"{key}_API_KEY", "sk-made-up")
+    slots = {item.id: len(json.loads(suite.gold_reply(item))["slots"]) for item in asked.values()}
+    kinds = dict(zip((one for one in slots if slots[one]), KINDS + KINDS[:5], strict=True))
 
-    def row(kinds: tuple[str, ...], *, everywhere: bool = False) -> dict[str, Any]:
-        def behave(_number: int, body: dict[str, Any]) -> Behaviour:
-            asked = [turn.text for turn in server.turns(body) if "<sentence>" in turn.text][-1]
-            item = next(one for one in there if f"<sentence>\n{one.shown['text']}\n" in asked)
-            place = kinds_of.get(item.id, None if not everywhere else 0)
-            return answer("gold" if place is None else kinds[place % len(kinds)], suite.gold_reply(item))
+    def behave(_number: int, body: dict[str, Any]) -> Behaviour:
+        item = asked[server.turns(body)[-1].text]
+        return answer(kinds.get(item.id, "gold"), suite.gold_reply(item))
 
-        server: LoopbackServer
-        with server_of(behave) as server:
-            monkeypatch.setenv(f"{address}_BASE_URL", server.url)
-            done = genaipa("run", "--suite", "policyie", "--split", "sample", "-s", system, "--new", "--json")
-        assert done.code in {0, 3}, done.err
-        outcomes = suite.outcomes(list(RunFolder(Path(json.loads(done.out)["folder"])).records()))
-        faults = Counter(one.given.fault for one in outcomes)
-        return {measure.name: 100 * measure.of(outcomes) for measure in suite.measures} | faults
-
-    mixed = row(KINDS)
-    slots = [len(json.loads(suite.gold_reply(item))["slots"]) for item in there if item.id in kinds_of]
-    of = {kind: sum(slots[place :: len(KINDS)]) for place, kind in enumerate(KINDS)}
+    with OpenAIServer(behave) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        done = genaipa("run", "--suite", "policyie", "--split", "sample", "-s", "openai/gpt-4o", "--json")
+    assert done.code in {0, 3}, done.err
+    outcomes = suite.outcomes(list(RunFolder(Path(json.loads(done.out)["folder"])).records()))
+    figures = {measure.name: measure.of(outcomes) for measure in suite.measures}
+    of = {kind: sum(slots[one] for one, own in kinds.items() if own == kind) for kind in KINDS}
     given = sum(of[kind] for kind in ("gold", "fenced", "not in the text", "no label"))
-    assert len(kinds_of) == 14
-    assert mixed["slots_not_in_text"] == pytest.approx(100 * of["not in the text"] / given)
-    assert mixed["slots_without_label"] == pytest.approx(100 * of["no label"] / given)
-    assert [mixed[fault] for fault in ("", "unparsable", "refused", "cut off")] == [16, 2, 1, 1]
-    assert 0 < mixed["slot_f1_tagger_type_i"] < 60
-    for kinds, score in size(small=(), full=((("gold",), 100), (("unparsable",), 0))):
-        same = row(kinds, everywhere=not score)
-        assert same["intent_accuracy"] == pytest.approx(100 * 20 / 21 if score else 0)
-        assert same["slot_f1_tagger_type_ii"] == score
-        assert same.get("unparsable", 0) == (0 if score else 20)
+    assert figures["slots_not_in_text"] == pytest.approx(of["not in the text"] / given)
+    assert figures["slots_without_label"] == pytest.approx(of["no label"] / given)
+    assert figures["slot_f1_tagger_type_i"] < 0.6
+    assert Counter(one.given.fault for one in outcomes) == {"": 16, "unparsable": 2, "refused": 1, "cut off": 1}
