@@ -151,6 +151,7 @@ def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None
     assert predicted["piextract"].right()[1] == [True, True, True, False]
     assert genaipa("validate", "--data").code == 0
     assert "may not be passed on" in genaipa("pack").err
+    assert "their figures: genaipa report" in genaipa("leaderboard").out
     kept = folder.path / EXAMPLES
     kept.write_text(kept.read_text().replace("Who?", "Why?"))
     assert "has changed since the run was made" in " ".join(genaipa("validate", "--data").out.split())
@@ -171,6 +172,10 @@ def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_pat
     assert "sample_f1 of PolicyQA is 50.00 % by the predictions, and 0.50 % here." in audit
     assert "this seed has no predictions, and is left out." in audit
     assert "other-figure" in done.out
+    rows = json.loads(genaipa("report", "--json").out)["tables"]["privacyglue-test-rows"]
+    # Two were changed, and without a seed both means and both deviations of PrivacyQA are others.
+    assert "6 of the figures stated with its predictions are others" in rows["note"]
+    assert rows["rows"][0]["made_up_base_mean"] == pytest.approx(19.444, abs=1e-3)
 
 
 def test_predictions_that_do_not_fit_are_refused(genaipa: Cli, tmp_path: Path) -> None:

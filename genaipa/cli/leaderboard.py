@@ -78,7 +78,8 @@ def leaderboard(
     if output is not None:
         _write(shown[0] if shown else table, output, force=force)
     else:
-        _show(shown, "" if table else too_few(found.frame))
+        imported = "Imported predictions are no answers to rank; their figures: genaipa report"
+        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
     for sentence in told:
         show(f"- {sentence}")
     if output is not None:

@@ -39,7 +39,7 @@ from genaipa.runs.records import (
 from genaipa.suites.opp115.data import LABELS
 from genaipa.suites.privacyglue.examples import key_of as example_key
 from genaipa.suites.privacyglue.examples import numbered
-from genaipa.suites.privacyglue.predictions import EXAMPLES, PREFIX, Examples, Predicted
+from genaipa.suites.privacyglue.predictions import EXAMPLES, OTHER_FIGURE, PREFIX, Examples, Predicted
 from genaipa.suites.privacyglue.rows import TASKS, GlueTask
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _differ(
         if not abs(computed[name] - value / task.scale) <= _CLOSE:
             mine, theirs = 100 * computed[name], 100 * value / task.scale
             reason = f"{of}{name} of {task.title} is {mine:.2f} % by the predictions, and {theirs:.2f} % here."
-            model.found("other-figure", file, reason, cell=f"{task.name} {name}")
+            model.found(OTHER_FIGURE, file, reason, cell=f"{task.name} {name}")
 
 
 def _files(model: _Model, name: str) -> dict[str, bytes]:

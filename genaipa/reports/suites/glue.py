@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from genaipa.reports.suites.scored import Row as RowOfSuite
+from genaipa.runs.audit import audit_of
 from genaipa.runs.records import PREDICTIONS
 from genaipa.suites.privacyglue.aggregate import Means, Spread, means, spread
 from genaipa.suites.privacyglue.examples import examples
-from genaipa.suites.privacyglue.predictions import PREFIX, read_predictions
+from genaipa.suites.privacyglue.predictions import OTHER_FIGURE, PREFIX, read_predictions
 from genaipa.suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Row
 
 if TYPE_CHECKING:
@@ -234,6 +235,8 @@ def _encoder(source: Source) -> Standing:
         imported[name] = Sides(predicted.examples.keys, predicted.examples.names, right)
     system = source.manifest.spec.systems[0]
     how = f"fine-tuned, mean of {number} seed{'s' if number > 1 else ''}"
+    if differing := sum(finding.kind == OTHER_FIGURE for finding in audit_of(source.folder)):
+        how += f"; {differing:,} of the figures stated with its predictions are others (audit.csv in its run)"
     return Standing(
         system.removeprefix(PREFIX), "encoder", how, {row: tuple(each) for row, each in samples.items()}, {}, imported
     )

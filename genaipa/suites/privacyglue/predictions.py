@@ -31,6 +31,8 @@ EXAMPLES = "suites/privacyglue/examples.json"
 """The file of the examples in such a run's folder."""
 PREFIX = "privacyglue/"
 """Before the model's folder in the name of a system whose predictions were imported."""
+OTHER_FIGURE = "other-figure"
+"""The kind of a finding about a stated figure that is not the one computed from the predictions."""
 NOT_ASKED = f"the task '{PREDICTIONS}' is asked of nobody; it is written by: genaipa import privacyglue --from FOLDER"
 
 
