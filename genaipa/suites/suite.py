@@ -250,6 +250,9 @@ class Suite(Task):
 
     def planned(self) -> int:
         """The number of items, over all repetitions."""
+        # A baseline that can't learn, for want of a package or a train split, is told before a run is begun.
+        for system in self.spec.systems:
+            self._baseline(system)
         return len(self.material.items) * self.spec.repetitions
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
@@ -325,9 +328,15 @@ class Suite(Task):
             self.asking.over.set()
 
     def _baseline(self, system: str) -> Callable[[Item], str] | None:
-        named = (one for one in self.baselines if PREFIX + one.name == system)
-        baseline = next(named, None)
-        return baseline.make(self) if baseline else None
+        """The replies of a baseline, made once; None for any other system."""
+        baseline = next((one for one in self.baselines if PREFIX + one.name == system), None)
+        if baseline and system not in self._made:
+            self._made[system] = baseline.make(self)
+        return self._made.get(system)
+
+    @cached_property
+    def _made(self) -> dict[str, Callable[[Item], str]]:
+        return {}
 
     def read(self, call: Call, reply: str) -> Reading:
         """The `reading` of a whole reply."""
