@@ -86,6 +86,7 @@ def test_spread_is_the_populations_and_the_samples() -> None:
     assert found.sample == pytest.approx(math.sqrt(5 / 3))
     assert math.isnan(spread([1.0]).sample)
     assert spread([1.0]).population == 0
+    assert math.isnan(spread([1.0, math.nan]).mean)
 
 
 def test_smallest_p_is_known_beforehand() -> None:

@@ -154,7 +154,8 @@ def _print_items(records: list[Record]) -> None:
         [
             (
                 r.system,
-                r.coordinates["item"],
+                # In a run of several suites an item is told by its suite, too.
+                "/".join(filter(None, (r.coordinates.get("suite"), r.coordinates["item"]))),
                 r.repetition,
                 r.status,
                 "" if r.score is None else f"{100 * r.score:.1f}",

@@ -79,9 +79,9 @@ class Spread:
 
 
 def spread(samples: Sequence[float]) -> Spread:
-    """Mean and spread of one row over repetitions; NaN over none."""
-    if not samples:
-        return Spread(math.nan, math.nan, math.nan, 0)
+    """Mean and spread of one row over repetitions; NaN over none, or where one is not defined (F1 of nothing)."""
+    if not samples or any(map(math.isnan, samples)):
+        return Spread(math.nan, math.nan, math.nan, len(samples))
     sample = statistics.stdev(samples) if len(samples) > 1 else math.nan
     return Spread(statistics.fmean(samples), statistics.pstdev(samples), sample, len(samples))
 
