@@ -138,6 +138,10 @@ CASES: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, int]]] = {
     "spurious": ((("with", "data-holder", "third-party-entity"),), {"spurious slot": 1, "missing slot": 5}),
     "split": ((("poets", *FRIENDS), ("friends", *FRIENDS)), {"wrong slot": 0, "wrong boundary": 2, "missing slot": 4}),
     "whole split": ((("poets and", *FRIENDS), ("old friends", *FRIENDS)), {"wrong split": 2, "missing slot": 4}),
+    "split but for a stop word": (
+        (("poets", *FRIENDS), ("old friends", *FRIENDS)),
+        {"wrong split": 2, "missing slot": 4},
+    ),
     "boundary": ((("names", "data-shared", "data-contact"),), {"wrong boundary": 1, "missing slot": 4}),
     "wider": ((("your old names and", "data-shared", "data-contact"),), {"wrong boundary": 1, "missing slot": 4}),
     "label": ((("share", "data-provider", "user"),), {"wrong label": 1, "missing slot": 4}),
@@ -165,6 +169,15 @@ def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
     assert suite.why(faulty) == UNPARSABLE
     assert suite.why(other) == "wrong intent, missing slot (5)"
     assert suite.why(asked(suite)) == "missing slot (5), not Other, or slots on Other"
+
+
+def test_a_slot_explains_one_reference_at_most() -> None:
+    """One slot around two references of its label is one wrong boundary, and leaves one of them missing."""
+    gold = [Span(0, 1, "action"), Span(2, 3, "action")]
+    assert mistakes.slot_errors([Span(0, 3, "action")], gold, ["ask", "or", "tell"]) == {
+        "wrong boundary": 1,
+        "missing slot": 1,
+    }
 
 
 def test_types_of_errors_add_up() -> None:
@@ -195,6 +208,11 @@ def test_a_fault_earns_nothing(suite: PolicyIE) -> None:
         assert [figures[f"{name}_type_ii"] for name in ("em_tagger", "slot_f1_seq2seq", "em_seq2seq")] == [0, 0, 0]
     nothing = {measure.name: measure.of([asked(suite)]) for measure in suite.measures}
     assert [nothing[f"{name}_type_ii"] for name in ("em_tagger", "slot_f1_seq2seq", "em_seq2seq")] == [1, 1, 1]
+    # Cut at the dot, a slot with an attribute that its role does not have is not right either.
+    figures = {
+        measure.name: measure.of([asked(suite, ("your", "data-provider", "none"))]) for measure in suite.measures
+    }
+    assert figures["slot_f1_micro_privacyglue"] == 0
     faults = [measure.of(wrong) for measure in suite.measures[-2:]]
     assert faults == [pytest.approx(1 / 3), pytest.approx(1 / 3)]
 

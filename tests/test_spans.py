@@ -91,6 +91,9 @@ def test_texts_stand_on_tokens():
     texts = ["your", "log-in name", "your", "name", "with", "with", "with", "we", "log"]
     assert placed(tokens, texts) == [(2, 3), (3, 7), (9, 10), (11, 12), (12, 13), (15, 16), None, (0, 1), None]
     assert placed(tokens, ['"your" name', "share  your"]) == [(8, 12), (1, 3)]
+    # After the text before it, unless its first token is known.
+    assert placed(["you", "tell", "you"], ["tell", "you"]) == [(1, 2), (2, 3)]
+    assert placed(["you", "tell", "you"], ["tell", "you", "tell"], [None, 0, 0]) == [(1, 2), (0, 1), None]
     # No part of a token, no other case, nothing, and nothing that is not there.
     assert placed(tokens, ["ame", "We", "", " ", "share name", "we share you"]) == [None] * 6
     assert placed([], ["we"]) == [None]
