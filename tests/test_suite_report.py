@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from genaipa.errors import DataError
+from genaipa.reports.report import report
 from genaipa.reports.suites.breakdowns import in_order
 from genaipa.reports.suites.card import correlation
 from genaipa.reports.suites.crosswalk import load_crosswalk
@@ -174,10 +175,15 @@ def test_a_report_on_a_suite_has_its_figures_and_nothing_else(genaipa: Cli) -> N
 def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None:
     """Whoever answers alike with and without the text has a gap of 0; two suites meet under one category."""
     Path("fixed.py").write_text(FIXED)
-    for suite, *probe in (("policyqa",), ("policyqa", "--probe", "no-context"), ("policyie",)):
-        asked = genaipa("run", "--suite", suite, "--split", "sample", *probe, "--system", "fixed:Fixed")
+    for suite, *more in (
+        ("policyqa",),
+        ("policyqa", "--probe", "no-context"),
+        ("policyqa", "--wording", "2"),
+        ("policyie",),
+    ):
+        asked = genaipa("run", "--suite", suite, "--split", "sample", *more, "--system", "fixed:Fixed")
         assert asked.code == 0, asked.err
-    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
+    tables = report().as_json()["tables"]
     gap = tables["policyqa-gaps"]["rows"][0]
     assert (gap["probe"], gap["items"], gap["gap"]) == ("no-context", 20, 0)
     assert gap["plain"] == gap["probed"] > 0
@@ -185,6 +191,8 @@ def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None
     assert {("PolicyQA", "SE"), ("PolicyIE", "SE")} <= met
     card = {row["system"]: row for row in tables["card"]["rows"]}
     assert card["fixed:Fixed"]["policyqa"] == gap["plain"]
+    spread = tables["policyqa-sample-wordings"]["rows"][0]
+    assert (spread["wording_1"], spread["wording_3"], spread["over_wordings"]) == (gap["plain"], None, 0)
     # Of PolicyIE's two ceilings that which a reader of the sentence alone can reach.
     assert card["ceiling"]["policyie"] < 100
 

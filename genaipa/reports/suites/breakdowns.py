@@ -64,7 +64,7 @@ def by_group(scored: Scored, grouping: str) -> Table:
             chosen = np.array([one in inside for one in row.counts.ids], bool)
             merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
             first = merits[measures[0].name]
-            found: dict[str, Any] = {"group": group, "system": row.system, "kind": row.kind}
+            found: dict[str, Any] = {"group": group, "system": row.label, "kind": row.kind}
             found |= {"items": first.items, "policies": first.policies}
             for name, merit in merits.items():
                 found |= percent(merit, name)
@@ -89,7 +89,7 @@ def by_part(scored: Scored, breakdown: str) -> Table:
     for group, measures in parts.items():
         for row in (*scored.asked, *scored.references):
             assert row.counts is not None, "a system and a floor have outcomes"
-            found: dict[str, Any] = {"group": group, "system": row.system, "kind": row.kind}
+            found: dict[str, Any] = {"group": group, "system": row.label, "kind": row.kind}
             for measure in measures:
                 found |= percent(row.counts.merit(measure), measure.name)
             rows.append(found)
@@ -129,7 +129,7 @@ def errors(scored: Scored) -> Table:
         for outcome in row.result.outcomes:
             found.update(suite.errors(outcome))
         kinds = {kind: found[kind] for kind in suite.error_kinds}
-        rows.append({"system": row.system, "kind": row.kind, **kinds, "all": sum(kinds.values())})
+        rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
     return table(
         f"{scored.board.stem}-errors",
         f"{scored.board.title}: types of errors",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, gaps, glue, glue_chapter, tables
+from genaipa.reports.suites import breakdowns, card, crosswalk, drawings, gaps, glue, glue_chapter, tables, wordings
 from genaipa.reports.suites.results import boards
 from genaipa.reports.suites.scored import Scored
 
@@ -71,7 +71,7 @@ def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) 
 def _systems(every: Sequence[Scored], gathered: Gathered) -> list[str]:
     """Every system of a figure: those of the procedure as its figures have them, then those that suites asked."""
     known = list(map(str, style.ordered(gathered.frame["system"]))) if len(gathered.frame) else []
-    asked = [row.system for scored in every for row in scored.asked]
+    asked = [name for scored in every for row in scored.asked for name in (row.system, row.label)]
     references = [row.system for scored in every for row in scored.references]
     return list(dict.fromkeys([*known, *asked, *references]))
 
@@ -85,6 +85,7 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         made += [tables.main_table(scored), tables.further(scored)]
         made += [tables.definitions(some)] if scored is some[0] else []
         made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
+        made.append(wordings.wordings(scored))
         if not scored.board.plan.probe:
             own, more = _breakdowns(scored, marks)
             made, figures = [*made, *own], [*figures, *more]

@@ -17,6 +17,7 @@ from genaipa.reports import averages
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import with_estimates
+from genaipa.reports.suites.card import plainest
 from genaipa.reports.table import Table, table
 from genaipa.suites.data import FOLDER
 
@@ -80,7 +81,8 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
     places = walk.by_name
     rows: list[dict[str, Any]] = []
     for scored in boards:
-        for row in [one for one in scored.asked if one.kind == "system"] or scored.asked:
+        asked = plainest(scored).values()
+        for row in [one for one in asked if one.kind == "system"] or asked:
             for code, figures in (_of_items(scored, row, places, names) or _of_parts(scored, row, places)).items():
                 about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
                 rows.append({**about, "suite": scored.board.suite.title, **figures})

@@ -78,10 +78,10 @@ def _scores(scored: Scored) -> pd.DataFrame | None:
             sure = {"value": found["value"], "low": found["value_low"], "high": found["value_high"]}
         else:
             sure = {"value": 100 * row.figures.get(main.name, float("nan"))}
-        rows.append({"system": row.system, "kind": row.kind, **sure})
+        rows.append({"system": row.label, "kind": row.kind, **sure})
     data = pd.DataFrame(rows).dropna(subset="value")
     if not data["kind"].isin(["system", "baseline"]).any():
-        data["kind"] = data["kind"].where(~data["system"].isin([row.system for row in scored.asked]), "baseline")
+        data["kind"] = data["kind"].where(~data["system"].isin([row.label for row in scored.asked]), "baseline")
     floors = data[data["kind"] == "floor"].sort_values("value").iloc[:-1]
     data = data.drop(floors.index)
     if not data["kind"].isin(["system", "baseline"]).any():

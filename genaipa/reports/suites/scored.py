@@ -35,6 +35,13 @@ class Row:
     counts: Counts | None = None
     result: Result | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
+    several: bool = False
+    """Whether its system was asked in several ways, so that its name alone does not tell it."""
+
+    @property
+    def label(self) -> str:
+        """Its name among the rows of its board."""
+        return f"{self.system} ({self.how.removeprefix('zero-shot, ')})" if self.several else self.system
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,8 @@ class Scored:
         if result.baseline:
             kind = "floor" if result.baseline == "floor" else "ceiling" if result.baseline == "ceiling" else "baseline"
         how = result.asked or self._about(result.system)
-        return Row(result.system, kind, how, Counts(result.outcomes, self.units), result)
+        several = sum(one.system == result.system for one in self.board.results) > 1
+        return Row(result.system, kind, how, Counts(result.outcomes, self.units), result, several=several)
 
     def _about(self, system: str) -> str:
         return next((one.about for one in self.board.suite.baselines if PREFIX + one.name == system), "")

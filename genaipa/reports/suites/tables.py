@@ -53,8 +53,8 @@ def main_table(scored: Scored) -> Table:
     repeated = any(row.get("repetitions", 1) > 1 for row in rows)
     sure = [f"{main}_low", f"{main}_high", *([f"{main}_sd"] if repeated else [])]
     form = ["in_words"] if any(row.get("in_words", 0) > 0 for row in rows) else []
-    columns = ["system", "kind", "items", *(["repetitions"] if repeated else [])]
-    columns += [main, *sure, *names[1:_ACROSS], *said, *form, "how"]
+    columns = ["system", "kind", main, *sure, *names[1:_ACROSS]]
+    columns += ["items", *(["repetitions"] if repeated else []), *said, *form, "how"]
     ends = [f"{name}_{end}" for name in names for end in ("low", "high", "sd")]
     aside = [
         *names,
@@ -100,7 +100,8 @@ def main_table(scored: Scored) -> Table:
 def further(scored: Scored) -> Table:
     """The measures for which a suite's table has no room."""
     names = [measure.name for measure in scored.measures[_ACROSS:]]
-    rows = [_figures(row, scored) for row in scored.rows if row.counts or {*names} & {*row.figures}]
+    some = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
+    rows = [_figures(row, scored) | {"system": row.label} for row in some]
     return table(
         f"{scored.board.stem}-further",
         f"{scored.board.title}: further measures",
@@ -171,7 +172,7 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         assert second.counts is not None, "a system has outcomes"
         for measure in measures:
             both = Merit() if not len(first.counts.ids) else first.counts.minus(second.counts, measure)
-            found = {"a": first.system, "b": second.system, "measure": measure.heading, "name": measure.name}
+            found = {"a": first.label, "b": second.label, "measure": measure.heading, "name": measure.name}
             ends = percent(both, "difference")
             del ends["difference_sd"]
             rows.append({**found, "items": both.items, "policies": both.policies, **ends, "meaning": meaning(both)})
