@@ -95,6 +95,10 @@ class Coverage:
         """Answers that need more scores than they have."""
         self.later: set[str] = set()
         """Answers outside of the wave that have no score: a larger wave may ask for them."""
+        self.doubles: set[str] = set()
+        """Answers that want two scores or more; of these, those scored `once`, and those `twice` or more."""
+        self.once: set[str] = set()
+        self.twice: set[str] = set()
         self.wanted = self.given = 0
         """Scores wanted in all, and how many of them there are."""
         self.scored: defaultdict[str, set[str]] = defaultdict(set)
@@ -131,6 +135,8 @@ class Coverage:
             (self.open if wanted else self.later).add(digest)
             if wanted:
                 self.asked.add(digest)
+            if wanted > 1:
+                self.doubles.add(digest)
         # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
         scored: defaultdict[str, dict[str, Event]] = defaultdict(dict)
         for score in self._current.all_scores():
@@ -153,6 +159,9 @@ class Coverage:
         self.given += min(len(counted), wanted) - min(self._given.get(digest, 0), wanted)
         self._given[digest] = len(counted)
         (self.open.add if len(counted) < wanted else self.open.discard)(digest)
+        if wanted > 1:
+            (self.once.add if len(counted) == 1 else self.once.discard)(digest)
+            (self.twice.add if len(counted) > 1 else self.twice.discard)(digest)
         (self.later.discard if wanted or counted else self.later.add)(digest)
         differences = _differences([score.values for score in counted.values() if score.values])
         if differences:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from genaipa.runs.folder import now
 from genaipa.scoring.assignment import Coverage, is_asked, wanted_from
+from genaipa.scoring.early import Early
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ class Queue:
         self._coverage = Coverage(pool, current, plan)
         self._orders: dict[str, tuple[list[str], int]] = {}
         """Analyst → their order, and how many of the pool's arrivals are in it."""
+        self._early = Early(pool, plan)
+        self._given_early: set[tuple[str, str]] = set()
+        """Analysts, and answers that came up for them out of their order."""
         self._generation = pool.generation
         self._lock = threading.Lock()
 
@@ -112,7 +116,8 @@ class Queue:
     def next(self, analyst: str) -> str | None:
         """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
-        Answers that they have begun come first, then calibration, then their order, and last those skipped.
+        Answers that they have begun come first, then calibration, those that two analysts score before all others,
+        their order, and last those skipped.
         """
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
@@ -121,12 +126,17 @@ class Queue:
         held = self.store.reservations()
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *calibration}
-        first = (digest for digest in chain(calibration, self._in_order(analyst)) if digest not in skipped)
+
+        def is_open(digest: str) -> bool:
+            return digest in asked and digest not in seen and not self._is_taken(digest, analyst, held)
+
+        early = self._early_for(analyst, lambda d: is_open(d) and d not in scored and d not in skipped)
+        first = (digest for digest in chain(calibration, early, self._in_order(analyst)) if digest not in skipped)
         for digest in chain(begun, first, sorted(skipped, key=skipped.__getitem__)):
             if digest in scored:
                 continue
-            open_to = digest in asked and digest not in seen and not self._is_taken(digest, analyst, held)
-            if (digest in theirs or open_to) and self._reserve(digest, analyst, always=digest in theirs):
+            if (digest in theirs or is_open(digest)) and self._reserve(digest, analyst, always=digest in theirs):
+                (self._given_early.add if digest in early else self._given_early.discard)((analyst, digest))
                 return digest
         return None
 
@@ -137,8 +147,7 @@ class Queue:
         be shown to this analyst.
         """
         coverage = self._caught_up()
-        # One copy, changed in place: there may be 100,000.
-        ahead = coverage.asked_of(analyst) | coverage.later
+        ahead = coverage.asked_of(analyst) | coverage.later  # one copy of perhaps 100,000, changed in place
         ahead.difference_update(self.current.saw_scores(analyst))
         ahead.update(self._begun(analyst), self._calibration(analyst))
         ahead.difference_update(coverage.scored[analyst])
@@ -176,6 +185,10 @@ class Queue:
             # Near the end of a study these few are far apart in the whole order; that of a wave is short.
             return sorted(asked - scored, key=self._place(analyst))
         return (digest for digest in self.order(analyst) if digest in asked and digest not in scored)
+
+    def _early_for(self, analyst: str, is_open: Callable[[str], bool]) -> list[str]:
+        with self._lock:
+            return [] if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
 
     def _calibration(self, analyst: str) -> list[str]:
         """The calibration answers that this analyst has not scored yet, in the reference analyst's order."""
@@ -240,7 +253,8 @@ class Queue:
         Neither another analyst's score nor the loss of the answer from the pool prevents that.
         """
         given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
-        screen = {"suggested": dict(suggested), "preselected": preselected, "order": self.plan.order}
+        order = "random" if (analyst, digest) in self._given_early else self.plan.order
+        screen = {"suggested": dict(suggested), "preselected": preselected, "order": order}
         calibration = self.is_calibration(digest, analyst)
         return self._keep(self._event("score", analyst, digest, **given, **screen, calibration=calibration))
 

@@ -1,0 +1,78 @@
+"""Answers that two analysts score before all others, so that their agreement is known early.
+
+Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, spread over systems,
+experiments and documents; those that one analyst has scored come before new ones. Once so many have two scores, the
+others wait for their place in each analyst's order, so that agreement is measured throughout a study.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from genaipa.runs.experiments import experiment_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from genaipa.scoring.answers import Answer, Pool
+    from genaipa.scoring.assignment import Coverage, Plan
+
+EARLY = 30
+"""Answers that two analysts score first: from so many on, agreement is worth a number."""
+_CANDIDATES = 3 * EARLY
+"""Answers that are spread: more than are needed, since some are skipped, or asked of a few analysts alone."""
+
+
+class Early:
+    """The early answers of a pool: which ones, worked out anew when answers arrive."""
+
+    def __init__(self, pool: Pool, plan: Plan) -> None:
+        self._pool, self._seed = pool, plan.seed
+        self._as_of = (-1, -1)
+        self._spread: list[str] = []
+
+    def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> list[str]:
+        """The early answers that are open to an analyst, in the order in which they come."""
+        left = EARLY - len(coverage.twice)
+        if left <= 0 or not coverage.doubles:
+            return []
+        candidates = self._candidates(coverage.doubles)
+        begun = [digest for digest in candidates if digest in coverage.once]
+        begun += sorted(coverage.once.difference(candidates))
+        new = [digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice]
+        return [*filter(is_open, begun), *list(filter(is_open, new))[: max(left - len(begun), 0)]]
+
+    def _candidates(self, doubles: Iterable[str]) -> list[str]:
+        as_of = (self._pool.generation, len(self._pool.arrived))
+        if as_of != self._as_of:
+            answers = [answer for digest in doubles if (answer := self._pool.answers.get(digest))]
+            self._spread, self._as_of = spread(answers, _CANDIDATES, seed=self._seed), as_of
+        return self._spread
+
+
+def spread(answers: Iterable[Answer], number: int, *, seed: int) -> list[str]:
+    """The digests of so many answers: systems, experiments and documents take turns, and chance decides the rest."""
+    strata: defaultdict[tuple[str, str, str], list[tuple[bytes, str]]] = defaultdict(list)
+    for answer in answers:
+        drawn = hashlib.blake2b(f"{seed}\0early\0{answer.digest}".encode(), digest_size=8).digest()
+        first = answer.occurrences[0]
+        experiment = experiment_of(answer.kind, first.initialization, first.wording)
+        strata[first.system, experiment, first.document].append((drawn, answer.digest))
+    for digests in strata.values():
+        digests.sort(reverse=True)
+    counts = (Counter[str](), Counter[str](), Counter[str]())
+    found: list[str] = []
+
+    def due(stratum: tuple[str, str, str]) -> tuple[int, bytes]:
+        return sum(count[name] for count, name in zip(counts, stratum, strict=True)), strata[stratum][-1][0]
+
+    while strata and len(found) < number:
+        stratum = min(strata, key=due)
+        found.append(strata[stratum].pop()[1])
+        for count, name in zip(counts, stratum, strict=True):
+            count[name] += 1
+        if not strata[stratum]:
+            del strata[stratum]
+    return found

@@ -1,0 +1,105 @@
+"""Answers that two analysts score before all others: how soon there are thirty of them, and which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from queues import make_run, open_queue, save, work
+from running import answers
+from size import size
+
+from genaipa.runs.records import answer_digest
+from genaipa.scoring.assignment import Plan
+from genaipa.scoring.early import EARLY
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.scoring.queue import Queue
+
+ANALYSTS = ("Anna", "Bo", "Cy", "Dee", "Eve", "Fay")
+
+
+@pytest.fixture
+def run() -> RunFolder:
+    """A run of two systems on three documents, with 480 answers (at full size 960)."""
+    run = make_run("See section 1.", "See section 2.")
+    with (run.path / "answers.jsonl").open("ab") as file:
+        for record in list(answers(run)):
+            for number in range(2, size(small=21, full=41)):
+                reply = f"{record.reply} {number}"
+                key = record.key.replace("|original|1|", f"|original|{number}|")
+                digest = answer_digest(run.manifest().documents[record.document].digest, record.asked, reply)
+                more = msgspec.structs.replace(record, key=key, repetition=number, reply=reply, digest=digest)
+                file.write(msgspec.json.encode(more) + b"\n")
+    return run
+
+
+@pytest.fixture
+def url() -> str:
+    """The store is a file of its own."""
+    return "sqlite:///scores.db"
+
+
+def doubly(queue: Queue) -> int:
+    """The number of answers that two analysts have scored."""
+    given = Counter(event.answer for event in queue.current.all_scores() if event.analyst in ANALYSTS)
+    return sum(number > 1 for number in given.values())
+
+
+@pytest.mark.parametrize("order", size(small=["question"], full=["question", "document", "random"]))
+def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
+    """Six analysts, each with an answer on screen, have thirty of them after 60 of 572 scores (before: 360)."""
+    queue = open_queue(run, store, Plan(order=order))
+    wanted, scored = queue.progress("Anna").wanted, 0
+    while doubly(queue) < EARLY:
+        on_screen = [queue.next(analyst) for analyst in ANALYSTS]
+        for analyst, digest in zip(ANALYSTS, on_screen, strict=True):
+            save(queue, analyst, digest)
+            scored += 1
+    assert scored <= 2 * EARLY + len(ANALYSTS)
+    assert scored <= 0.13 * wanted
+    # Then each goes on in their order, and their scores say so.
+    later = work(queue, "Anna", answers=5)
+    assert later == [digest for digest in queue.order("Anna") if digest in set(later)]
+    orders = [event.order for event in queue.current.history("Anna")]
+    assert set(orders[:8]) == {"random"}
+    assert orders[-1] == order
+
+
+def test_they_are_spread(run, store):
+    """Each system and each document has an equal part of them, the same for whatever analyst comes first."""
+    queue = open_queue(run, store, Plan(seed=3))
+    places = [queue.pool.answers[digest].occurrences[0] for digest in work(queue, "Anna", answers=EARLY)]
+    assert set(Counter(place.system for place in places).values()) == {EARLY // 2}
+    assert set(Counter(place.document for place in places).values()) == {EARLY // 3}
+    assert {event.answer for event in queue.current.history("Anna")} == set(work(queue, "Bo", answers=EARLY))
+    assert doubly(queue) == EARLY
+
+
+def test_one_analyst_alone_goes_on_in_their_order(run, store):
+    """Nobody begins more than thirty of them; those that one has begun come first for the next, but for skips."""
+    queue = open_queue(run, store, Plan(calibration=2))
+    calibration = work(queue, "reference", answers=2)
+    assert work(queue, "Anna", answers=2) == calibration
+    early = work(queue, "Anna", answers=EARLY)
+    assert all(queue.wanted(digest) > 1 for digest in early)
+    assert work(queue, "Anna", answers=1)[0] == next(d for d in queue.order("Anna") if d not in {*early, *calibration})
+    assert work(queue, "Bo", answers=2) == calibration
+    assert queue.next("Bo") == early[0]
+    queue.skip("Bo", early[0])
+    assert work(queue, "Bo", answers=EARLY - 1) == early[1:]
+    # In place of the one that was skipped comes no new one: Anna's waits for somebody else.
+    assert doubly(queue) >= EARLY - 1
+    assert queue.next("Cy") == calibration[0]
+
+
+def test_a_wave_and_a_plan_without_second_scores_have_their_own(run, store):
+    """Within a wave they are the wave's own, and where one score is wanted of each there are none."""
+    queue = open_queue(run, store)
+    assert work(queue, "Anna", answers=2) == queue.order("Anna")[:2]
+    wave = frozenset(digest[:16] for digest in queue.order("Bo")[:40])
+    queue = open_queue(run, store, Plan(per_answer=2, wave=wave))
+    assert {digest[:16] for digest in work(queue, "Bo")} == wave
