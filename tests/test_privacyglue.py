@@ -255,13 +255,14 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
 
 
 def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
-    """A baseline asks the suites that have it; one that none has, or a mixture, is refused in a sentence."""
+    """A baseline asks the suites that have it; one that none has, or a mixture, or too many examples are refused."""
     folder = RunFolder(_asked(genaipa, "--split", "sample", "-s", "baseline/best-overlap"))
     assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
     cases = {
         ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
         ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap is of policyqa alone",
         ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
+        ("-s", "extractive", "--shots", "2"): "has 0 examples that are not among the items asked",
     }
     for options, said in cases.items():
         refused = genaipa(*RUN, "privacyglue", "--split", "sample", *options)

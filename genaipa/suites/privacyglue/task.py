@@ -60,12 +60,12 @@ class PrivacyGLUE(Task):
     def parts(self) -> dict[str, Suite]:
         """Name → suite of every part that is asked; a UsageError where none can be."""
         if not self._found[0]:
-            raise UsageError(f"PrivacyGLUE has no data here. {' '.join(self._found[1].values())}")
+            raise UsageError(f"no suite of PrivacyGLUE can be asked. {' '.join(self._found[1].values())}")
         return self._found[0]
 
     @property
     def missing(self) -> dict[str, str]:
-        """Name → what to do, of every suite that is left out for want of its data."""
+        """Name → what to do, of every suite that is left out for want of its data, or since it has no such probe."""
         return self._found[1]
 
     @cached_property
@@ -86,6 +86,8 @@ class PrivacyGLUE(Task):
             try:
                 _ = part.material
             except UsageError as error:
+                if not self.plan.probe and _has_data(part):
+                    raise
                 missing[name] = str(error)
             else:
                 parts[name] = part
@@ -168,6 +170,15 @@ class PrivacyGLUE(Task):
     def flaw(self, call: Call, reply: Reply) -> str:
         """The flaw by the call's part."""
         return self.parts[call.coordinates[PART]].flaw(call, reply)
+
+
+def _has_data(part: Suite) -> bool:
+    """Whether the items of a part are here, so that it is something else that it lacks."""
+    try:
+        part.load(part.plan.split)
+    except UsageError:
+        return False
+    return True
 
 
 def _united(some: Any) -> dict[str, str]:
