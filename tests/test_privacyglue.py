@@ -256,6 +256,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
 
 def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
     """A baseline asks the suites that have it; one that none has, or a mixture, or too many examples are refused."""
+    assert "(20 answers of policyqa)" in genaipa(*RUN, "privacyglue", "--split", "sample", "-s", "baseline/empty").out
     folder = RunFolder(_asked(genaipa, "--split", "sample", "-s", "baseline/best-overlap"))
     assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
     cases = {

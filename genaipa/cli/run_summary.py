@@ -66,9 +66,9 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
                 f"{one.heading} {100 * one.of(result.outcomes):.2f}" for one in result.suite.measures[:_FIRST_FIGURES]
             ]
             faults = [f"{count:,} {name}" for name, count in result.faults.items() if count]
-            about = f"{number(len(result.outcomes), 'answer')}{'; ' if faults else ''}{', '.join(faults)}"
             of = "" if result.name == folder.manifest().spec.task else f" of {result.name}"
-            show(f"{result.system}: {', '.join(figures)} ({about}{of})")
+            about = "; ".join(filter(None, (f"{number(len(result.outcomes), 'answer')}{of}", ", ".join(faults))))
+            show(f"{result.system}: {', '.join(figures)} ({about})")
         return
     for system, scores in tally.scores.items():
         mean = sum(scores.values()) / len(scores)
