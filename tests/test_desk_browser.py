@@ -431,6 +431,48 @@ def test_what_counts_as_time_spent() -> None:
     assert seconds[2] >= 60 + seconds[1]
 
 
+def test_earlier_answers_and_notes() -> None:
+    """A list leads back to any of the last answers, a half-typed one is kept, and Tab writes an earlier note again."""
+    make_answers(*(f"Answer {n}." for n in range(1, 5)))
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page = anna.page
+        anna.keys("l")
+        page.get_by_text("You have scored none yet.").wait_for()
+        anna.keys("1")
+        page.keyboard.press("Escape")
+        assert anna.wait().typed == ".....", "no value is given behind the list"
+        first = anna.wait().reply
+        anna.score("11111", "The limits are missing.")
+        anna.score("12321")
+        anna.keys("13nlim")
+        assert anna.wait().message == "Tab: The limits are missing."
+        page.keyboard.press("Tab")
+        page.keyboard.insert_text("\nNo")
+        page.keyboard.press("Escape")
+        half = anna.wait()
+        assert half.note == "The limits are missing.\nNo"
+        anna.keys("l")
+        rows = page.locator(".list .row")
+        assert rows.count() == 2
+        assert "+1 +0.5 -1 +0.5 +1" in (rows.nth(0).text_content() or "")
+        assert "The limits are missing." in (rows.nth(1).text_content() or "")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        again = anna.leave(half)
+        assert again is not None
+        assert (again.reply, again.typed) == (first, "11111")
+        anna.keys("l1")
+        assert anna.leave(again).typed == "12321"
+        anna.page.reload()
+        kept = anna.wait()
+        assert (kept.reply, kept.typed, kept.note) == (half.reply, half.typed, half.note)
+        anna.keys("nmi")
+        page.keyboard.press("Tab")
+        assert page.evaluate("() => document.activeElement.shadowRoot?.activeElement?.className") != "note"
+    assert [event.kind for event in kept_events()] == ["score", "score"]
+
+
 # In small, test_desk_kill has two analysts at once, test_study twenty.
 @pytest.mark.full
 def test_two_at_once() -> None:

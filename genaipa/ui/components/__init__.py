@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 _SHARED = {
-    "pad": ("elements", "markdown", "values", "nearest"),
+    "pad": ("elements", "markdown", "values", "nearest", "recall"),
     "rows": ("elements", "table"),
     "verdict": ("elements", "values", "table"),
     "feed": (),

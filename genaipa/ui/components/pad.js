@@ -1,8 +1,8 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
-// Python sends what to show in parts (`feed.js`): the document, the answer (`answer_view.py` says what is in both), and the
-// analyst's turn at it. It gets two things back: `draft`, the unfinished score as it grows, and `act`, what the analyst
-// decided (save, skip, undo, back, object, …). Every text is put on screen as text.
+// Python sends what to show in parts (`feed.js`): the document, the answer (`answer_view.py` says what is in both), the
+// analyst's turn at it, and their past (`recall.js`). It gets two things back: `draft`, the unfinished score as it grows,
+// and `act`, what the analyst decided (save, skip, undo, back, go, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
 // The answer's own marks say whether it is right, the document's what it is about.
@@ -76,7 +76,7 @@ function reveal(pane, range) {
   pane.scrollTop += range.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
 }
 
-class Pad extends Values {
+class Pad extends Recall {
   constructor(root) {
     super(root);
     this.revision = 0;
@@ -104,7 +104,11 @@ class Pad extends Values {
       placeholder: "Note (n); Esc leaves it, Ctrl+Enter saves",
       "aria-label": "Note",
       rows: "2",
-      oninput: () => this.changed(),
+      oninput: () => {
+        this.changed();
+        this.offerNote();
+      },
+      onkeydown: (event) => this.completeNote(event),
     });
     const left = make(
       "section",
@@ -134,7 +138,7 @@ class Pad extends Values {
         this.goOn();
       },
     });
-    fill(this.root, this.screen, overlay, this.aloud);
+    fill(this.root, this.screen, overlay, this.list, this.aloud);
     new ResizeObserver(() => this.drawBars()).observe(this.document);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
@@ -149,7 +153,8 @@ class Pad extends Values {
   }
 
   // Show the parts as soon as they belong together: each comes by itself.
-  take({ document, answer, turn }) {
+  take({ document, answer, turn, past }) {
+    if (past) this.past = past.data;
     const belongs = turn && answer && document && turn.data.of === answer.data.answer && answer.data.document === document.data.digest;
     if (!belongs || !this.root.isConnected) return;
     this.component = turn;
@@ -305,6 +310,7 @@ class Pad extends Values {
       this.buttons,
       this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
       button("Back", "b", () => this.act("back"), data.can.back),
+      button("Last", "l", () => this.lastAnswers()),
       button("Skip", "s", () => this.act("skip"), data.can.skip),
       button("Undo", "u", () => this.act("undo"), data.can.undo),
       button("Note", "n", () => this.note.focus()),
@@ -442,6 +448,7 @@ class Pad extends Values {
 
   keys() {
     if (this.compared) return { Enter: () => this.goOn() };
+    if (this.listed) return super.keys();
     return {
       ...super.keys(),
       ArrowLeft: () => this.focusMetric(this.current - 1),
@@ -499,7 +506,8 @@ class Pad extends Values {
   }
 
   tellAct(name) {
-    this.tell(name, { ...this.draft(), ...(name === "object" ? { objection: this.proposed } : {}) });
+    const more = name === "object" ? { objection: this.proposed } : name === "go" ? { to: this.to } : {};
+    this.tell(name, { ...this.draft(), ...more });
   }
 
   tell(name, more = {}) {

@@ -13,6 +13,7 @@ from genaipa.ui import objecting
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.components import component
 from genaipa.ui.progress_line import progress_line
+from genaipa.ui.recalling import recalled
 from genaipa.ui.scoring_session import OpenAnswer, ScoringSession, current_session, open_answer, prepared
 from genaipa.ui.widgets import as_sentence, unseen_head
 
@@ -75,7 +76,7 @@ def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
 def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     component("pad")(key="pad", data={"metrics": [metric_in_words(desk.rubric, m) for m in desk.rubric.metrics]})
-    for name in ("document", "answer"):
+    for name in ("past", "document", "answer"):
         component("feed")(key=name, data={"part": name, **parts[name]})
     component("feed")(
         key="turn",
@@ -135,7 +136,8 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "comparison": session.comparison,
         "away": False,
     }
-    return {"document": ready.document, "answer": ready.shown, "turn": turn}
+    past = recalled(desk, user.name)
+    return {"document": ready.document, "answer": ready.shown, "past": past, "turn": turn}
 
 
 def _scored(opened: OpenAnswer) -> str | None:
@@ -275,11 +277,22 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
 
 
 def _back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    _return_to(desk, user, session, opened, sent, desk.queue.before(user.name, _scored(opened)))
+
+
+def _go(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    there = any(score.answer == sent["to"] for score in desk.queue.history(user.name).scores)
+    _return_to(desk, user, session, opened, sent, sent["to"] if there else None)
+
+
+def _return_to(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any], digest: str | None
+) -> None:
+    """Go back to an answer that this analyst scored; stay for None."""
     _keep_if_changed(desk, user, opened, sent)
-    before = desk.queue.before(user.name, _scored(opened))
-    if before is not None:
+    if digest is not None:
         _go_on(session, opened)
-        session.opened = open_answer(desk, user, before, session)
+        session.opened = open_answer(desk, user, digest, session)
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
@@ -309,5 +322,5 @@ def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
     session.opened = None
 
 
-_MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back}
+_MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "go": _go}
 _ACTS = {**_MOVES, "preselect": _preselect, "object": _object, "compared": _compared}

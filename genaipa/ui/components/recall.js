@@ -1,0 +1,103 @@
+// What an analyst did before: their last answers, to go back to any of them, and their notes, of which Tab writes one again.
+
+const SHORTEST = 2; // letters after which an earlier note is offered
+
+class Recall extends Values {
+  constructor(root) {
+    super(root);
+    this.past = { answers: [], notes: [] };
+    this.list = make("dialog", {
+      class: "overlay list",
+      oncancel: (event) => {
+        event.preventDefault();
+        this.closeList();
+      },
+    });
+  }
+
+  // --- lists over the page ---
+
+  openList(title, ...content) {
+    this.countTime();
+    this.listed = true;
+    this.countTime();
+    const close = this.button("Close", "Esc", () => this.closeList());
+    fill(this.list, make("h2", {}, title), ...content, close);
+    this.list.setAttribute("aria-label", title);
+    this.list.showModal();
+  }
+
+  closeList() {
+    this.countTime();
+    this.listed = false;
+    this.countTime();
+    this.list.close();
+  }
+
+  // What the time goes to while a list is read is not the answer.
+  counts() {
+    return super.counts() && !this.listed;
+  }
+
+  keys() {
+    if (!this.listed) return { ...super.keys(), l: () => this.lastAnswers() };
+    const rows = [...this.list.querySelectorAll(".row")];
+    const step = (by) => rows[(rows.indexOf(this.root.getRootNode().activeElement) + by + rows.length) % rows.length]?.focus();
+    const places = rows.slice(0, 10).map((row, n) => [String((n + 1) % 10), () => row.click()]);
+    return { ...Object.fromEntries(places), ArrowDown: () => step(1), ArrowUp: () => step(-1) };
+  }
+
+  // --- the last answers ---
+
+  lastAnswers() {
+    if (this.waiting) return;
+    const rows = this.past.answers.map((one, n) =>
+      make(
+        "button",
+        { type: "button", class: "row", autofocus: !n, onclick: () => this.goTo(one.answer) },
+        make("kbd", {}, String((n + 1) % 10)),
+        make("span", { class: "of", dir: "auto" }, one.question),
+        make("span", {}, `${one.document} · ${new Date(one.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`),
+        make("span", { class: "given" }, one.values),
+        one.note ? make("span", { class: "said", dir: "auto" }, one.note) : null,
+      ),
+    );
+    this.openList("Your last answers", rows.length ? make("div", { class: "rows" }, ...rows) : make("p", {}, "You have scored none yet."));
+  }
+
+  goTo(answer) {
+    this.closeList();
+    if (answer === this.data.answer) return;
+    this.to = answer;
+    this.act("go");
+  }
+
+  // --- notes ---
+
+  // The earlier note that begins as the line that is being written at the end of this one, or has a word that does.
+  completion() {
+    const { value, selectionEnd } = this.note;
+    const line = value.slice(value.lastIndexOf("\n") + 1).trimStart();
+    if (selectionEnd !== value.length || line.length < SHORTEST) return null;
+    const begun = line.toLowerCase();
+    const longer = this.past.notes.filter((note) => note.length > line.length);
+    const text =
+      longer.find((note) => note.toLowerCase().startsWith(begun)) ??
+      longer.find((note) => ` ${note.toLowerCase()}`.includes(` ${begun}`));
+    return text ? { text, from: value.length - line.length } : null;
+  }
+
+  offerNote() {
+    const found = this.completion();
+    if (found) this.say(`Tab: ${found.text}`);
+  }
+
+  // Tab leads on, as everywhere, where there is nothing to complete.
+  completeNote(event) {
+    const found = event.key === "Tab" && !event.shiftKey && !event.isComposing ? this.completion() : null;
+    if (!found) return;
+    event.preventDefault();
+    this.note.setRangeText(found.text, found.from, this.note.value.length, "end");
+    this.changed();
+  }
+}
