@@ -112,7 +112,7 @@ def test_another_content_is_refused(name: str, found: str, expected: str) -> Non
     assert found in said
     assert expected in said
     assert "check made/up out at commit c0ffeec0ff" in said
-    assert said.endswith("data of your own goes into suites/inkpots/ of a workspace.")
+    assert said.endswith("data of your own, laid out alike, goes into suites/inkpots/ of a workspace.")
 
 
 @pytest.mark.parametrize("name", ["large.csv.xz", "Inkwell.txt"])

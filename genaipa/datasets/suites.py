@@ -89,7 +89,7 @@ def files(source: Source) -> Snapshot:
         repository = source.repository
         optional = ("",)
         scattered = True
-        otherwise = f"; data of your own goes into {FOLDER}/{name}/ of a workspace"
+        otherwise = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
 
         def absence(self, absent: list[str]) -> str:
             here = [path for path in self.blobs if path not in absent]
