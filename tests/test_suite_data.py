@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -133,3 +137,24 @@ def test_it_has_no_study_to_import() -> None:
     """The sentence says what to do instead."""
     with pytest.raises(UsageError, match=r"^Inkpots has no runs to import: .*genaipa pull inkpots$"):
         data().import_study(find_workspace())
+
+
+def test_a_mirror_gives_what_it_has() -> None:
+    """Files that a server lacks are told as a folder's are; one that has none of them is refused by name."""
+    put("mirror", **{"data__a__dev.json": "{}", LOOSE.replace("/", "__"): "Ink."})
+    handler = partial(Quiet, directory="mirror")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        found = data().pull(origin=url, offline=False)
+        with pytest.raises(UsageError, match=r"refuses '.*' \(status 404\)"):
+            SuiteData(replace(data().source, name="others")).pull(origin=f"{url}/nowhere", offline=False)
+        server.shutdown()
+    assert (found.fetched, found.absent, data().here) == (2, 4, ["data/a/dev.json", LOOSE])
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server of files that says nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""

@@ -212,6 +212,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     from rich.filesize import decimal
 
     from genaipa.datasets.base import datasets
+    from genaipa.datasets.suites import SuiteData
     from genaipa.systems.published import is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
@@ -227,6 +228,12 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
     for dataset in datasets():
         remedy = f"genaipa pull {dataset.name}"
+        if isinstance(dataset, SuiteData):
+            # Nothing lacks without it but what nobody may want to ask.
+            here, files = len(dataset.here), len(dataset.source.blobs)
+            pulled = "pulled" if here == files else f"pulled, {here} of {files} files"
+            yield _either(dataset.title, here, pulled, f"not pulled; to ask it: {remedy}", "", "off")
+            continue
         yield _either(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
         recorded = [name for name in dataset.systems if is_recorded(name)]
         if dataset.systems:

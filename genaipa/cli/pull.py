@@ -88,6 +88,8 @@ def named_dataset(name: str | None, verb: str) -> Dataset:
     if name is None:
         known = [one for one in names() if verb == "pull" or find(one).systems]
         commands = [f"genaipa {verb} {one}" for one in known]
+        if verb == "import":
+            commands.append("genaipa import privacyglue --from FOLDER")
         raise UsageError(f"which data set to {verb} is not said: {' or '.join(commands)}.")
     return find(name)
 

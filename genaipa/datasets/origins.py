@@ -129,10 +129,7 @@ class _Server(Origin):
             timeout=TIMEOUT, follow_redirects=True, headers={"User-Agent": f"genaipa/{__version__}"}
         )
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
-        self._elsewhere = (
-            f"take it from a checkout ({files.command} --from FOLDER), "
-            "or try the document that ships: genaipa run --system extractive --policy brindlecart"
-        )
+        self._elsewhere = f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"
 
     def read(self, path: str) -> bytes:
         pause = FIRST_PAUSE

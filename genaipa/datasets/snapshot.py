@@ -48,6 +48,8 @@ class Snapshot:
     optional: ClassVar[tuple[str, ...]] = ()
     scattered: ClassVar[bool] = False
     """Whether a folder may have the files under shorter paths, or elsewhere in it."""
+    shipped: ClassVar[str] = "genaipa run --system extractive --policy brindlecart"
+    """The command that needs none of them."""
     otherwise: ClassVar[str] = ""
     """Behind the remedy for a file that is not the published one."""
 

@@ -63,9 +63,7 @@ class SuiteData:
         """The command that asks a baseline about the first split that can be read; else the reason why none can."""
         name, suite = _asking(self.source)
         if suite is None:
-            return command("genaipa", "run", "--suite", name)
-        baseline = next((one for one in suite.baselines if one.kind == "rule"), next(iter(suite.baselines), None))
-        system = PREFIX + baseline.name if baseline else "SYSTEM"
+            return _command(name, suite, "SPLIT")
         reasons = []
         for split in suite.splits:
             spec = RunSpec((), (), {}, (), other_task=name, suite=SuitePlan(split))
@@ -74,14 +72,14 @@ class SuiteData:
             except GenaipaError as error:
                 reasons.append(str(error))
             else:
-                return command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
+                return _command(name, suite, split)
         own = next((reason for reason in reasons if f"pull {self.name}'" in reason), reasons[0])
         return f"nothing of {name} can be asked yet: {own}"
 
 
 def files(source: Source) -> Snapshot:
     """The files of a source as they are pulled: each where it can be had, at least one in all."""
-    name, _ = _asking(source)
+    name, suite = _asking(source)
 
     class Files(Snapshot):
         dataset = source.name
@@ -89,6 +87,7 @@ def files(source: Source) -> Snapshot:
         repository = source.repository
         optional = ("",)
         scattered = True
+        shipped = _command(name, suite, "sample")
         otherwise = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
 
         def absence(self, absent: list[str]) -> str:
@@ -104,6 +103,14 @@ def _asking(source: Source) -> tuple[str, type[Suite] | None]:
     if source.name in reading:
         return source.name, reading[source.name]
     return next(iter(reading.items()), (source.name, None))
+
+
+def _command(name: str, suite: type[Suite] | None, split: str) -> str:
+    """The command that asks a baseline of a suite, one that reads the text if there is one."""
+    known = suite.baselines if suite else ()
+    baseline = next((one for one in known if one.kind == "rule"), next(iter(known), None))
+    system = PREFIX + baseline.name if baseline else "SYSTEM"
+    return command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
 
 
 def _named(paths: list[str]) -> str:
