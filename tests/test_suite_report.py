@@ -214,3 +214,13 @@ def test_two_baselines_are_compared_and_listed(genaipa: Cli) -> None:
     assert systems["baseline/best-overlap"]["policyqa"] == pytest.approx(row["a"])
     assert systems["baseline/best-overlap"]["opp115"] is None
     assert {"best floor", "ceiling", "people"} <= systems.keys()
+
+
+def test_a_run_without_its_items_is_left_out(genaipa: Cli) -> None:
+    """A run that was passed on without its items is named, and is no report by itself."""
+    assert genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "baseline/empty").code == 0
+    (kept,) = Path().glob("runs/*/suites/policyqa/items.json")
+    kept.unlink()
+    said = genaipa("report", "latest")
+    assert (said.code, "the items that it asked are not in its folder" in said.err) == (2, True)
+    assert "is left out" in genaipa("leaderboard").out

@@ -78,7 +78,7 @@ def leaderboard(
     if output is not None:
         _write(shown[0] if shown else table, output, force=force)
     else:
-        imported = "Imported predictions are no answers to rank; their figures: genaipa report"
+        imported = "No run here has answers to rank. Figures of imported predictions: genaipa report"
         _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
     for sentence in told:
         show(f"- {sentence}")

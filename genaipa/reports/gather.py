@@ -17,7 +17,7 @@ from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.records import PREDICTIONS, PROCEDURE, MeasuredHead, conversation_of
+from genaipa.runs.records import PREDICTIONS, PROCEDURE, MeasuredHead, SuitePlan, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import stance
@@ -82,7 +82,8 @@ class Gathered:
     @property
     def is_of_suites(self) -> bool:
         """Whether a run asked a suite, or has imported predictions for one."""
-        return bool(self.suites) or any(source.manifest.spec.task == PREDICTIONS for source in self.sources)
+        specs = [source.manifest.spec for source in self.sources]
+        return any(isinstance(spec.suite, SuitePlan) or spec.task == PREDICTIONS for spec in specs)
 
 
 @tidy_table.plain_texts

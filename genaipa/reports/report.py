@@ -148,6 +148,8 @@ def report(
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
     made = Report.of(gathered, bounds, tuple(dict.fromkeys(full)))
+    if gathered.is_of_suites and not made.chapters:
+        raise UsageError(f"there is nothing to report on. {' '.join(made.problems)}")
     if folder is not None:
         made.write(Path(folder), tell=tell)
     return made
