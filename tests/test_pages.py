@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pages import EDSGER, Shown, desk_here, digests, dispute, make_desk, score
-from running import carry_out, latest, make_workspace, spec
+from running import carry_out, latest, make_workspace, spec, write
 
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
@@ -77,6 +77,28 @@ def test_the_overview_counts_runs_scores_and_analysts(desk):
         ["ada", "2", "1 min 0 s"],
         ["grace", "1", "1 min 0 s"],
     ]
+
+
+def test_the_overview_says_how_long_it_takes_and_what_it_costs(desk):
+    """Time so far and left, by analyst and in all; its price where desk.yaml has a rate, also for whoever comes yet."""
+    first, second, *_ = digests(desk)
+    score(desk, "ada", first, "11111")
+    score(desk, "grace", first, "11113")
+    score(desk, "ada", second, "11111")
+    page = Shown("overview", desk)
+    assert [row[3:6] for row in page.rows("overview analysts")] == [["2 min", "2", "2 min"], ["1 min", "3", "3 min"]]
+    assert "In all 3 min of analysts' time so far, and about 5 min left. The price" in page.text()
+    desk.queue.adjudicate("edsger", first, typed("11112"), note="", seconds=1800.0, id="settled")
+    write("desk.yaml", "analysts: [ada, grace, Katherine]\nrate: 30\n")
+    page = Shown("overview", desk_here())
+    assert [row[:8] for row in page.rows("overview analysts")] == [
+        ["Katherine", "0", "-", "0 min", "2", "2 min", "0.00", "1.00"],
+        ["ada", "2", "1 min 0 s", "2 min", "2", "2 min", "1.00", "1.00"],
+        ["grace", "1", "1 min 0 s", "1 min", "2", "2 min", "0.50", "1.00"],
+    ]
+    said = page.text()
+    assert "In all 33 min of analysts' time so far, 30 min of it adjudication, and about 6 min left." in said
+    assert "At 30 an hour that is 16.50 so far, and 3.00 more." in said
 
 
 def test_an_answer_outside_the_wave_is_called_so(desk):

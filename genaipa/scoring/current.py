@@ -95,6 +95,11 @@ class CurrentScores:
         with self._lock:
             return max(self._kinds["adjudication"].of(answer).values(), key=self.number, default=None)
 
+    def adjudications(self) -> list[Event]:
+        """All adjudications in effect, adjudicator by adjudicator."""
+        with self._lock:
+            return self._kinds["adjudication"].all()
+
     def saw_system(self, analyst: str) -> frozenset[str]:
         """The answers whose system was ever shown to an analyst."""
         with self._lock:

@@ -4,6 +4,7 @@
     adjudicators: [anna@example.org]        who settles answers whose scores differ
     reference: [reference]                  whose scores new analysts compare themselves with
     left_out: {Bo: "took notes for answers"}    whose scores count nowhere, and why
+    rate: 25                                the price of an analyst's hour
 
 Names, or the e-mail addresses of a login; upper and lower case are the same. A list that is left out is open to anyone
 who gives a name, but to nobody who logs in.
@@ -12,7 +13,7 @@ who gives a name, but to nobody who logs in.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -56,12 +57,14 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The lists of the file: None for one that is left out; `reference` names the reference analysts.
 
     `left_out` maps an analyst whose scores and adjudications count nowhere to the reason. They stay in the log.
+    `rate` is the price of an hour of analysts' time, in any currency.
     """
 
     analysts: tuple[str, ...] | None = None
     adjudicators: tuple[str, ...] | None = None
     reference: tuple[str, ...] = ("reference",)
     left_out: dict[str, str] = {}
+    rate: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
     def counted(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events without the scores, adjudications and skips of those who are left out."""

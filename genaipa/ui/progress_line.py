@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
+
+from genaipa.ui.workload import lasting, left_for
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -33,17 +34,11 @@ def _systems(desk: Desk, digest: str) -> list[str]:
 
 
 def _left(desk: Desk, progress: Progress) -> str:
-    """A sentence on this analyst's remaining answers, and the time for them at the analyst's median.
-
-    The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
-    """
-    team = {*(desk.people.analysts or desk.current.analysts()), progress.analyst}.difference(desk.people.reference)
-    share = progress.remaining
-    if progress.analyst in team:
-        share = min(share, math.ceil((progress.wanted - progress.given) / len(team)))
+    """A sentence on this analyst's remaining answers, and the time for them at the analyst's median."""
+    share = left_for(desk, progress)
     about = "" if share == progress.remaining else "about "
-    hours, minutes = divmod(math.ceil(share * (progress.seconds or 0) / 60), 60)
-    lasts = f", about {f'{hours} h ' if hours else ''}{minutes} min" if hours or minutes else ""
+    ahead = share * (progress.seconds or 0)
+    lasts = f", about {lasting(ahead)}" if ahead else ""
     return f"{about}{share:,} left for you{lasts}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +35,7 @@ from genaipa.ui.widgets import (
     table,
     texts,
 )
+from genaipa.ui.workload import in_all, lasting, price, workloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,11 +44,11 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
     from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
-    from genaipa.scoring.assignment import History
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.systems.base import Message
     from genaipa.ui.desk import Desk
+    from genaipa.ui.workload import Workload
 
 ANSWER = "overview answer"
 """Key of the chosen answer in the session's state."""
@@ -89,7 +91,7 @@ def page(desk: Desk, user: User) -> None:
     if not runs:
         notice("overview none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
-    _analysts(desk)
+    _analysts(desk, runs)
     _answers(desk, Visibility.of(desk, user), runs)
 
 
@@ -160,19 +162,39 @@ def _read(path: Path, _stat: tuple[int, int] | None) -> tuple[Tally, dict[str, i
     return RunFolder(path).seen()
 
 
-def _analysts(desk: Desk) -> None:
-    histories = desk.queue.histories()
-    if not histories:
+def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
+    stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    works = kept("overview work", stamp, lambda: workloads(desk))
+    if not works:
         return
     part("Analysts")
-    heads = ["analyst", *numbers("scored", "median time per answer", "last seen (UTC)")]
-    analysts = list(histories.items())
-    long_table("overview analysts", "Analysts", heads, analysts, lambda entry: _analyst(desk, *entry))
+    costs = numbers("cost so far", "cost to come") if desk.people.rate is not None else ()
+    times = numbers("scored", "median time per answer", "time so far", "left", "time left")
+    heads = ["analyst", *times, *costs, *numbers("last seen (UTC)")]
+    long_table("overview analysts", "Analysts", heads, works, lambda work: _analyst(desk, work))
+    st.caption(f"{in_all(desk, works)} {_cost_of_runs(runs)}")
 
 
-def _analyst(desk: Desk, name: str, history: History) -> Row:
-    latest = max((event.time for event in desk.current.history(name)), default="-")
-    return Row((name, f"{len(history.scores):,}", duration(history.seconds), moment(latest)))
+def _analyst(desk: Desk, work: Workload) -> Row:
+    latest = max((event.time for event in desk.current.history(work.analyst)), default="-")
+    left = (f"{work.left:,}", lasting(work.ahead))
+    rate = desk.people.rate
+    costs = () if rate is None else (price(work.spent, rate), price(work.ahead, rate))
+    times = (duration(work.each), lasting(work.spent), *left)
+    return Row((work.analyst, f"{work.scored:,}", *times, *costs, moment(latest)))
+
+
+def _cost_of_runs(runs: dict[str, RunFolder]) -> str:
+    """A sentence on what the runs' own requests cost; some runs have no price."""
+    known = []
+    for folder in runs.values():
+        with contextlib.suppress(GenaipaError):
+            known.append(_seen(folder)[0].totals().cost)
+    priced = [cost for cost in known if cost is not None]
+    if not priced:
+        return "The price of the runs' own requests is not known."
+    without = f" ({len(runs) - len(priced):,} of {len(runs):,} have no price)" if len(priced) < len(runs) else ""
+    return f"The runs' own requests cost {sum(priced):,.2f} US dollars{without}."
 
 
 # -- the answers --
