@@ -78,7 +78,7 @@ def leaderboard(
     if output is not None:
         _write(shown[0] if shown else table, output, force=force)
     else:
-        imported = "No run here has answers to rank. Figures of imported predictions: genaipa report"
+        imported = "No run here has answers to rank. Of imported predictions, their figures: genaipa report"
         _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
     for sentence in told:
         show(f"- {sentence}")
