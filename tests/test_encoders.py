@@ -178,6 +178,18 @@ def test_every_suite(genaipa: Any, tiny: str) -> None:
 
 
 @needs_torch
+def test_privacyglue(genaipa: Any, tiny: str) -> None:
+    """Of the suites that are asked in one run each has trainings of its own, of which it keeps the predictions."""
+    train_for(epochs=1, batch_size=9)
+    done = genaipa("run", "--suite", "privacyglue", "--split", "sample", "--system", tiny, "--repetitions", "2")
+    assert done.code == 0, done
+    parts = {path.parts[-3] for path in the_run().path.glob("encoders/*/*/seed-1/predictions.json")}
+    assert parts == {path.name for path in (the_run().path / "suites").iterdir()} - {"encoders"}
+    assert len(parts) > 3
+    assert done.err.count("is fine-tuned here on the very items asked") == len(parts)
+
+
+@needs_torch
 def test_stopped_and_resumed(genaipa: Any, tiny: str) -> None:
     """Ctrl-C in the second seed's training ends it at once, a kill in the third's loses it; no other is repeated."""
     train_for(epochs=60, patience=60, batch_size=4)
@@ -223,6 +235,13 @@ def until(said: str, *args: str, by: signal.Signals) -> subprocess.CompletedProc
     return subprocess.CompletedProcess(args, process.returncode, "", heard + rest)
 
 
+def opp115(**sizes: int) -> None:
+    """Put splits of so many texts into the workspace."""
+    for split, size in sizes.items():
+        rows = [f"{split} text {n},{('Data Security', 'Policy Change')[n % 2]}\n" for n in range(size)]
+        write(f"suites/opp115/{split}_dataset.csv", "".join(rows))
+
+
 @needs_torch
 def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked the test split, a training is stopped by the validation split; asked that, by a part of the train split.
@@ -231,9 +250,7 @@ def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) ->
     """
     train_for(epochs=1)
     write("systems.yaml", f"systems: {{mine: {{system: {tiny}}}}}")
-    for split, size in (("train", 40), ("validation", 8), ("test", 6)):
-        rows = [f"{split} text {n},{('Data Security', 'Policy Change')[n % 2]}\n" for n in range(size)]
-        write(f"suites/opp115/{split}_dataset.csv", "".join(rows))
+    opp115(train=40, validation=8, test=6)
     for split, of in (
         ("test", "the train split: 40 items, stopped by 8"),
         ("validation", "the train split: 34 items, stopped by 6"),
@@ -298,6 +315,16 @@ def test_no_torch(genaipa: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "encoder/bert-base-uncased needs the package 'torch': pip install 'genaipa[encoders]'" in refused.err
     assert not Path("runs").exists()
     assert genaipa(*args, "--dry-run").code == 0
+
+
+def test_only_prompts_are_probed(genaipa: Any) -> None:
+    """Probes and examples are of prompts; with an encoder, before anything is trained, they are refused."""
+    opp115(train=40, test=6)
+    for option in (("--probe", "no-context"), ("--shots", "2")):
+        done = genaipa("run", "--suite", "opp115", "--split", "test", "--system", "encoder/x", "--dry-run", *option)
+        assert done.code == 2
+        said = f"'{option[0][2:]}' is for systems that are prompted; ask encoder/x, which is fine-tuned, without."
+        assert said in done.err
 
 
 def test_wrong_settings(genaipa: Any) -> None:

@@ -91,8 +91,13 @@ def _model(suite: Suite, system: str) -> str | None:
 
 
 def notes(suite: Suite) -> list[str]:
-    """Sentences on a suite's fine-tuned systems."""
+    """Sentences on a suite's fine-tuned systems; a UsageError for a way of asking that is for prompts alone."""
     found = [encoder for name in suite.spec.systems if (encoder := encoder_of(suite, name))]
+    for option, chosen in (("probe", suite.plan.probe), ("shots", suite.plan.shots)):
+        if found and chosen:
+            raise UsageError(
+                f"'{option}' is for systems that are prompted; ask {found[0].name}, which is fine-tuned, without."
+            )
     # A run that goes on has said it, and needs the train split for the seeds that are missing alone.
     return [f"{suite.title}: {encoder.name} is {encoder.about}" for encoder in found] if suite.folder is None else []
 

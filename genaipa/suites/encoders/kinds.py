@@ -270,7 +270,7 @@ class Spans(Kind):
                         and score > best.get(one.example, (-math.inf,))[0]
                     ):
                         text = examples[one.example].second[one.at[start][0] : one.at[end][1]]
-                        best[one.example] = (score, text)
+                        best[one.example] = (score, text.strip())
         return [best.get(number, (0.0, ""))[1] for number in range(len(examples))]
 
 
