@@ -320,10 +320,12 @@ def test_no_torch(genaipa: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_prompts_are_probed(genaipa: Any) -> None:
     """Probes and examples are of prompts; with an encoder, before anything is trained, they are refused."""
     opp115(train=40, test=6)
-    for option in (("--probe", "no-context"), ("--shots", "2")):
-        done = genaipa("run", "--suite", "opp115", "--split", "test", "--system", "encoder/x", "--dry-run", *option)
+    for suite, option, chosen in (("policyqa", "probe", "no-context"), ("opp115", "shots", "2")):
+        split = "test" if suite == "opp115" else "sample"
+        asked = ("--suite", suite, "--split", split, "--system", "encoder/x", f"--{option}", chosen)
+        done = genaipa("run", *asked, "--dry-run")
         assert done.code == 2
-        said = f"'{option[0][2:]}' is for systems that are prompted; ask encoder/x, which is fine-tuned, without."
+        said = f"'{option}' is for systems that are prompted; ask encoder/x, which is fine-tuned, without."
         assert said in done.err
 
 
