@@ -129,6 +129,13 @@ def genaipa_process() -> Callable[..., Finished]:
 
 
 @pytest.fixture
+def own_workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The working folder as a workspace, with a cache of its own."""
+    Path("genaipa.toml").touch()
+    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def shared() -> Path:
     """The folder with published research data beside the checkout; it is never part of the repository."""
     if not SHARED.is_dir():

@@ -30,11 +30,7 @@ EXPECTED = {
 """Baseline → micro, macro, samples F1 and exact on validation, in percent, as computed by a script of others."""
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A workspace, and a cache of its own."""
-    Path("genaipa.toml").touch()
-    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_workspace")
 
 
 @pytest.fixture

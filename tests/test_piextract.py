@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 NOTHING = {layer: [] for layer in LAYERS}
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A workspace, and a cache of its own."""
-    Path("genaipa.toml").touch()
-    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_workspace")
 
 
 @pytest.fixture

@@ -21,11 +21,7 @@ from genaipa.suites.policy_detection.score import MEASURES
 PACKED, PLAIN = SOURCE.blobs
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A workspace, and a cache of its own."""
-    Path("genaipa.toml").touch()
-    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_workspace")
 
 
 def table(rows: int, columns: tuple[str, ...] = ("", "url", "policy_text", "is_policy")) -> bytes:

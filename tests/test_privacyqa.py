@@ -40,11 +40,7 @@ EXPECTED = {
 """Baseline → F1 of means, mean F1, P, R in percent on four policies of the subset, by a script of others."""
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A workspace, and a cache of its own."""
-    Path("genaipa.toml").touch()
-    monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_workspace")
 
 
 @pytest.fixture

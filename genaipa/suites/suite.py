@@ -79,6 +79,8 @@ class Suite(Task):
     """Types of errors that `errors` tells apart, in the order in which they are shown."""
     about_errors: str = ""
     """Sentences for a reader about them: which comes first where two hold."""
+    dependent: ClassVar[str] = ""
+    """A sentence on items that are not independent, for its published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()
     schema: ClassVar[Mapping[str, Any]]
     """JSON schema of a reply; every property required, none additional."""
@@ -227,6 +229,7 @@ class Suite(Task):
         loaded = self.material
         read = [one for one in self.data if not self.files.digests or one.blobs.keys() & self.files.digests.keys()]
         said = [f"{source.title}: {source.terms}" for source in read if self.plan.split in self.splits]
+        said += [f"{self.title}: {self.dependent}"] if self.dependent else []
         if self.plan.split == SAMPLE:
             said = [f"{self.title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
         elif self.files.own:

@@ -11,7 +11,7 @@ from genaipa.suites.linear import label_sets, words, words_and_characters
 from genaipa.suites.material import Given
 from genaipa.suites.opp115.data import LABELS, SOURCE, SPLITS, TITLE, load
 from genaipa.suites.opp115.score import MEASURES, PARTS
-from genaipa.suites.suite import SAMPLE, Suite
+from genaipa.suites.suite import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,6 +64,10 @@ class Opp115(Suite):
     splits = SPLITS
     measures = MEASURES
     parts = PARTS
+    dependent = (
+        "its files don't name the policy of a segment, so that intervals are by segment and too narrow; 108 of the "
+        "policies have segments in both train and test"
+    )
     baselines = (
         Baseline("majority", "floor", "the most frequent label of the train split, everywhere", _majority),
         Baseline(
@@ -103,15 +107,3 @@ class Opp115(Suite):
     def grouped(self) -> tuple[Measure, ...]:
         """Micro F1 and exact: segments with one label lack the others."""
         return tuple(measure for measure in self.measures if measure.name not in ("macro_f1", "f1_samples"))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes of every suite; for published data the sentence that its segments are not independent."""
-        said = super().notes
-        if self.plan.split == SAMPLE:
-            return said
-        dependent = (
-            f"{self.title}: its files don't name the policy of a segment, so that intervals are by segment and too "
-            "narrow; 108 of the policies have segments in both train and test"
-        )
-        return (*said, dependent)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.suites.piextract.baselines import BASELINES, reply, tokens_of
 from genaipa.suites.piextract.data import LAYERS, SOURCE, SPLITS, TITLE, load
 from genaipa.suites.piextract.score import EXACT, MEASURES, PARTS, difference, found
-from genaipa.suites.suite import SAMPLE, Suite
+from genaipa.suites.suite import Suite
 
 if TYPE_CHECKING:
     from genaipa.suites.material import Given, Item, Material, Outcome
@@ -37,6 +37,7 @@ class PiExtract(Suite):
     splits = SPLITS
     measures = MEASURES
     parts = PARTS
+    dependent = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
     baselines = BASELINES
     schema = SCHEMA
 
@@ -65,15 +66,3 @@ class PiExtract(Suite):
     def why(self, outcome: Outcome) -> str:
         """The fault, and the spans missed or given wrongly."""
         return ": ".join(filter(None, (outcome.given.fault, difference(outcome))))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes of every suite; for published data the sentence that its sentences are not independent."""
-        said = super().notes
-        if self.plan.split == SAMPLE:
-            return said
-        dependent = (
-            f"{self.title}: its files don't name the policy of a sentence, so that intervals are by sentence and too "
-            "narrow"
-        )
-        return (*said, dependent)
