@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,8 @@ LEVEL = 95
 DRAWS = 2000
 _SEED = 20260101
 """Fixed, so that the same results give the same intervals."""
+_POLICIES = 500
+"""Units up to which draws are added up in double precision."""
 _FEW = 10
 """Policies below which an interval of this kind is rather too narrow."""
 
@@ -175,16 +177,19 @@ def _drawn(measure: Measure, sums: Floats) -> Floats:
     """The figure in each draw: the mean over repetitions, of the same units in each."""
     some = sums.any(axis=(1, 2))
     units, repetitions, width = sums.shape
-    flat = sums[some].reshape(-1, repetitions * width).astype(np.float32)
-    drawn = (_weights(units)[:, some] @ flat).astype(float).reshape(-1, repetitions, width)
+    weights = _weights(units)[:, some]
+    flat = sums[some].reshape(-1, repetitions * width).astype(weights.dtype)
+    drawn = (weights @ flat).astype(float).reshape(-1, repetitions, width)
     return np.asarray(np.mean([_values(measure, drawn[:, repetition]) for repetition in range(repetitions)], axis=0))
 
 
 @lru_cache(maxsize=4)
-def _weights(units: int) -> NDArray[np.float32]:
+def _weights(units: int) -> NDArray[np.floating[Any]]:
     """A row for each draw: how often each of so many units is in it."""
     drawing = np.random.default_rng(_SEED)
-    return drawing.multinomial(units, np.full(units, 1 / units), size=DRAWS).astype(np.float32)
+    # Policies are few; of thousands of single items, half the memory will do.
+    precision = np.float64 if units <= _POLICIES else np.float32
+    return drawing.multinomial(units, np.full(units, 1 / units), size=DRAWS).astype(precision)
 
 
 def _interval(drawn: Floats) -> tuple[float, float]:
