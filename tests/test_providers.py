@@ -342,14 +342,15 @@ def test_a_schema_that_is_refused(vendor: Vendor) -> None:
         "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
         "output_config: Extra inputs are not permitted",
         "Invalid JSON payload received. Unknown name 'responseJsonSchema'",
+        "INVALID_ARGUMENT: too many values of an enum",
     ]
     with vendor.serving([failure(status, said) for said in told for status in (400, 422)] * 2):
-        refused = failures(vendor.make(), 6, Settings(json_schema=SCHEMA))
+        refused = failures(vendor.make(), 8, Settings(json_schema=SCHEMA))
     with vendor.serving([failure(400, told[0])]):
         refused += failures(vendor.make(), 1)
     with vendor.serving([failure(400, "temperature is not supported.")]):
         refused += failures(vendor.make(), 1, Settings(json_schema=SCHEMA))
-    assert [error.kind for error in refused] == [UNSUPPORTED_SCHEMA] * 6 + ["bad-request"] * 2
+    assert [error.kind for error in refused] == [UNSUPPORTED_SCHEMA] * 8 + ["bad-request"] * 2
     assert str(refused[0]).startswith(f"{vendor.system} can't reply by a JSON schema: Invalid parameter: 'response_")
     assert refused[0].status == 400
 

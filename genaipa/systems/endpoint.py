@@ -59,7 +59,7 @@ _NOT_FOUND = 404
 _UNAUTHORISED = frozenset({401, 403})
 _TOO_LONG = re.compile(r"context.length|maximum context|prompt is too long|maximum number of tokens", re.IGNORECASE)
 # How servers name what carries a schema, where they refuse it.
-_SCHEMA = re.compile(r"schema|response.?format|output.?config|structured|guided|grammar", re.IGNORECASE)
+_SCHEMA = re.compile(r"schema|response.?format|output.?config|structured|guided|grammar|\benums?\b", re.IGNORECASE)
 # Would make equal failures look different.
 _REQUEST_ID = re.compile(r"\breq(?:uest)?_\w{6,}")
 
