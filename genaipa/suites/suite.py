@@ -207,7 +207,15 @@ class Suite(Task):
             # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
             shown = [replace(message, breakpoint=False) for message in self.messages(item)]
             turns += [*shown, Message("assistant", self.gold_reply(item), "answer")]
+        if turns and not self._long_texts:
+            # All before the last example's reply is the same for every item, and cached.
+            turns[-2] = replace(turns[-2], breakpoint=True)
         return turns
+
+    @cached_property
+    def _long_texts(self) -> bool:
+        """Whether items share long texts."""
+        return any(item.document for item in self.material.items)
 
     def asked_about(self, item: Item) -> dict[str, Any]:
         """The variables of the template: what is shown of an item, and its long text as `document`."""
@@ -275,8 +283,8 @@ class Suite(Task):
         yield Call(self.coordinates(item, repetition), [Message("user", f"Item {item.id}", "answer")], worked_out=work)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Those about one long text in one dialogue: there is seen what repeats it."""
-        if not self.material.documents:
+        """Those about one long text, or after the same examples, in one dialogue: there is seen what repeats these."""
+        if not self._long_texts and not self.plan.shots:
             return super().sample(target)
         alike = groupby(self._order * self.spec.repetitions, key=lambda item: item.document)
         each = self.dialogues(target)
@@ -299,7 +307,7 @@ class Suite(Task):
                 settings["max_tokens"] = self.max_tokens
         messages = self._probing(item) if self.plan.probe else [*self._shots, *self.messages(item)]
         conversation = ""
-        if item.document and len(messages) > 1:
+        if len(messages) > 1:
             # All before the question is the same for all items about this text: kept once, and cached by providers.
             conversation = f"{system}|{self.name}|{self.plan.split}|{item.document}"
             settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
