@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from genaipa.suites.data import DataFiles
 
-_ASKED = re.compile(r"Consider \"(?P<policy>.*?)\"'s privacy policy; (?P<question>.+)", re.DOTALL)
+_ASKED = re.compile(r"Consider \".*?\"'s privacy policy; (?P<question>.+)", re.DOTALL)
 CONSENSUS = "consensus"
 """Name of the one reference: the sentences that at least half of at least four annotators marked."""
 
@@ -58,7 +58,8 @@ def read_subset(files: DataFiles) -> Table:
     seen: set[tuple[str, str]] = set()
     for number, test in enumerate(tests, 1):
         question = _question(path, f"test {number}", test, files, texts)
-        if (question.policy, question.text) in seen:
+        # Ids are numbers, so that a question that the published file has twice is two items.
+        if own and (question.policy, question.text) in seen:
             raise DataError(path, "its question about this policy is there already.", f"test {number}")
         seen.add((question.policy, question.text))
         question.id = f"{question.policy}_{sum(one.policy == question.policy for one in questions)}"
@@ -83,10 +84,10 @@ class _Text:
 def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> Question:
     asked = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
-    if asked is None or policies != {asked["policy"]}:
-        problem = "has to ask 'Consider \"NAME\"'s privacy policy; …', with evidence from the file NAME.txt alone."
+    if asked is None or len(policies) != 1:
+        problem = "has to ask 'Consider \"NAME\"'s privacy policy; …', with evidence from one file alone."
         raise DataError(path, problem, where)
-    policy = asked["policy"]
+    (policy,) = policies
     if policy not in texts:
         texts[policy] = _read_policy(files, policy)
     text, evidence = texts[policy], set[int]()
@@ -109,7 +110,7 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
     text = files.text(path)
     lines = len(text.removesuffix("\n").split("\n"))
     published = SENTENCES.get(policy)
-    if path not in files.own and lines != published:
+    if path not in files.own and published and lines != published:
         found = files.find(path)
         raise DataError(found or path, f"has {lines} lines, not {published}: one for each sentence; pull it anew.")
     if not text.strip():
