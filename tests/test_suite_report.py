@@ -47,6 +47,23 @@ class Fixed:
         said = {"answer": "your email address", "intent": "data-security-protection", "slots": []}
         return Reply(json.dumps({name: said[name] for name in settings.json_schema["properties"]}))
 """
+TURNING = """
+import collections, json
+from genaipa.systems.base import BuiltinSystem, Reply
+
+class Turning(BuiltinSystem):
+    def __init__(self):
+        super().__init__(name="turning")
+        self.asked = collections.Counter()
+
+    async def reply(self, messages, settings):
+        self.asked[messages[-1].content] += 1
+        first = self.asked[messages[-1].content] == 1
+        return Reply(json.dumps({"labels": ["Data Security" if first else "Policy Change"]}))
+
+    async def answer(self, messages, settings):
+        raise NotImplementedError
+"""
 HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.given.prediction)), 1.0))
 
 
@@ -170,6 +187,18 @@ def test_a_report_on_a_suite_has_its_figures_and_nothing_else(genaipa: Cli) -> N
     assert rows["baseline/best-overlap"]["f1_squad"] != round(rows["baseline/best-overlap"]["f1_squad"], 2)
     assert {"policyqa-sample-by-category", "policyqa-measures"} <= made["tables"].keys()
     assert any("made up" in sentence for sentence in made["notable"])
+
+
+def test_a_run_closes_with_the_figures_of_its_report(genaipa: Cli) -> None:
+    """Over repetitions that differ the figures are means of each one's, in both: pooled, macro F1 would be higher."""
+    Path("turning.py").write_text(TURNING)
+    args = ("--suite", "opp115", "--split", "sample", "--system", "turning:Turning", "--repetitions", "2", "--json")
+    (closed,) = json.loads(genaipa("run", *args).out)["suites"]
+    made = json.loads(genaipa("report", "latest", "--json", "--formats", "png").out)
+    rows = {row["system"]: row for row in made["tables"]["opp115-sample"]["rows"]}
+    assert closed["figures"]["macro_f1"] > 0
+    for name, figure in closed["figures"].items():
+        assert figure == pytest.approx(rows["turning:Turning"][name], abs=1e-3), name
 
 
 def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None:

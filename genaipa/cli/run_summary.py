@@ -63,7 +63,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
     if found := _results(workspace, folder):
         for result in found:
             figures = [
-                f"{one.heading} {100 * one.of(result.outcomes):.2f}" for one in result.suite.measures[:_FIRST_FIGURES]
+                f"{one.heading} {100 * result.figure(one):.2f}" for one in result.suite.measures[:_FIRST_FIGURES]
             ]
             faults = [f"{count:,} {name}" for name, count in result.faults.items() if count]
             of = "" if result.name == folder.manifest().spec.task else f" of {result.name}"
@@ -94,7 +94,7 @@ def _figures(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
     """The figures of a suite for machines, as percentages by the names of its measures."""
     rows: list[dict[str, object]] = []
     for result in _results(workspace, folder):
-        values = {one.name: 100 * one.of(result.outcomes) for one in result.suite.measures}
+        values = {one.name: 100 * result.figure(one) for one in result.suite.measures}
         figures = {name: None if math.isnan(value) else round(value, 4) for name, value in values.items()}
         rows.append({"system": result.system, "suite": result.name, "figures": figures, "faults": dict(result.faults)})
     return {"suites": rows} if rows else {}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
     from genaipa.runs.selection import Source
     from genaipa.suites.material import Outcome
+    from genaipa.suites.measure import Measure
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
 
@@ -81,6 +82,14 @@ class Result:
         """The share of outcomes whose form was asked for in words, for want of a schema; NaN where none had a form."""
         ways = [outcome.way for outcome in self.outcomes if outcome.way]
         return ways.count(IN_WORDS) / len(ways) if ways else float("nan")
+
+    def figure(self, measure: Measure) -> float:
+        """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another."""
+        each = [
+            measure.of(one for one in self.outcomes if one.repetition == repetition)
+            for repetition in sorted({outcome.repetition for outcome in self.outcomes})
+        ]
+        return sum(each) / len(each) if each else float("nan")
 
     @property
     def baseline(self) -> str:
