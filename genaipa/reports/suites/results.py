@@ -83,11 +83,15 @@ class Result:
         ways = [outcome.way for outcome in self.outcomes if outcome.way]
         return ways.count(IN_WORDS) / len(ways) if ways else float("nan")
 
-    def figure(self, measure: Measure) -> float:
-        """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another."""
+    def figure(self, measure: Measure, some: Sequence[Outcome] | None = None) -> float:
+        """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another.
+
+        It is of all outcomes, or of `some` of them.
+        """
+        outcomes = self.outcomes if some is None else some
         each = [
-            measure.of(one for one in self.outcomes if one.repetition == repetition)
-            for repetition in sorted({outcome.repetition for outcome in self.outcomes})
+            measure.of(one for one in outcomes if one.repetition == repetition)
+            for repetition in sorted({outcome.repetition for outcome in outcomes})
         ]
         return sum(each) / len(each) if each else float("nan")
 

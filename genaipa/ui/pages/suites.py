@@ -33,7 +33,6 @@ from genaipa.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from genaipa.scoring.people import User
@@ -80,7 +79,7 @@ def _systems(board: Board) -> Result:
     chosen = st.session_state.get("suites system", "")
     result = next((one for one in board.results if one.system == chosen), board.results[0])
     rows = [
-        Row((one.system, *(_percent(measure, one.outcomes) for measure in measures), _faults(one)), id=one.system)
+        Row((one.system, *(_percent(one.figure(measure)) for measure in measures), _faults(one)), id=one.system)
         for one in board.results
     ]
     columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
@@ -109,7 +108,10 @@ def _groups(board: Board, result: Result) -> None:
     for outcome in result.outcomes:
         for group in outcome.item.groups.get(name, ()):
             groups.setdefault(group, []).append(outcome)
-    rows = [Row((group, f"{len(some):,}", _percent(measure, some)), id=group) for group, some in sorted(groups.items())]
+    rows = [
+        Row((group, f"{len(some):,}", _percent(result.figure(measure, some))), id=group)
+        for group, some in sorted(groups.items())
+    ]
     chosen = st.session_state.get("suites group", "")
     table(
         "suites groups", f"{measure.heading} of {result.system} by {name}",
@@ -224,8 +226,7 @@ def _cut(value: Any) -> str:
     return line if len(line) <= _SHORT else f"{line[:_SHORT]} …"
 
 
-def _percent(measure: Measure, outcomes: Sequence[Outcome]) -> str:
-    value = measure.of(outcomes)
+def _percent(value: float) -> str:
     return f"{100 * value:.1f}" if value == value else "-"  # noqa: PLR0124 - NaN
 
 
