@@ -356,7 +356,7 @@ def test_init_makes_a_workspace_that_validates(genaipa: Cli) -> None:
     assert "genaipa policies add" in out
     names = {path.name for path in Path("new/mine").iterdir()}
     assert names == {
-        *("genaipa.toml", "systems.yaml", ".gitignore", "README.md"),
+        *("genaipa.toml", "systems.yaml", "guidelines.md", ".gitignore", "README.md"),
         *("prompts", "questions", "policies", "annotations", "corrections", "rubrics", "runs"),
     }
     ignored = ["runs/", "reports/", "published/", ".env", "scores.db*", ".streamlit/secrets.toml"]

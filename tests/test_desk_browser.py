@@ -431,6 +431,38 @@ def test_what_counts_as_time_spent() -> None:
     assert seconds[2] >= 60 + seconds[1]
 
 
+def test_guidelines_are_a_key_away() -> None:
+    """`g` shows the section of the metric one is at, once more the whole file; what is typed and its time stay."""
+    make_answers("Answer 1.")
+    write(
+        "guidelines.md",
+        "# Ours\n\nBe fair.\n\n## accuracy\n\n- +0.5: **half** <img src=x> of it\n\n## clarity\n\nShort.\n",
+    )
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        shown = anna.page.locator(".guidelines")
+        anna.keys("1g")
+        assert shown.text_content() == "- +0.5: **half** <img src=x> of it"
+        assert shown.locator(".strong").inner_text() == "half"
+        anna.keys("2")
+        anna.keys("g")
+        assert "Be fair." in shown.inner_text()
+        assert "Short." in shown.inner_text()
+        anna.keys("g")
+        shown.wait_for(state="hidden")
+        assert anna.wait().typed == "1...."
+        anna.keys("g")
+        anna.page.keyboard.press("Escape")
+        shown.wait_for(state="hidden")
+        anna.keys("2")
+        # A metric without a section of its own has the whole.
+        anna.keys("3g")
+        assert "Be fair." in shown.inner_text()
+        anna.page.keyboard.press("Escape")
+        anna.keys("11")
+        assert anna.wait().typed == "12311"
+
+
 def test_earlier_answers_and_notes() -> None:
     """A list leads back to any of the last answers, a half-typed one is kept, and Tab writes an earlier note again."""
     make_answers(*(f"Answer {n}." for n in range(1, 5)))

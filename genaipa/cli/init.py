@@ -38,6 +38,7 @@ A workspace of genaipa. Its data is used before the data that ships with genaipa
 - `questions/`: question sets, `NAME.yaml` (copy one that `genaipa questions` lists)
 - `annotations/`: the annotated answers of a document, `NAME.yaml`
 - `rubrics/`: metrics to score by instead of the paper's; genaipa.toml names the one in use (rubric = "NAME")
+- `guidelines.md`: what analysts agree on, with borderline examples for each metric; shown at the desk (key g)
 - `prompts/`: templates that replace the shipped ones of the same name, and sets of your own (`genaipa prompts`)
 - `systems.yaml`: short names for systems (`genaipa systems`)
 - `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)
@@ -78,6 +79,7 @@ def _make(folder: Path) -> list[str]:
     """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
     import json
 
+    from genaipa.scoring.guidelines import FILE, STARTER
     from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
 
     name = folder.resolve().name
@@ -85,6 +87,7 @@ def _make(folder: Path) -> list[str]:
         raise UsageError("the folder's name has characters that can't be written into a file; name another folder.")
     files = {
         "systems.yaml": _SYSTEMS,
+        FILE: STARTER,
         ".gitignore": _IGNORED,
         "README.md": _README.format(name=name),
         # Last, so that what broke off is no workspace yet.

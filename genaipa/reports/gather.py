@@ -21,6 +21,7 @@ from genaipa.runs.records import PREDICTIONS, PROCEDURE, MeasuredHead, SuitePlan
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import stance
+from genaipa.scoring.guidelines import guidelines_digest
 from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from genaipa.runs.audit import Finding
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
-    from genaipa.scoring.people import People
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
 
@@ -71,6 +71,8 @@ class Gathered:
     """The same with them."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Analyst whose scores are left out → the reason."""
+    guidelines: str = ""
+    """The SHA-256 of the guidelines that analysts have now, empty where there are none."""
     problems: list[str] = field(default_factory=list)
     rubric: Rubric = field(default_factory=shipped_rubric)
     """By which the answers are scored."""
@@ -110,8 +112,10 @@ def gather(
     for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):
         _Run(workspace, source, gathered).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
-    gathered.events = gathered.log = _about(store, wanted) if store is not None and wanted else []
-    _leave_out(load_people(workspace), gathered)
+    gathered.log = _about(store, wanted) if store is not None and wanted else []
+    people = load_people(workspace)
+    gathered.left_out, gathered.events = people.left_out, list(people.counted(gathered.log))
+    gathered.guidelines = guidelines_digest(workspace)
     gathered.waves = _waves(workspace, gathered)
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
     given = in_effect(gathered.events)
@@ -119,13 +123,6 @@ def gather(
     taken = _taken(gathered, given, pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}))
     gathered.frame = tidy_table.tidy({**rows, **taken}, scores, rubric, excluded=excluded, orders=orders)
     return gathered
-
-
-def _leave_out(people: People, gathered: Gathered) -> None:
-    """Take the analysts whose scores the study leaves out from what counts."""
-    if people.left_out:
-        gathered.left_out = people.left_out
-        gathered.events = list(people.counted(gathered.log))
 
 
 def _waves(workspace: Workspace, gathered: Gathered) -> Waves:

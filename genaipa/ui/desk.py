@@ -13,6 +13,7 @@ from genaipa.runs.folder import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
+from genaipa.scoring.guidelines import load_guidelines
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import Store, open_store
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from genaipa.errors import GenaipaError
     from genaipa.scoring.events import Event
+    from genaipa.scoring.guidelines import Guidelines
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.settings import DeskSettings
@@ -42,6 +44,7 @@ class Desk:
     current: CurrentScores
     queue: Queue
     waves: Waves
+    guidelines: Guidelines | None = None
 
     @property
     def part(self) -> str:
@@ -93,7 +96,8 @@ def open_desk(settings: DeskSettings) -> Desk:
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()
-    return Desk(settings, workspace, people, pool, store, current, queue, waves)
+    guidelines = load_guidelines(workspace, store.rubric)
+    return Desk(settings, workspace, people, pool, store, current, queue, waves, guidelines)
 
 
 def _counted(store: Store, people: People, seen: int) -> Iterator[tuple[int, Event]]:

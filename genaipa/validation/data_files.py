@@ -32,6 +32,7 @@ from genaipa.runs.integrity import damage
 from genaipa.runs.records import JUDGE, ConversationRecord, Record
 from genaipa.scoring.chain import verify
 from genaipa.scoring.databases import VARIABLE
+from genaipa.scoring.guidelines import guideline_problems
 from genaipa.scoring.people import FILE as PEOPLE
 from genaipa.scoring.people import People
 from genaipa.scoring.people import problems as people_problems
@@ -175,7 +176,7 @@ def _check_marker(workspace: Workspace) -> Iterator[Finding]:
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
     try:
-        load_rubric(workspace)
+        yield from _errors(guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
         if error.entry == "rubric":
             yield from _errors([error])

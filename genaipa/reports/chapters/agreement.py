@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _METHOD = """Agreement of analysts is Krippendorff&rsquo;s alpha for ordinal
 values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers."""
+_GUIDED = " The guidelines that analysts have now are guidelines.md with the SHA-256 <code>{}</code>."
 _REFERENCES = {
     "krippendorff-2011": "K. Krippendorff: Computing Krippendorff&rsquo;s Alpha-Reliability. "
     "University of Pennsylvania, 2011."
@@ -143,6 +144,6 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         present(found, filled),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
-        method=_METHOD,
+        method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),
         references=_REFERENCES,
     )

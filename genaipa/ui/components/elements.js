@@ -23,7 +23,7 @@ function fill(node, ...children) {
 
 const BY_PLACE = {
   ...Object.fromEntries([..."123456789"].map((digit) => [`Digit${digit}`, digit])),
-  KeyA: "a", KeyB: "b", KeyH: "h", KeyJ: "j", KeyK: "k", KeyL: "l", KeyN: "n", KeyS: "s", KeyU: "u", KeyW: "w", Slash: "/", Period: ".", Comma: ",",
+  KeyA: "a", KeyB: "b", KeyG: "g", KeyH: "h", KeyJ: "j", KeyK: "k", KeyL: "l", KeyN: "n", KeyS: "s", KeyU: "u", KeyW: "w", Slash: "/", Period: ".", Comma: ",",
 };
 
 // The key that is meant: "b" with Caps Lock too, and by its place on keyboards whose letters or digits are others.

@@ -389,7 +389,25 @@ class Pad extends Recall {
     if (suggestion[metric]) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const right = this.evidenceOn(metric, "good").flatMap((line) => [" · ", piece(line)]).slice(1);
     if (right.length) lines.push(make("li", { class: "good", dir: "auto" }, ...right));
-    fill(this.evidence, make("h2", {}, name), make("ul", {}, ...lines));
+    const guide = this.data.guidelines && this.button("Guidelines", "g", () => this.showGuidelines(), true, { class: "guide" });
+    fill(this.evidence, make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines));
+  }
+
+  // What analysts agreed on, at the metric one is at; and the whole of it.
+  showGuidelines(whole = false) {
+    const { guidelines, metrics } = this.data;
+    if (!guidelines) return;
+    const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
+    const section = guidelines.sections[metric];
+    const text = make("div", { class: "guidelines", dir: "auto", tabindex: "0", role: "group", autofocus: true, "aria-label": "Guidelines" });
+    if (whole || !section) {
+      fill(text, ...set([[guidelines.text]]));
+      this.openList("Guidelines", text);
+      return;
+    }
+    fill(text, ...set([[section]]));
+    const all = this.button("All guidelines", "g", () => this.showGuidelines(true), true, { class: "row whole" });
+    this.openList(`Guidelines: ${name}`, text, all);
   }
 
   compare(comparison) {
@@ -461,6 +479,7 @@ class Pad extends Recall {
       k: () => this.nextNearest(-1),
       w: () => this.object(!this.objecting),
       a: () => this.accept(),
+      g: () => this.showGuidelines(),
     };
   }
 

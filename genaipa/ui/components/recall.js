@@ -24,7 +24,7 @@ class Recall extends Values {
     const close = this.button("Close", "Esc", () => this.closeList());
     fill(this.list, make("h2", {}, title), ...content, close);
     this.list.setAttribute("aria-label", title);
-    this.list.showModal();
+    if (!this.list.open) this.list.showModal();
   }
 
   closeList() {
@@ -44,7 +44,9 @@ class Recall extends Values {
     const rows = [...this.list.querySelectorAll(".row")];
     const step = (by) => rows[(rows.indexOf(this.root.getRootNode().activeElement) + by + rows.length) % rows.length]?.focus();
     const places = rows.slice(0, 10).map((row, n) => [String((n + 1) % 10), () => row.click()]);
-    return { ...Object.fromEntries(places), ArrowDown: () => step(1), ArrowUp: () => step(-1) };
+    const whole = this.list.querySelector(".whole");
+    const lists = whole ? { g: () => whole.click() } : { ...Object.fromEntries(places), ArrowDown: () => step(1), ArrowUp: () => step(-1) };
+    return this.list.querySelector(".guidelines") && !whole ? { g: () => this.closeList() } : lists;
   }
 
   // --- the last answers ---

@@ -75,7 +75,9 @@ def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
 
 def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
-    component("pad")(key="pad", data={"metrics": [metric_in_words(desk.rubric, m) for m in desk.rubric.metrics]})
+    metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
+    guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
+    component("pad")(key="pad", data={"metrics": metrics, "guidelines": guide})
     for name in ("past", "document", "answer"):
         component("feed")(key=name, data={"part": name, **parts[name]})
     component("feed")(
