@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
 
+_LATER = "Pull again from a place that has them."
 _FEW = 4
 """Files that a sentence names; more are counted by their folders."""
 
@@ -92,7 +93,7 @@ def files(source: Source) -> Snapshot:
 
         def absence(self, absent: list[str]) -> str:
             here = [path for path in self.blobs if path not in absent]
-            return f"{_named(here)}: here; not here: {_named(absent)}. {source.remedy}".rstrip()
+            return f"{_named(here)}: here; not here: {_named(absent)}. {source.remedy or _LATER}"
 
     return Files(source.commit, source.blobs)
 
