@@ -505,6 +505,41 @@ def test_earlier_answers_and_notes() -> None:
     assert [event.kind for event in kept_events()] == ["score", "score"]
 
 
+def test_keys_of_the_study() -> None:
+    """A desk.yaml gives acts other keys: these act, the old ones don't, and buttons and the list of keys name them."""
+    make_answers("Answer 1.", "Answer 2.")
+    write("desk.yaml", 'keys: {skip: b, back: x, undo: ";", note: "+"}\n')
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page = anna.page
+        first = anna.go("b")
+        anna.keys("sn?")
+        said = {}
+        for row in page.locator(".list tr").all():
+            said[row.locator("td").text_content()] = row.locator("th").text_content()
+        page.keyboard.press("Escape")
+        assert (
+            said["back to the answer scored before"],
+            said["to the note"],
+            said["gives the current metric a value"],
+        ) == (
+            "x",
+            "+",
+            "1 2 3",
+        )
+        assert page.locator(".buttons button", has_text="Undo").text_content() == "Undo ;"
+        assert anna.wait().reply == first.reply
+        page.keyboard.press("+")
+        page.keyboard.insert_text("noted")
+        page.keyboard.press("Escape")
+        second = anna.score("11111")
+        assert anna.go("x").note == "noted"
+        anna.keys("2")
+        assert anna.go("b").reply == second.reply
+        assert anna.go(";").note == "noted"
+    assert [event.kind for event in kept_events()] == ["skip", "score", "undo"]
+
+
 # In small, test_desk_kill has two analysts at once, test_study twenty.
 @pytest.mark.full
 def test_two_at_once() -> None:

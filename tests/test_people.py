@@ -65,6 +65,11 @@ def test_what_is_no_name(given):
     [
         ("analyst: [Anna]\n", "did you mean 'analysts'"),
         ("analysts: Anna\n", "analysts: expected a list"),
+        ("keys: {skp: x}\n", "keys: there is no 'skp': did you mean 'skip'"),
+        ("keys: {skip: '1'}\n", "keys.skip: '1' can't be a key"),
+        ("keys: {skip: B}\n", "keys.skip: 'B' can't be a key"),
+        ("keys: {skip: b}\n", "keys.skip: 'b' is back, too; give each its own key"),
+        ("keys: {skip: x, undo: x}\n", "keys.skip: 'x' is undo, too; give each its own key"),
         ("analysts: [Anna, anna]\n", "analysts: 'anna' appears twice"),
         ("reference: ['']\n", "reference: '' is not a name"),
         ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),

@@ -5,6 +5,7 @@
     reference: [reference]                  whose scores new analysts compare themselves with
     left_out: {Bo: "took notes for answers"}    whose scores count nowhere, and why
     rate: 25                                the price of an analyst's hour
+    keys: {skip: x, undo: ";"}              which keys do at the desk what others would (see KEYS)
 
 Names, or the e-mail addresses of a login; upper and lower case are the same. A list that is left out is open to anyone
 who gives a name, but to nobody who logs in.
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from genaipa.errors import DataError, UsageError, clipped
+from genaipa.errors import DataError, UsageError, clipped, nearest
 from genaipa.files.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
@@ -30,6 +31,25 @@ if TYPE_CHECKING:
 FILE = "desk.yaml"
 _LEFT_OUT = ("score", "adjudication", "skip")
 """The kinds of events that are left out with their analyst."""
+KEYS = {
+    "accept": "a",
+    "back": "b",
+    "last": "l",
+    "skip": "s",
+    "undo": "u",
+    "note": "n",
+    "search": "/",
+    "highlight": "h",
+    "nearest": "j",
+    "nearest_before": "k",
+    "sentence": ".",
+    "sentence_before": ",",
+    "guidelines": "g",
+    "wrong": "w",
+    "help": "?",
+}
+"""Act at the desk → the key that does it, unless `keys` names another."""
+_CAN_BE_KEYS = frozenset("abcdefghijklmnopqrstuvwxyz.,/;-+#?")
 LONGEST_NAME = 100
 """Characters that a name may have: more is a slip of the clipboard."""
 
@@ -57,7 +77,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The lists of the file: None for one that is left out; `reference` names the reference analysts.
 
     `left_out` maps an analyst whose scores and adjudications count nowhere to the reason. They stay in the log.
-    `rate` is the price of an hour of analysts' time, in any currency.
+    `rate` is the price of an hour of analysts' time, in any currency. `keys` maps acts of `KEYS` to other keys.
     """
 
     analysts: tuple[str, ...] | None = None
@@ -65,6 +85,12 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reference: tuple[str, ...] = ("reference",)
     left_out: dict[str, str] = {}
     rate: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    keys: dict[str, str] = {}
+
+    @property
+    def bound(self) -> dict[str, str]:
+        """Act at the desk → the key in effect."""
+        return KEYS | self.keys
 
     def counted(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events without the scores, adjudications and skips of those who are left out."""
@@ -128,7 +154,8 @@ def load_people(workspace: Workspace) -> People:
 
 
 def problems(path: Path, people: People) -> Iterator[DataError]:
-    """The errors in the listed names, and in the reasons of those left out."""
+    """The errors in the listed names, in the reasons of those left out, and in the keys."""
+    yield from _key_problems(path, people)
     for name, reason in people.left_out.items():
         if not reason.strip():
             yield DataError(path, f"says no reason for '{clipped(name)}'; write one.", "left_out")
@@ -141,6 +168,21 @@ def problems(path: Path, people: People) -> Iterator[DataError]:
             if _same(name) in seen:
                 yield DataError(path, f"'{clipped(name)}' appears twice; take one out.", entry)
             seen.add(_same(name))
+
+
+def _key_problems(path: Path, people: People) -> Iterator[DataError]:
+    """The errors in the keys: acts that there are not, keys that can't be used, and keys that would do two things."""
+    for act, key in people.keys.items():
+        if act not in KEYS:
+            yield DataError(path, f"there is no '{clipped(act)}'{nearest(act, KEYS)}", "keys")
+        elif key not in _CAN_BE_KEYS:
+            yield DataError(
+                path, f"'{clipped(key)}' can't be a key; a small letter can, and . , / ; - + # ?", f"keys.{act}"
+            )
+    for act, key in people.keys.items():
+        others = [other for other, used in people.bound.items() if used == key and other != act]
+        if act in KEYS and others and (others[0] not in people.keys or act < others[0]):
+            yield DataError(path, f"'{clipped(key)}' is {others[0]}, too; give each its own key.", f"keys.{act}")
 
 
 def _open_to(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:

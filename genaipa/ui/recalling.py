@@ -17,6 +17,8 @@ _LAST = 10
 """Answers that one can go back to from the list."""
 _AMONG = 200
 """Last scores whose notes can be completed."""
+_BEGINNING = 120
+"""Characters of an answer by which it is known again."""
 _NOTES = 20
 _LONGEST = 200
 """Characters of a note that is worth repeating."""
@@ -34,9 +36,11 @@ def recalled(desk: Desk, analyst: str) -> dict[str, Any]:
 
 def _row(desk: Desk, score: Event) -> dict[str, Any]:
     assert score.values is not None, "a score has values"
+    question, begins = _words(desk, score.answer)
     return {
         "answer": score.answer,
-        "question": _asked(desk, score.answer),
+        "question": question,
+        "begins": begins,
         "document": desk.pool.answers[score.answer].document,
         "values": " ".join(map(shown, score.values.values())),
         "note": score.note,
@@ -45,9 +49,11 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
 
 
 @st.cache_data(max_entries=2048, show_spinner=False)
-def _asked(_desk: Desk, digest: str) -> str:
-    """The question of an answer; its id where the answer can no longer be read."""
+def _words(_desk: Desk, digest: str) -> tuple[str, str]:
+    """The question of an answer, and how the answer on screen begins; the question's id where it can't be read."""
     try:
-        return _desk.pool.case(digest).asked
+        case = _desk.pool.case(digest)
     except GenaipaError:
-        return _desk.pool.answers[digest].question
+        return _desk.pool.answers[digest].question, ""
+    reply = case.masked_reply() if _desk.queue.plan.blind else case.reply
+    return case.asked, " ".join(reply[: 2 * _BEGINNING].split())[:_BEGINNING]

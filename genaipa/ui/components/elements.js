@@ -23,13 +23,14 @@ function fill(node, ...children) {
 
 const BY_PLACE = {
   ...Object.fromEntries([..."123456789"].map((digit) => [`Digit${digit}`, digit])),
-  KeyA: "a", KeyB: "b", KeyG: "g", KeyH: "h", KeyJ: "j", KeyK: "k", KeyL: "l", KeyN: "n", KeyS: "s", KeyU: "u", KeyW: "w", Slash: "/", Period: ".", Comma: ",",
+  ...Object.fromEntries([..."abcdefghijklmnopqrstuvwxyz"].map((letter) => [`Key${letter.toUpperCase()}`, letter])),
+  Slash: "/", Period: ".", Comma: ",",
 };
 
 // The key that is meant: "b" with Caps Lock too, and by its place on keyboards whose letters or digits are others.
 function pressed(event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const other = !/^[a-z0-9/.,]$/.test(key) && event.key.length === 1 && !event.shiftKey;
+  const other = !/^[a-z0-9/.,;+#?-]$/.test(key) && event.key.length === 1 && !event.shiftKey;
   return (other && BY_PLACE[event.code]) || key;
 }
 

@@ -90,7 +90,6 @@ class Pad extends Recall {
     const part = (name, tag = "div", attributes = {}) => (this[name] = make(tag, { class: name, ...attributes }));
     const search = part("search", "input", {
       type: "search",
-      placeholder: "Search the document (/)",
       "aria-label": "Search the document",
       oninput: () => this.find(false),
       onkeydown: (event) => {
@@ -101,7 +100,6 @@ class Pad extends Recall {
       },
     });
     const note = part("note", "textarea", {
-      placeholder: "Note (n); Esc leaves it, Ctrl+Enter saves",
       "aria-label": "Note",
       rows: "2",
       oninput: () => {
@@ -165,7 +163,10 @@ class Pad extends Recall {
   showTurn(data) {
     const before = this.data;
     this.data = data;
-    fill(this.progress, ...data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text)), this.keySwitch());
+    const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
+    fill(this.progress, ...said, make("div", { class: "about" }, this.keySwitch(), this.helpButton()));
+    this.search.placeholder = `Search the document (${data.bound.search})`;
+    this.note.placeholder = `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
@@ -285,9 +286,10 @@ class Pad extends Recall {
       make("button", { type: "button", disabled: !mark, onclick: () => this.jump(mark) }, label),
     );
     const mine = this.data.objection.mine;
-    const wrong = this.button(mine ? "You objected" : "Wrong here?", "w", () => this.object(!this.objecting), true, {
+    const key = this.data.bound.wrong;
+    const wrong = this.button(mine ? "You objected" : "Wrong here?", key, () => this.object(!this.objecting), true, {
       class: `wrong${mine ? " mine" : ""}`,
-      title: "Say that the annotated answer is wrong, with the passage that proves it. Key: w",
+      title: `Say that the annotated answer is wrong, with the passage that proves it. Key: ${key}`,
     });
     fill(
       this.expected,
@@ -300,6 +302,7 @@ class Pad extends Recall {
 
   draw() {
     const { data } = this;
+    const { bound } = data;
     const columns = data.metrics.map(({ wide }) => `minmax(0, ${wide ? 1.35 : 1}fr)`);
     this.metrics.style.setProperty("--columns", columns.join(" "));
     fill(this.metrics, ...data.metrics.map((entry, n) => this.metric(entry, n)));
@@ -309,14 +312,14 @@ class Pad extends Recall {
     fill(
       this.buttons,
       this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
-      button("Back", "b", () => this.act("back"), data.can.back),
-      button("Last", "l", () => this.lastAnswers()),
-      button("Skip", "s", () => this.act("skip"), data.can.skip),
-      button("Undo", "u", () => this.act("undo"), data.can.undo),
-      button("Note", "n", () => this.note.focus()),
-      button("Search", "/", () => this.search.focus()),
-      button("Next highlight", "h", () => this.nextHighlight()),
-      button("Nearest", "j", () => this.nextNearest(1)),
+      button("Back", bound.back, () => this.act("back"), data.can.back),
+      button("Last", bound.last, () => this.lastAnswers()),
+      button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
+      button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
+      button("Note", bound.note, () => this.note.focus()),
+      button("Search", bound.search, () => this.search.focus()),
+      button("Next highlight", bound.highlight, () => this.nextHighlight()),
+      button("Nearest", bound.nearest, () => this.nextNearest(1)),
       // It keeps its place where there is nothing to fill in: no button may move from answer to answer.
       make(
         "label",
@@ -389,13 +392,14 @@ class Pad extends Recall {
     if (suggestion[metric]) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const right = this.evidenceOn(metric, "good").flatMap((line) => [" · ", piece(line)]).slice(1);
     if (right.length) lines.push(make("li", { class: "good", dir: "auto" }, ...right));
-    const guide = this.data.guidelines && this.button("Guidelines", "g", () => this.showGuidelines(), true, { class: "guide" });
+    const { guidelines, bound } = this.data;
+    const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
     fill(this.evidence, make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines));
   }
 
   // What analysts agreed on, at the metric one is at; and the whole of it.
   showGuidelines(whole = false) {
-    const { guidelines, metrics } = this.data;
+    const { guidelines, metrics, bound } = this.data;
     if (!guidelines) return;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
     const section = guidelines.sections[metric];
@@ -406,7 +410,7 @@ class Pad extends Recall {
       return;
     }
     fill(text, ...set([[section]]));
-    const all = this.button("All guidelines", "g", () => this.showGuidelines(true), true, { class: "row whole" });
+    const all = this.button("All guidelines", bound.guidelines, () => this.showGuidelines(true), true, { class: "row whole" });
     this.openList(`Guidelines: ${name}`, text, all);
   }
 
@@ -467,19 +471,20 @@ class Pad extends Recall {
   keys() {
     if (this.compared) return { Enter: () => this.goOn() };
     if (this.listed) return super.keys();
+    const { bound } = this.data;
     return {
       ...super.keys(),
       ArrowLeft: () => this.focusMetric(this.current - 1),
       ArrowRight: () => this.focusMetric(this.current + 1),
-      "/": () => this.search.focus(),
-      h: () => this.nextHighlight(),
-      ".": () => this.lead(this.sentence + 1),
-      ",": () => this.lead(this.sentence - 1),
-      j: () => this.nextNearest(1),
-      k: () => this.nextNearest(-1),
-      w: () => this.object(!this.objecting),
-      a: () => this.accept(),
-      g: () => this.showGuidelines(),
+      [bound.search]: () => this.search.focus(),
+      [bound.highlight]: () => this.nextHighlight(),
+      [bound.sentence]: () => this.lead(this.sentence + 1),
+      [bound.sentence_before]: () => this.lead(this.sentence - 1),
+      [bound.nearest]: () => this.nextNearest(1),
+      [bound.nearest_before]: () => this.nextNearest(-1),
+      [bound.wrong]: () => this.object(!this.objecting),
+      [bound.accept]: () => this.accept(),
+      [bound.guidelines]: () => this.showGuidelines(),
     };
   }
 
@@ -493,8 +498,9 @@ class Pad extends Recall {
   }
 
   acceptButton() {
-    const title = "Save the values as they are filled in. Key: a";
-    return this.button("Accept all", "a", () => this.accept(), !this.waiting, { class: "save", title });
+    const key = this.data.bound.accept;
+    const title = `Save the values as they are filled in. Key: ${key}`;
+    return this.button("Accept all", key, () => this.accept(), !this.waiting, { class: "save", title });
   }
 
   // Save what was filled in, with the changes there are.
@@ -503,7 +509,7 @@ class Pad extends Recall {
   }
 
   save() {
-    if (this.offered()) this.say("These values were filled in: a accepts all, a digit changes one.", "bad");
+    if (this.offered()) this.say(`These values were filled in: ${this.data.bound.accept} accepts all, a digit changes one.`, "bad");
     else super.save();
   }
 
@@ -552,6 +558,7 @@ class Pad extends Recall {
     this.fields = {};
     this.refused = make("div", { class: "refused", role: "status" });
     this.withdraw = make("button", { type: "button", onclick: () => this.propose(null) }, "Withdraw");
+    this.closing = make("button", { type: "button", onclick: () => this.object(false) });
     return make(
       "section",
       {
@@ -571,7 +578,7 @@ class Pad extends Recall {
         { class: "buttons" },
         this.button("Keep the objection", "Ctrl+Enter", () => this.propose(this.objection())),
         this.withdraw,
-        this.button("Close", "w", () => this.object(false)),
+        this.closing,
       ),
       this.refused,
     );
@@ -600,6 +607,7 @@ class Pad extends Recall {
     const before = written ?? objection.mine ?? { passage: "", silent: annotated.is, answer: "", why: "" };
     for (const [name, node] of Object.entries(this.fields)) node.value = before[name] ?? "";
     this.withdraw.hidden = !objection.mine;
+    fill(this.closing, "Close ", make("kbd", {}, this.data.bound.wrong));
     this.refused.textContent = "";
     if (passage) this.quote(passage);
     (this.fields.passage.value ? this.fields.answer : this.fields.passage).focus();

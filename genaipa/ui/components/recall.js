@@ -2,6 +2,40 @@
 
 const SHORTEST = 2; // letters after which an earlier note is offered
 
+// What the keys do: those that desk.yaml can change, by their names there, and the others.
+const DOES = {
+  accept: "accepts what was filled in",
+  back: "back to the answer scored before",
+  last: "your last ten answers",
+  skip: "skips the answer: it comes back at the end",
+  undo: "withdraws your last score",
+  note: "to the note",
+  search: "to the search in the document",
+  highlight: "the next highlight in the document",
+  sentence: "the next sentence of the answer",
+  sentence_before: "the sentence before",
+  nearest: "the nearest words in the document",
+  nearest_before: "the nearest words before",
+  guidelines: "the guidelines on the current metric; once more, all of them",
+  wrong: "says that the annotated answer is wrong",
+  help: "these keys",
+};
+const FIXED = [
+  ["Enter", "saves, and shows the next answer"],
+  ["Backspace", "takes the last value back"],
+  ["← →", "between metrics"],
+  ["Esc", "leaves a field"],
+  ["Ctrl+Enter", "saves from within the note"],
+  ["Tab", "in a note, completes an earlier one"],
+];
+
+// A time as one remembers it: of today without its date.
+function moment(text) {
+  const time = new Date(text);
+  const clock = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return time.toDateString() === new Date().toDateString() ? clock : `${time.toLocaleDateString()} ${clock}`;
+}
+
 class Recall extends Values {
   constructor(root) {
     super(root);
@@ -40,13 +74,30 @@ class Recall extends Values {
   }
 
   keys() {
-    if (!this.listed) return { ...super.keys(), l: () => this.lastAnswers() };
+    const { bound } = this.data;
+    if (!this.listed) {
+      return { ...super.keys(), [bound.last]: () => this.lastAnswers(), [bound.help]: () => this.help() };
+    }
     const rows = [...this.list.querySelectorAll(".row")];
     const step = (by) => rows[(rows.indexOf(this.root.getRootNode().activeElement) + by + rows.length) % rows.length]?.focus();
     const places = rows.slice(0, 10).map((row, n) => [String((n + 1) % 10), () => row.click()]);
     const whole = this.list.querySelector(".whole");
-    const lists = whole ? { g: () => whole.click() } : { ...Object.fromEntries(places), ArrowDown: () => step(1), ArrowUp: () => step(-1) };
-    return this.list.querySelector(".guidelines") && !whole ? { g: () => this.closeList() } : lists;
+    const lists = whole ? { [bound.guidelines]: () => whole.click() } : { ...Object.fromEntries(places), ArrowDown: () => step(1), ArrowUp: () => step(-1) };
+    return this.list.querySelector(".guidelines") && !whole ? { [bound.guidelines]: () => this.closeList() } : lists;
+  }
+
+  // --- the keys in effect ---
+
+  helpButton() {
+    return this.button("", this.data.bound.help, () => this.help(), true, { "aria-label": "The keys", title: "What the keys do" });
+  }
+
+  help() {
+    const { bound, metrics } = this.data;
+    const digits = metrics[0].lines.map(({ key }) => key).join(" ");
+    const all = [[digits, "gives the current metric a value"], ...FIXED, ...Object.entries(DOES).map(([act, does]) => [bound[act], does])];
+    const line = ([key, does]) => make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, does));
+    this.openList("Keys", make("table", {}, ...all.map(line)));
   }
 
   // --- the last answers ---
@@ -59,9 +110,8 @@ class Recall extends Values {
         { type: "button", class: "row", autofocus: !n, onclick: () => this.goTo(one.answer) },
         make("kbd", {}, String((n + 1) % 10)),
         make("span", { class: "of", dir: "auto" }, one.question),
-        make("span", {}, `${one.document} · ${new Date(one.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`),
-        make("span", { class: "given" }, one.values),
-        one.note ? make("span", { class: "said", dir: "auto" }, one.note) : null,
+        make("span", { class: "begins", dir: "auto" }, one.begins),
+        make("span", { class: "given", dir: "auto" }, [one.values, one.document, moment(one.time), one.note].filter(Boolean).join(" · ")),
       ),
     );
     this.openList("Your last answers", rows.length ? make("div", { class: "rows" }, ...rows) : make("p", {}, "You have scored none yet."));

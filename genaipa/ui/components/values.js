@@ -156,14 +156,15 @@ class Values {
 
   // What each key does; other keys are added to these.
   keys() {
-    const digits = this.data.metrics[0].lines.map(({ key }) => [key, () => this.choose(this.current, key)]);
+    const { metrics, bound } = this.data;
+    const digits = metrics[0].lines.map(({ key }) => [key, () => this.choose(this.current, key)]);
     return {
       ...Object.fromEntries(digits),
       Backspace: () => this.takeBack(),
-      b: () => this.act("back"),
-      s: () => this.act("skip"),
-      u: () => this.act("undo"),
-      n: () => this.note.focus(),
+      [bound.back]: () => this.act("back"),
+      [bound.skip]: () => this.act("skip"),
+      [bound.undo]: () => this.act("undo"),
+      [bound.note]: () => this.note.focus(),
       Enter: () => this.save(),
     };
   }

@@ -9,7 +9,6 @@ class Verdict extends Values {
     super(root);
     this.note = make("textarea", {
       rows: "2",
-      placeholder: "Why (n); Esc leaves it",
       "aria-label": "Note",
       oninput: () => this.changed(),
     });
@@ -35,7 +34,8 @@ class Verdict extends Values {
   }
 
   draw() {
-    const { analysts, metrics, can } = this.data;
+    const { analysts, metrics, can, bound } = this.data;
+    this.note.placeholder = `Why (${bound.note}); Esc leaves it`;
     const heads = analysts.map(({ name, about }) => make("th", { scope: "col" }, make("span", { dir: "auto" }, name), make("small", {}, about)));
     const head = make("tr", {}, make("td"), ...heads, make("th", { scope: "col" }, "Adjudicated"));
     const notes = analysts.map(({ note }) => make("td", { class: "note", dir: "auto" }, note || "-"));
@@ -45,9 +45,9 @@ class Verdict extends Values {
     fill(
       this.buttons,
       this.saveButton(),
-      this.button("Back", "b", () => this.act("back"), can.back),
-      this.button("Next", "s", () => this.act("skip"), can.skip),
-      this.button("Undo", "u", () => this.act("undo"), can.undo),
+      this.button("Back", bound.back, () => this.act("back"), can.back),
+      this.button("Next", bound.skip, () => this.act("skip"), can.skip),
+      this.button("Undo", bound.undo, () => this.act("undo"), can.undo),
       this.keySwitch(),
     );
   }

@@ -244,6 +244,7 @@ def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute) ->
         "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
         "draft": {"typed": draft.typed or rubric.untyped, "note": draft.note, "seconds": draft.seconds},
         "message": opened.message,
+        "bound": desk.people.bound,
     }
 
 

@@ -77,7 +77,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    component("pad")(key="pad", data={"metrics": metrics, "guidelines": guide})
+    component("pad")(key="pad", data={"metrics": metrics, "guidelines": guide, "bound": desk.people.bound})
     for name in ("past", "document", "answer"):
         component("feed")(key=name, data={"part": name, **parts[name]})
     component("feed")(
@@ -158,7 +158,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.given < progress.wanted:
         st.text("The remaining answers are on other analysts' screens, or wanted from others.")
     back, again = st.columns([1, 5], gap="small")
-    if progress.scored and back.button("Back to the last", shortcut="b"):
+    if progress.scored and back.button("Back to the last", shortcut=desk.people.bound["back"]):
         last = desk.queue.before(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
         session.opened = open_answer(desk, user, last, session)
