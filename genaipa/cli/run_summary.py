@@ -14,9 +14,9 @@ from genaipa.errors import NOT_RECORDED, GenaipaError
 if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
     from genaipa.execution.run import Outcome
-    from genaipa.reports.suites.results import Result
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally
+    from genaipa.suites.figures import Figures
     from genaipa.workspace import Workspace
 
 _WIDEST = 500
@@ -30,7 +30,7 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     assert run.folder is not None, "only a run that exists is complete"
     _, tally = run.folder.state()
     if json:
-        print_json({**summary(run.folder, "complete", tally), **_figures(run.workspace, run.folder)})
+        print_json({**summary(run.folder, "complete", tally), **_suites(run.workspace, run.folder)})
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
@@ -42,7 +42,7 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool) -> None:
     """Print the outcome of a run, its folder and the next command."""
     folder = run.open()
     if json:
-        facts = {**summary(folder, outcome.status, outcome.tally), **_figures(run.workspace, folder)}
+        facts = {**summary(folder, outcome.status, outcome.tally), **_suites(run.workspace, folder)}
         print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
@@ -60,43 +60,38 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool) -> None:
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
     """The mean score of each system, or the first figures of a suite, with what was scored 0 for want of a reply."""
-    if found := _results(workspace, folder):
-        for result in found:
-            figures = [
-                f"{one.heading} {100 * result.figure(one):.2f}" for one in result.suite.measures[:_FIRST_FIGURES]
-            ]
-            faults = [f"{count:,} {name}" for name, count in result.faults.items() if count]
-            of = "" if result.name == folder.manifest().spec.task else f" of {result.name}"
-            about = "; ".join(filter(None, (f"{number(len(result.outcomes), 'answer')}{of}", ", ".join(faults))))
-            show(f"{result.system}: {', '.join(figures)} ({about})")
+    if found := _figures(workspace, folder):
+        for one in found:
+            figures = [f"{m.heading} {100 * one.of(m):.2f}" for m in one.suite.measures[:_FIRST_FIGURES]]
+            faults = [f"{count:,} {name}" for name, count in one.faults.items() if count]
+            of = "" if one.suite.name == folder.manifest().spec.task else f" of {one.suite.name}"
+            about = "; ".join(filter(None, (f"{number(one.answers, 'answer')}{of}", ", ".join(faults))))
+            show(f"{one.system}: {', '.join(figures)} ({about})")
         return
     for system, scores in tally.scores.items():
         mean = sum(scores.values()) / len(scores)
         show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
 
 
-def _results(workspace: Workspace, folder: RunFolder) -> list[Result]:
-    """The results of a run of a suite that has any; none of any other task."""
-    manifest = folder.manifest()
-    if manifest.spec.plan is None:
+def _figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
+    """The figures of a run of a suite; none of any other task, or where its items can't be read."""
+    if folder.manifest().spec.plan is None:
         return []
-    from genaipa.reports.suites.results import results
-    from genaipa.runs.selection import Source
+    from genaipa.suites.figures import figures
 
     try:
-        found, _ = results(workspace, [Source(folder, manifest, manifest.spec.systems)])
+        return figures(workspace, folder)
     except GenaipaError:
         return []
-    return [result for result in found if result.outcomes]
 
 
-def _figures(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
+def _suites(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
     """The figures of a suite for machines, as percentages by the names of its measures."""
     rows: list[dict[str, object]] = []
-    for result in _results(workspace, folder):
-        values = {one.name: 100 * result.figure(one) for one in result.suite.measures}
+    for one in _figures(workspace, folder):
+        values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}
         figures = {name: None if math.isnan(value) else round(value, 4) for name, value in values.items()}
-        rows.append({"system": result.system, "suite": result.name, "figures": figures, "faults": dict(result.faults)})
+        rows.append({"system": one.system, "suite": one.suite.name, "figures": figures, "faults": one.faults})
     return {"suites": rows} if rows else {}
 
 

@@ -11,6 +11,8 @@ UNPARSABLE, REFUSED, CUT_OFF, FAILED = "unparsable", "refused", "cut off", "fail
 OUT_OF_RANGE, NOT_IN_THE_TEXT = "out of range", "not in the text"
 FAULTS = (FAILED, REFUSED, CUT_OFF, UNPARSABLE, OUT_OF_RANGE, NOT_IN_THE_TEXT)
 """Kinds of replies that are scored 0, each counted in a column of its own."""
+PART = "suite"
+"""The coordinate of a record that names the suite, in a run of several."""
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -18,7 +18,7 @@ from genaipa.runs.records import SuitePlan
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.catalog import parts_of
 from genaipa.suites.encoders import encoder
-from genaipa.suites.material import FAULTS
+from genaipa.suites.material import FAULTS, PART
 from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import SUITES, make_task
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
 
-PART = "suite"
-"""The coordinate of a record that names the suite, in a run of several."""
 IN_WORDS = "in words"
 _MISSING = "missing"
 

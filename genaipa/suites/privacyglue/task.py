@@ -17,6 +17,7 @@ import msgspec
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.runs.records import Digests, SuitePlan
 from genaipa.suites.baseline import PREFIX
+from genaipa.suites.material import PART
 from genaipa.suites.privacyglue.rows import TASKS
 from genaipa.suites.suite import MATERIAL, SAMPLE, Suite
 from genaipa.systems.plugins import load
@@ -26,14 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Record
+    from genaipa.runs.records import Record, Status
     from genaipa.suites.baseline import Baseline
     from genaipa.suites.data import Source
     from genaipa.systems.base import Reply
     from genaipa.tasks.base import Dialogue
-
-PART = "suite"
-"""The coordinate that names a record's suite."""
 
 
 class PrivacyGLUE(Task):
@@ -163,9 +161,9 @@ class PrivacyGLUE(Task):
                 asked.enter_context(part.keeping(folder))
             yield lambda _record: None
 
-    def read(self, call: Call, reply: str) -> Reading:
+    def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:
         """The reading of the call's part."""
-        return self.parts[call.coordinates[PART]].read(call, reply)
+        return self.parts[call.coordinates[PART]].reading(call, reply, status)
 
     def flaw(self, call: Call, reply: Reply) -> str:
         """The flaw by the call's part."""

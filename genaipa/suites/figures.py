@@ -1,0 +1,74 @@
+"""Figures of a run as it stands: counts added up record by record, so that a large run takes little memory."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from genaipa.suites.catalog import parts_of
+from genaipa.suites.material import FAULTS, PART
+from genaipa.tasks.catalog import make_task
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.suites.material import Outcome
+    from genaipa.suites.measure import Measure
+    from genaipa.suites.suite import Suite
+    from genaipa.workspace import Workspace
+
+MISSING = "missing"
+_AT_ONCE = 500
+"""Records that are in memory at a time."""
+
+
+@dataclass
+class Figures:
+    """The sums of one system's counts on one suite, by repetition and measure, and its faults."""
+
+    system: str
+    suite: Suite
+    answers: int = 0
+    _faults: Counter[str] = field(default_factory=Counter)
+    _sums: dict[int, dict[str, list[float]]] = field(default_factory=dict)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one more outcome."""
+        self.answers += 1
+        if outcome.given.fault:
+            self._faults[outcome.given.fault] += 1
+        sums = self._sums.setdefault(outcome.repetition, {})
+        for measure in self.suite.measures:
+            counts = measure.counts(outcome)
+            before = sums.get(measure.name)
+            sums[measure.name] = [a + b for a, b in zip(before, counts, strict=True)] if before else list(counts)
+
+    def of(self, measure: Measure) -> float:
+        """Mean over repetitions of the figure of each (0 to 1); NaN over none."""
+        each = [measure.value(sums[measure.name]) for sums in self._sums.values()]
+        return sum(each) / len(each) if each else math.nan
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """Fault → how many replies have it; every kind of fault is there, and `missing`."""
+        planned = len(self.suite.items) * self.suite.spec.repetitions
+        return {**dict.fromkeys(FAULTS, 0), **self._faults, MISSING: max(0, planned - self.answers)}
+
+
+def figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
+    """The figures of every system and suite of a run that has any answers; none of a run of another task."""
+    spec = folder.manifest().spec
+    if spec.plan is None:
+        return []
+    parts = parts_of(make_task(spec, workspace, folder))
+    found = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
+    # Of each key the latest record.
+    places = sorted(folder.seen()[1].values())
+    for begin in range(0, len(places), _AT_ONCE):
+        for record in folder.records_at(places[begin : begin + _AT_ONCE]):
+            name = record.coordinates.get(PART, spec.task)
+            if name in parts and record.coordinates["item"] in parts[name].items:
+                (outcome,) = parts[name].outcomes([record])
+                found[record.system, name].add(outcome)
+    return [one for one in found.values() if one.answers]
