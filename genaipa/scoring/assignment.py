@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.events import Order
 from genaipa.scoring.waves import short
 
 if TYPE_CHECKING:
-    from genaipa.scoring.answers import Pool
+    from collections.abc import Collection
+
+    from genaipa.scoring.answers import Answer, Pool
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Values
@@ -34,6 +37,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
     analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `settled`,
     the values of settled cases are filled in for analysts to accept (`evidence.settled`).
+    `assign` pairs an analyst with the documents, experiments and systems of which they are asked to score answers.
     """
 
     per_answer: float = 1.2
@@ -44,6 +48,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blind: bool = True
     order: Order = "question"
     wave: frozenset[str] | None = None
+    assign: tuple[tuple[str, tuple[str, ...]], ...] = ()
     settled: bool = False
 
 
@@ -95,6 +100,8 @@ class Coverage:
         """Answers that need more scores than they have."""
         self.later: set[str] = set()
         """Answers outside of the wave that have no score: a larger wave may ask for them."""
+        self._open_of: dict[str, set[str]] = {name.casefold(): set() for name, _ in self._plan.assign}
+        """Analyst whose work is assigned → those of the open answers that are theirs."""
         self.doubles: set[str] = set()
         """Answers that want two scores or more; of these, those scored `once`, and those `twice` or more."""
         self.once: set[str] = set()
@@ -132,9 +139,11 @@ class Coverage:
         for digest in new:
             wanted = self._wanted[digest] = wanted_from(self._plan, digest)
             self.wanted += wanted
-            (self.open if wanted else self.later).add(digest)
             if wanted:
+                self._mark(digest, is_open=True)
                 self.asked.add(digest)
+            else:
+                self.later.add(digest)
             if wanted > 1:
                 self.doubles.add(digest)
         # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
@@ -158,7 +167,7 @@ class Coverage:
         wanted = self._wanted[digest]
         self.given += min(len(counted), wanted) - min(self._given.get(digest, 0), wanted)
         self._given[digest] = len(counted)
-        (self.open.add if len(counted) < wanted else self.open.discard)(digest)
+        self._mark(digest, is_open=len(counted) < wanted)
         if wanted > 1:
             (self.once.add if len(counted) == 1 else self.once.discard)(digest)
             (self.twice.add if len(counted) > 1 else self.twice.discard)(digest)
@@ -168,6 +177,13 @@ class Coverage:
             self.disputes[digest] = Dispute(digest, counted, differences, self._current.adjudication(digest))
         else:
             self.disputes.pop(digest, None)
+
+    def _mark(self, digest: str, *, is_open: bool) -> None:
+        (self.open.add if is_open else self.open.discard)(digest)
+        answer = self._pool.answers.get(digest)
+        for name, about in self._plan.assign:
+            theirs = self._open_of[name.casefold()]
+            (theirs.add if is_open and answer and _is_about(answer, about) else theirs.discard)(digest)
 
     def history(self, analyst: str) -> History:
         """An analyst's current scores of these answers."""
@@ -190,14 +206,29 @@ class Coverage:
         """The number of scores of an answer."""
         return self._given.get(digest, 0)
 
+    def askable(self, analyst: str) -> set[str]:
+        """The answers that this analyst is asked to score, or would be without an assignment.
+
+        What is hidden from them must not depend on it: the answers that are hidden would tell what they score.
+        """
+        return self.asked_of(analyst) if analyst in self._plan.reference else self.open
+
     def asked_of(self, analyst: str) -> set[str]:
         """The answers that this analyst is asked to score, including those that they have scored.
 
         A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
         """
         if analyst not in self._plan.reference:
-            return self.open
+            return self._open_of.get(analyst.casefold(), self.open)
         return self.asked - (self.disputes.keys() - self.open)
+
+
+def _is_about(answer: Answer, names: Collection[str]) -> bool:
+    """Whether one of these documents, experiments and systems is an answer's, at one of its places."""
+    return any(
+        not {at.document, at.system, experiment_of(answer.kind, at.initialization, at.wording)}.isdisjoint(names)
+        for at in answer.occurrences
+    )
 
 
 def is_asked(plan: Plan, digest: str) -> bool:

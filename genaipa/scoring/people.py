@@ -6,6 +6,7 @@
     left_out: {Bo: "took notes for answers"}    whose scores count nowhere, and why
     rate: 25                                the price of an analyst's hour
     keys: {skip: x, undo: ";"}              which keys do at the desk what others would (see KEYS)
+    assign: {Ada: [uber, quality]}          the documents, experiments and systems that one is asked about alone
 
 Names, or the e-mail addresses of a login; upper and lower case are the same. A list that is left out is open to anyone
 who gives a name, but to nobody who logs in.
@@ -78,12 +79,15 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `left_out` maps an analyst whose scores and adjudications count nowhere to the reason. They stay in the log.
     `rate` is the price of an hour of analysts' time, in any currency. `keys` maps acts of `KEYS` to other keys.
+    `assign` maps an analyst to the documents, experiments and systems of which they are asked to score answers; whoever
+    is not there is asked about all.
     """
 
     analysts: tuple[str, ...] | None = None
     adjudicators: tuple[str, ...] | None = None
     reference: tuple[str, ...] = ("reference",)
     left_out: dict[str, str] = {}
+    assign: dict[str, tuple[str, ...]] = {}
     rate: Annotated[float, msgspec.Meta(gt=0)] | None = None
     keys: dict[str, str] = {}
 
@@ -137,7 +141,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError("give a name: the scores are kept under it.")
         if len(name) > LONGEST_NAME or not name.isprintable():
             raise UsageError(f"a name is one line of at most {LONGEST_NAME} printable characters.")
-        listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out)
+        listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out, *self.assign)
         spelt = {_same(other): other for other in (*listed, *known)}
         return spelt.get(_same(name), name)
 
@@ -159,7 +163,8 @@ def problems(path: Path, people: People) -> Iterator[DataError]:
     for name, reason in people.left_out.items():
         if not reason.strip():
             yield DataError(path, f"says no reason for '{clipped(name)}'; write one.", "left_out")
-    for entry in ("analysts", "adjudicators", "reference", "left_out"):
+    yield from _assigned_to_nobody(path, people)
+    for entry in ("analysts", "adjudicators", "reference", "left_out", "assign"):
         seen = set()
         for name in getattr(people, entry) or ():
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
@@ -183,6 +188,17 @@ def _key_problems(path: Path, people: People) -> Iterator[DataError]:
         others = [other for other, used in people.bound.items() if used == key and other != act]
         if act in KEYS and others and (others[0] not in people.keys or act < others[0]):
             yield DataError(path, f"'{clipped(key)}' is {others[0]}, too; give each its own key.", f"keys.{act}")
+
+
+def _assigned_to_nobody(path: Path, people: People) -> Iterator[DataError]:
+    for name, about in people.assign.items():
+        if people.analysts is not None and _same(name) not in map(_same, people.analysts):
+            problem = f"'{clipped(name)}' is none of the analysts{nearest(name, people.analysts)}"
+            yield DataError(path, problem, "assign")
+        if not about:
+            yield DataError(
+                path, f"'{clipped(name)}' is assigned nothing; name a document, or take the line out.", "assign"
+            )
 
 
 def _open_to(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:

@@ -147,7 +147,7 @@ class Queue:
         be shown to this analyst.
         """
         coverage = self._caught_up()
-        ahead = coverage.asked_of(analyst) | coverage.later  # one copy of perhaps 100,000, changed in place
+        ahead = coverage.askable(analyst) | coverage.later  # one copy of perhaps 100,000, changed in place
         ahead.difference_update(self.current.saw_scores(analyst))
         ahead.update(self._begun(analyst), self._calibration(analyst))
         ahead.difference_update(coverage.scored[analyst])

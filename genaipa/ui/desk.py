@@ -91,7 +91,9 @@ def open_desk(settings: DeskSettings) -> Desk:
     waves, asked = _sampled(workspace, counted, current, settings)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     asked = asked and asked.union(map(short, pool.answers.keys() - counted.answers.keys()))
-    plan = msgspec.structs.replace(settings.plan, reference=people.reference, wave=asked)
+    plan = msgspec.structs.replace(
+        settings.plan, reference=people.reference, wave=asked, assign=tuple(people.assign.items())
+    )
     queue = Queue(pool, store, current, plan)
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()

@@ -30,12 +30,10 @@ from genaipa.questions.sets import problems as question_problems
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.integrity import damage
 from genaipa.runs.records import JUDGE, ConversationRecord, Record
+from genaipa.scoring import people as desk_people
 from genaipa.scoring.chain import verify
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.guidelines import guideline_problems
-from genaipa.scoring.people import FILE as PEOPLE
-from genaipa.scoring.people import People
-from genaipa.scoring.people import problems as people_problems
 from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
@@ -43,6 +41,7 @@ from genaipa.scoring.wave_file import WAVES, load_waves
 from genaipa.suites.prompts import faults
 from genaipa.systems.catalog import own_entries
 from genaipa.tasks.prompts import INCLUDED, SUITES, TEMPLATES, found_prompts, set_names
+from genaipa.validation.assigned import unknown_assignments
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     sets = (found_prompts(workspace, name) for name in set_names(workspace))
     found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
     found["prompts"] += [path for inner in (JUDGE, SUITES) for _, path in workspace.names("prompts", inner).values()]
-    found["people"] = [path for path in [workspace.home / PEOPLE] if path.is_file()]
+    found["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
     found["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
     found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
@@ -113,8 +112,9 @@ def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) 
         findings += _check_corrections(workspace, name)
     findings += _check_prompts(workspace)
     findings += _errors(own_entries(workspace)[1])
-    if (people := workspace.home / PEOPLE).is_file():
-        findings += _errors(read_partly(people, People, partial(people_problems, people))[1])
+    if (people := workspace.home / desk_people.FILE).is_file():
+        findings += _errors(read_partly(people, desk_people.People, partial(desk_people.problems, people))[1])
+        findings += [Finding(*found, "warning") for found in unknown_assignments(workspace, runs)]
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
@@ -146,7 +146,7 @@ def _check_folders(workspace: Workspace) -> Iterator[Finding]:
     for path in (*folders, *lost):
         if problem := no_folder(path):
             yield Finding(str(path), "", problem)
-    for path in (home / SYSTEMS, home / PEOPLE):
+    for path in (home / SYSTEMS, home / desk_people.FILE):
         if path.is_symlink() and not path.exists():
             yield Finding(str(path), "", no_folder(path))
         elif path.exists() and not path.is_file():

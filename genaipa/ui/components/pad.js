@@ -410,7 +410,7 @@ class Pad extends Recall {
       return;
     }
     fill(text, ...set([[section]]));
-    const all = this.button("All guidelines", bound.guidelines, () => this.showGuidelines(true), true, { class: "row whole" });
+    const all = this.button("All guidelines", bound.guidelines, () => this.showGuidelines(true), true, { class: "whole" });
     this.openList(`Guidelines: ${name}`, text, all);
   }
 
