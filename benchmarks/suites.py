@@ -33,6 +33,8 @@ POLICYQA, POLICIES, QUESTIONS, SENTENCES = 4152, 8, 50, 1243
 """Questions of PolicyQA's test split; policies, questions about each, and sentences of PrivacyQA's."""
 _TEXT = "we may share your data with partners who keep it for years unless you ask us to delete all of it"
 _WORDS = _TEXT.split()
+SAID = " ".join(_WORDS[:10])
+"""The server's answer to every question."""
 
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
@@ -51,7 +53,8 @@ def write_policyqa(file: Path, number: int) -> None:
     """Questions in PolicyQA's form, as long as the published ones, each about a text of its own."""
     draw, paragraphs = random.Random(7), []
     for place in range(number):
-        context = f"Segment {place}: {words(draw, 80)}."
+        # The server's answer is in every text, as most assistants' are.
+        context = f"Segment {place}: {words(draw, 40)} {SAID} {words(draw, 30)}."
         spans = [" ".join(context.split()[begin : begin + 10]) for begin in (3, 40)]
         answers = [{"text": span, "answer_start": context.index(span)} for span in spans]
         asked = {"id": f"q{place}", "question": words(draw, 9), "answers": answers}
@@ -158,7 +161,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one round, of 160 questions")
     scale = Scale(rounds=1, repetitions=1) if parser.parse_args().quick else Scale()
     workload = Workload("independent", scale.repetitions, 64)
-    says = json.dumps({"answer": " ".join(_WORDS[:10])})
+    says = json.dumps({"answer": SAID})
     with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as folder, serving([*SERVER, "--says", says]) as url:
         (Path(folder) / "genaipa.toml").touch()
         asking(Bench(Path(folder), url, scale), workload)

@@ -50,13 +50,18 @@ def find(answer: str, segment: str) -> Span:
     return Span(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else Span(ABSENT, "")
 
 
+@lru_cache(maxsize=4096)
+def _letters(character: str) -> str:
+    return unicodedata.normalize("NFKC", character.translate(_SIGNS)).casefold()
+
+
 @lru_cache(maxsize=256)
 def _folded(text: str) -> tuple[str, list[int]]:
     """The folded text, and for each of its characters the place that it comes from."""
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        for letter in unicodedata.normalize("NFKC", character.translate(_SIGNS)).casefold():
+        for letter in _letters(character):
             blank = letter.isspace()
             if blank and letters and letters[-1] == " ":
                 continue
