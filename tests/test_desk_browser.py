@@ -125,7 +125,7 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         cy.get_by_role("link", name="Adjudicate").click()
         cy.locator(".verdict .save").wait_for()
         cy.keyboard.press("Enter")
-        cy.locator(".verdict .message", has_text="relevance has no value yet.").wait_for()
+        cy.locator(".verdict .message", has_text="has no value yet.").wait_for()
         for keys in SETTLED:
             reply, notes = settled(cy, keys, f"Cy's note on {keys}")
             assert notes[:2] == [note or "-" for _, about, _, note in typed if about == reply]
@@ -140,7 +140,10 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
     reply = answer.text_content() or ""
     page.locator(".verdict tr.differs").first.wait_for()
     given = page.locator(".verdict td.note").all_text_contents()
-    for key in keys:
+    # What all gave is filled in, and passed over: each metric is gone to.
+    for place, key in enumerate(keys):
+        for move in ["ArrowUp"] * len(keys) + ["ArrowDown"] * place:
+            page.keyboard.press(move)
         page.keyboard.press(key)
     page.keyboard.press("n")
     page.keyboard.insert_text(note)

@@ -170,6 +170,36 @@ def test_both_scores_are_side_by_side(disputed):
     assert "Question 1 on Acme?" in page.text()
 
 
+def test_what_all_gave_is_filled_in_and_the_case_is_beside_it(disputed):
+    """Only the metrics that differ are left to settle; the document is there with its marks, and the evidence."""
+    page = Shown("adjudication", disputed)
+    assert page.components()["verdict"]["draft"]["typed"] == "1.111"
+    case = page.components()["case"]
+    assert case["answer"]["answer"] == digests(disputed)[0]
+    assert "".join(text for text, *_ in case["answer"]["reply"]) in page.text()
+    assert set(case["answer"]["evidence"]) == set(METRICS)
+    assert sum(length for length, *_ in case["answer"]["pieces"]) == len(case["document"]["text"])
+    assert case["answer"]["suggestion"] == {}
+    # Nothing is kept of an answer that one only looks at.
+    decide(page, "skip", "1.111")
+    assert disputed.store.drafts("edsger") == []
+
+
+def test_names_are_hidden_by_choice(disputed):
+    """Letters stand in place of names and times, in an order that the answer decides, each above their own values."""
+    page = Shown("adjudication", disputed)
+    named = page.components()["verdict"]
+    page.test.checkbox(key="adjudication nameless").check()
+    page.run()
+    data = page.components()["verdict"]
+    assert [(one["name"], one["about"]) for one in data["analysts"]] == [("Analyst A", ""), ("Analyst B", "")]
+    assert "grace" not in json.dumps(data)
+    place = METRICS.index("accuracy")
+    both = zip(data["analysts"], data["metrics"][place]["given"], strict=True)
+    before = zip(named["analysts"], named["metrics"][place]["given"], strict=True)
+    assert {(one["note"], given["value"]) for one, given in both} == {(o["note"], g["value"]) for o, g in before}
+
+
 def test_an_adjudication_is_a_third_record(disputed):
     """Saving keeps an adjudication beside the two scores, once, and shows the next answer."""
     first, second, *_ = digests(disputed)

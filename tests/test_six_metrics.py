@@ -170,7 +170,7 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
             )
     verdict = Shown("adjudication", desk).components()["verdict"]
     assert [metric["name"] for metric in verdict["metrics"] if metric["differs"]] == ["sachliche Richtigkeit"]
-    assert verdict["draft"]["typed"] == "......"
+    assert verdict["draft"]["typed"] == "1.1111"
     rows = Shown("agreement", desk).rows("agreement metrics")
     assert [row[0] for row in rows] == ["bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall"]
     assert rows[1][2] == "0%"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 _SHARED = {
-    "pad": ("elements", "markdown", "values", "nearest", "recall"),
+    "pad": ("elements", "markdown", "document", "values", "nearest", "recall"),
+    "case": ("elements", "markdown", "document"),
     "rows": ("elements", "table"),
     "verdict": ("elements", "values", "table"),
     "feed": (),

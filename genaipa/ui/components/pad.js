@@ -21,12 +21,6 @@ function pane(name) {
   return { dir: "auto", tabindex: "0", role: "group", "aria-label": name };
 }
 
-// The text cut into pieces of these lengths, each with the styles and marks that come after its length.
-function cut(text, lengths) {
-  let at = 0;
-  return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
-}
-
 // A pattern for a word with any kind of quotes and hyphens.
 function forgiving(word) {
   return word
@@ -137,7 +131,7 @@ class Pad extends Recall {
       },
     });
     fill(this.root, this.screen, overlay, this.list, this.aloud);
-    new ResizeObserver(() => this.drawBars()).observe(this.document);
+    new ResizeObserver(() => drawBars(this.document)).observe(this.document);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
   }
@@ -256,7 +250,7 @@ class Pad extends Recall {
       this.title.textContent = this.policy.name;
       fill(this.document, ...set(cut(this.policy.text, data.pieces)));
       this.readable = null;
-      this.drawBars();
+      drawBars(this.document);
     }
     const reply = characters(this.reply);
     this.said = sentences(reply.whole).map(({ at, length }) => ({
@@ -731,18 +725,6 @@ class Pad extends Recall {
     this.found.textContent = here ? `nearest words ${this.nearAt + 1} of ${length}` : "no words near";
     light("genaipa-near", here ? [here.range] : []);
     if (here) reveal(this.document, here.range);
-  }
-
-  // Beside the lines that the annotated answer rests on, a thin bar.
-  drawBars() {
-    for (const bar of this.document.querySelectorAll(".along")) bar.remove();
-    const { top } = this.document.getBoundingClientRect();
-    const from = this.document.scrollTop - top;
-    // All are measured before any is put in, which would have the browser lay out the document anew for each.
-    const boxes = [...this.document.querySelectorAll("mark.annotated")].map((passage) => passage.getBoundingClientRect());
-    this.document.append(
-      ...boxes.map((box) => make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` })),
-    );
   }
 
   nextHighlight() {

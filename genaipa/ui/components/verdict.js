@@ -74,6 +74,13 @@ class Verdict extends Values {
     };
   }
 
+  // What the analysts agree on is filled in: one goes on to the next that is open.
+  choose(n, key) {
+    super.choose(n, key);
+    const open = this.typed.indexOf(".", n + 1);
+    if (open > n) this.focusMetric(open);
+  }
+
   tellDraft() {
     this.tellAct("draft");
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +12,21 @@ from msgspec import structs
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import now
 from genaipa.scoring.events import Draft, Event, new_id
-from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.ui.answer_view import in_words, metric_in_words
+from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
 from genaipa.ui.components import component
 from genaipa.ui.pages import objections
-from genaipa.ui.widgets import ANY, FOLD, Text, duration, head, kept, moment, notice, texts
+from genaipa.ui.widgets import ANY, duration, head, kept, moment, notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from genaipa.scoring.answers import Case
     from genaipa.scoring.assignment import Dispute
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk
 
+_NAMELESS = "adjudication nameless"
+"""Key of the choice to settle without the analysts' names."""
 _STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
 
 
@@ -82,13 +83,14 @@ def page(desk: Desk, user: User) -> None:
         )
         return
     chosen = _chosen(desk, disputes)
+    st.checkbox("Hide who gave what", key=_NAMELESS)
     opened = _opened(desk, user, disputes, chosen)
     _say_where(disputes, chosen, opened)
     if opened is None:
         notice("adjudication done", "None of these is left. Choose others above.", "done")
         return
     try:
-        case = desk.pool.case(opened.answer)
+        prepared = _prepared(desk, opened.answer)
     except GenaipaError as error:
         desk.set_aside(opened.answer, error)
         st.rerun()
@@ -99,7 +101,9 @@ def page(desk: Desk, user: User) -> None:
         return
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        _show_case(desk, case)
+        component("case")(
+            key="case", data={"answer": prepared.shown, "document": prepared.document, "names": desk.rubric.names}
+        )
     with right:
         component("verdict")(
             key="verdict",
@@ -180,14 +184,25 @@ def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: lis
 
 
 def _open(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
-    """An answer with this adjudicator's draft, else with their adjudication, else empty."""
+    """An answer with this adjudicator's draft, else with their adjudication, else with what all analysts gave."""
     name, given = user.name, dispute.adjudication
     draft = desk.store.draft(name, dispute.answer, "adjudication")
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
         if given is not None and given.analyst == name and given.values is not None:
             draft = structs.replace(draft, typed=desk.rubric.keys_of(given.values), note=given.note)
+        else:
+            draft = structs.replace(draft, typed=_agreed(desk.rubric, dispute))
     return OpenDispute(name, dispute.answer, new_id(), draft, message)
+
+
+def _agreed(rubric: Rubric, dispute: Dispute) -> str:
+    """The keys of the values that all analysts gave, and a dot where they differ."""
+    values = next(score.values for score in dispute.scores.values() if score.values is not None)
+    keys = rubric.keys_of(values)
+    return "".join(
+        "." if dispute.differences[metric] else key for metric, key in zip(rubric.metrics, keys, strict=True)
+    )
 
 
 def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
@@ -201,51 +216,47 @@ def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenD
 # -- what is on screen --
 
 
-def _show_case(desk: Desk, case: Case) -> None:
-    """The question, the answer and the annotated answer with the sections that it rests on."""
-    original = f"Originally: {case.original}" if case.original else ""
-    about = case.document.about.title or case.document.company
-    texts("adjudication question", [Text(case.asked, about, aside=original, tone="strong")])
-    reply = case.masked_reply() if desk.queue.plan.blind else case.reply
-    texts("adjudication texts", [Text(reply, "Answer", fold=FOLD), _annotated(case, desk.rubric.silent_rule)])
-    if case.annotated and case.annotated.sections:
-        with st.expander("The annotated answer's sections"):
-            texts("adjudication sections", _sections(case))
-    with st.expander("The document"):
-        texts("adjudication document text", [Text(case.document.text, about)])
+def _prepared(desk: Desk, answer: str) -> Prepared:
+    """The answer with its evidence, as the pad has it; without the pad's suggestions."""
 
+    def made() -> Prepared:
+        return prepare(desk.pool.case(answer), desk.rubric, blind=desk.queue.plan.blind, suggestions=False)
 
-def _annotated(case: Case, silent_rule: str) -> Text:
-    annotated = case.annotated
-    if annotated is None:
-        return Text("There is none for this question.", "Annotated answer", tone="system")
-    said = "\n\n".join(
-        filter(None, (annotated.answer, silent_rule if annotated.silent == "yes" else "", annotated.note))
-    )
-    return Text(said, "Annotated answer", aside=", ".join(annotated.sections), tone="good", fold=FOLD)
-
-
-def _sections(case: Case) -> list[Text]:
-    assert case.annotated is not None
-    return [
-        Text(case.document.text[slice(*span)], label, fold=FOLD) if span else Text("not in this document", label)
-        for label, span in annotated_targets(case.annotated, case.document, case.part_set)
-    ]
+    return kept("adjudication case", (answer, desk.pool.generation), made)
 
 
 def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute) -> dict[str, Any]:
     others = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
     columns = [*dispute.scores.values(), *others]
+    about = [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns]
+    if st.session_state.get(_NAMELESS):
+        columns, about = _nameless(columns)
     draft, rubric = opened.draft, desk.rubric
     return {
         "id": opened.id,
         "answer": opened.answer,
-        "analysts": [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns],
+        "analysts": about,
         "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
         "draft": {"typed": draft.typed or rubric.untyped, "note": draft.note, "seconds": draft.seconds},
         "message": opened.message,
         "bound": desk.people.bound,
     }
+
+
+def _nameless(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
+    """The scores in an order of each answer's own, and their heads: letters in place of names and times."""
+
+    def drawn(event: Event) -> bytes:
+        return hashlib.sha256(f"{event.answer}\0{event.analyst}".encode()).digest()
+
+    columns = sorted(columns, key=drawn)
+    heads = (
+        f"{'Adjudicator' if event.kind == 'adjudication' else 'Analyst'} {chr(65 + n % 26)}"
+        for n, event in enumerate(columns)
+    )
+    return columns, [
+        {"name": head, "about": "", "note": event.note} for head, event in zip(heads, columns, strict=True)
+    ]
 
 
 def _can(user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> dict[str, bool]:

@@ -1,0 +1,17 @@
+// A document with its marks: what is annotated, cited and quoted in it.
+
+// The text cut into pieces of these lengths, each with the styles and marks that come after its length.
+function cut(text, lengths) {
+  let at = 0;
+  return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
+}
+
+// Beside the lines that the annotated answer rests on, a thin bar.
+function drawBars(pane) {
+  for (const bar of pane.querySelectorAll(".along")) bar.remove();
+  const { top } = pane.getBoundingClientRect();
+  const from = pane.scrollTop - top;
+  // All are measured before any is put in, which would have the browser lay out the document anew for each.
+  const boxes = [...pane.querySelectorAll("mark.annotated")].map((passage) => passage.getBoundingClientRect());
+  pane.append(...boxes.map((box) => make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` })));
+}
