@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
+from desk import browsing, fork_desk
 from evidence_cases import PARTS, POLICY
 from pages import Shown, desk_here, digests
 from running import write
@@ -118,6 +119,21 @@ def test_for_whom_it_is_filled_in() -> None:
     assert on_screen(desk, BO)["draft"]["typed"] == "....."
 
 
+def test_only_ones_own_view_is_repeated() -> None:
+    """A near repeat has the values that the analyst gave before they saw others' of its original."""
+    write("near.yaml", f"default: '{LONG.replace('tell', 'inform', 1)}'\n")
+    make_answers(LONG, systems=("scripted/say.yaml", "scripted/near.yaml"))
+    desk = desk_here(settled=True)
+    first, _ = desk.queue.order("Anna")
+    given: dict[str, Any] = {"note": "", "seconds": 1.0, "suggested": {}, "preselected": False}
+    desk.queue.save("Anna", first, typed("12131"), id=new_id(), **given)
+    assert on_screen(desk, ANNA)["draft"]["typed"] == "12131"
+    assert on_screen(desk, BO)["proposal"] is None, "of another's scores nothing is shown"
+    desk.queue.expose("Anna", [first], scores=True)
+    desk.queue.save("Anna", first, typed("33333"), id=new_id(), **given)
+    assert on_screen(desk, ANNA)["draft"]["typed"] == "....."
+
+
 def test_accepting_changing_and_losing_nothing() -> None:
     """Enter saves nothing that was filled in; `a` does, and a digit changes it; a reload keeps what was changed."""
     write(
@@ -137,7 +153,10 @@ def test_accepting_changing_and_losing_nothing() -> None:
             assert anna.wait("screen.message").message.startswith("These values were filled in")
             assert sum(event.preselected for event in kept_events()) == seen - 1
             if shown.reply == SAYS_SO:
-                assert shown.typed == "11111"
+                page.reload()
+                assert anna.wait().typed == "11111", "what nobody has touched comes back as it was, and is not saved"
+                page.keyboard.press("Enter")
+                assert anna.wait("screen.message").typed == "11111"
                 anna.go("a")
                 continue
             assert shown.typed == "12131"
@@ -156,6 +175,38 @@ def test_accepting_changing_and_losing_nothing() -> None:
     ]
     assert sum(not event.preselected for event in events) == 2
     assert all(event.blind and event.independent for event in events)
+
+
+# In small, the test before has the reload; test_desk_kill has kills.
+@pytest.mark.full
+def test_a_kill_saves_nothing_that_was_filled_in() -> None:
+    """What was changed comes back after the server's end, with its note; neither that nor the rest is saved."""
+    make_answers(
+        SAYS_SO,
+        "The document does not mention it.",
+        annotations=ANNOTATIONS.replace("no", "yes").replace(", sections: ['1']", ""),
+    )
+    with browsing() as browser:
+        machine = browser.machine()
+        for changed in (True, False, False):
+            with fork_desk("--per-answer", "1", "--settled") as desk:
+                anna = arrive(browser, desk, "Anna", machine=machine)
+                if changed:
+                    anna.keys("13")
+                    anna.write("Hm.")
+                    anna.page.wait_for_timeout(1000)
+                elif len(kept_events()) == 0:
+                    assert (anna.wait().typed, anna.wait().note) == ("13111", "Hm.")
+                    anna.go("Enter")
+                else:
+                    assert anna.wait().typed == "11111"
+                    anna.go("a")
+                desk.process.kill()
+                anna.page.close()
+    assert [(keys_of(event.values), event.preselected) for event in kept_events()] == [
+        ("13111", True),
+        ("11111", True),
+    ]
 
 
 # -- against scores without --
