@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
+from genaipa.execution.batches import Batched
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
@@ -27,6 +29,7 @@ from genaipa.systems.redaction import known_keys, mask
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from genaipa.execution.batches import Batching
     from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
@@ -52,6 +55,8 @@ class RunLimits:
     max_retries: int = 5
     timeout: float = 120.0
     max_cost: float | None = None
+    batch: Batching | bool | None = None
+    """Whether hosted systems are asked by batches; None for as the run was begun."""
 
 
 class _ConversationEndsError(Exception):
@@ -78,6 +83,11 @@ class _Asked:
     def system(self) -> System:
         assert self.ready.system is not None, "a system driven by hand is never asked"
         return self.ready.system
+
+    @property
+    def batched(self) -> bool:
+        """Whether it is asked by batches."""
+        return isinstance(self.ready.system, Batched)
 
 
 class Engine:
@@ -124,14 +134,16 @@ class Engine:
 
     async def _system(self, ready: Ready) -> None:
         name = ready.resolved.asked
+        # Of what is handed in as batches, nothing holds a connection.
+        at_once = ready.system.at_once if isinstance(ready.system, Batched) else self.limits.max_connections
         limits = Limits(
-            gate=Gate(self.limits.max_connections),
+            gate=Gate(at_once),
             retries=self.limits.max_retries,
             waiting=lambda reason: self.observer.waiting(name, reason),
         )
-        asked = _Asked(ready, limits, asyncio.Semaphore(self.limits.max_connections))
+        asked = _Asked(ready, limits, asyncio.Semaphore(at_once))
         # As many dialogues at once as there are connections: enough to use them all, and no more in memory.
-        places = asyncio.Semaphore(self.limits.max_connections)
+        places = asyncio.Semaphore(at_once)
         target = dataclasses.replace(ready.target, kept=self.tally.kept, begun=self.folder.begun)
         async with asyncio.TaskGroup() as group:
             for dialogue in self.task.asked(target):
@@ -186,6 +198,8 @@ class Engine:
             carries = await self._worked_out(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
         settings = self._settings(call)
+        if asked.batched:
+            settings = replace(settings, timeout=math.inf)
         aside = [await self._set_aside(asked, messages, settings)]
         record = calls.blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
@@ -317,6 +331,8 @@ class Engine:
 
     async def _warmly(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; the first call with a long prefix goes alone, and the others wait for it to end, well or not."""
+        if asked.batched:
+            return await ask(asked.system, messages, settings, asked.limits)
         prefix = next((m for m in reversed(messages) if m.breakpoint), None)
         warm = asked.warm.get(id(prefix))
         if prefix is None or warm is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import math
 import random
 import traceback
 from dataclasses import dataclass, field
@@ -16,8 +17,16 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from genaipa.errors import NOT_RECORDED, NoReplyError, PermanentError, SpendingCapError, TransientError, clipped
-from genaipa.systems.base import MOST_TOKENS, Finish, Reply, Usage
+from genaipa.errors import (
+    NOT_RECORDED,
+    NoReplyError,
+    PermanentError,
+    RunError,
+    SpendingCapError,
+    TransientError,
+    clipped,
+)
+from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
@@ -41,11 +50,11 @@ _ROUNDING = 1e-9
 
 # Causes that come and go with load or the network, however equal they look. Any other failure that repeats word for
 # word would go on repeating.
-_PASSING = frozenset({"overload", "timeout", "connection"})
+_PASSING = frozenset({"overload", "timeout", "connection", UNDONE})
 
 
 class BreakerOpenError(Exception):
-    """The system was stopped while a call waited for its turn; nothing was asked."""
+    """The system was stopped while a call waited for its turn; nothing came of it."""
 
 
 class Gate:
@@ -250,9 +259,9 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     A user's own assistant may raise and return anything; that is a failure of the system, not of the run.
     """
     try:
-        async with asyncio.timeout(settings.timeout + 5):
+        async with asyncio.timeout(None if math.isinf(settings.timeout) else settings.timeout + 5):
             reply: object = await system.reply(messages, settings)
-    except NoReplyError:
+    except (NoReplyError, BreakerOpenError, RunError):
         raise
     except TimeoutError:
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None

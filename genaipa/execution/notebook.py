@@ -60,6 +60,8 @@ class RunOptions(SamplingOptions, total=False):
     """Seconds until a call counts as stalled."""
     max_cost: float | None
     """US dollars that the whole run may come to."""
+    batch: bool
+    """Whether hosted systems are asked by batches: half the price, within a day."""
 
 
 def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:

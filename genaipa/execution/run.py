@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
 from genaipa.errors import RunError, UsageError, command
+from genaipa.execution.batch_run import Batches, chosen, priced
 from genaipa.execution.engine import Engine, RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
@@ -67,8 +68,11 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
         folder = run.open()
         return Outcome("complete", folder.state()[1])
     check_cap(run.spec, run.workspace, limits.max_cost)
+    plan = chosen(run, limits.batch)
     systems = await ready_systems(run.task, offline=run.offline, asking=True, say=observer.said)
     try:
+        if plan is not None:
+            systems = priced(run, systems, observer)
         observer.ready(run, systems, limits.max_cost)
         folder = run.open()
         with folder.writing() as repairs:
@@ -76,7 +80,8 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
             for sentence in repairs:
                 observer.said(sentence)
             with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
-                outcome = await _ask(run, folder, systems, limits, watching, keep)
+                batches = Batches(folder, systems, plan, watching)
+                outcome = await _ask(run, folder, batches, limits, watching, keep)
             if any(ready.resolved.manual for ready in systems):
                 ManualRun(folder, run.task, systems).write_sheets()
     finally:
@@ -97,27 +102,29 @@ def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> No
 async def _ask(
     run: PreparedRun,
     folder: RunFolder,
-    systems: list[Ready],
+    batches: Batches,
     limits: RunLimits,
     observer: Observer,
     keep: Callable[[Record], None],
 ) -> Outcome:
     # Read and written only now that no other process can be at it.
-    manifest, since = folder.manifest(), time.monotonic()
+    manifest, since, systems = folder.manifest(), time.monotonic(), batches.systems
     engine = Engine(folder, run.task, limits, observer, keep)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     folder.write_manifest(manifest)
     status: RunStatus = "interrupted"
     try:
-        await engine.run([ready for ready in systems if not ready.resolved.manual])
+        async with batches:
+            await engine.run([ready for ready in systems if not ready.resolved.manual])
+            await batches.kept(engine)
         status = _status(engine.tally, systems, capped=bool(engine.capped))
     finally:
         for ready in systems:
             facts = manifest.systems[ready.resolved.asked]
             facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.asked, ())})
             facts.sent = engine.sent.get(ready.resolved.asked, facts.sent)
-        manifest.status = status
+        manifest.status = status = batches.status(status)
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
     elapsed = None if all(ready.resolved.manual for ready in systems) else round(time.monotonic() - since, 3)

@@ -8,6 +8,7 @@ introductions/        the messages before the first question, once by digest
 documents/            the documents' texts, once by digest
 prompts/ questions/ annotations/   the files that were in effect
 sheets/               for web chats driven by hand: messages to paste, and files for the replies
+batches.jsonl         with --batch: what was handed in to a provider, append-only; batches/ has results on their way
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, 
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
+from genaipa.runs.batches import batches_out
 from genaipa.runs.integrity import flaw
 from genaipa.runs.introductions import decoded, stored_introduction
 from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record
@@ -307,7 +309,7 @@ class RunFolder:
         manifest = self.manifest()
         tally, _ = self.seen()
         if manifest.status == "running" and not self.is_held():
-            manifest.status = "interrupted"
+            manifest.status = "waiting" if any(batches_out(self.path)) else "interrupted"
         elif manifest.status == "complete" and any(row.missing for row in tally.rows.values()):
             manifest.status = "partial"
         return manifest, tally

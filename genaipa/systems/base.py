@@ -8,6 +8,7 @@ returns or raises.
 from __future__ import annotations
 
 import abc
+import contextlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 import msgspec
 
-from genaipa.errors import PermanentError
+from genaipa.errors import PermanentError, TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.errors import NoReplyError
 
 Role = Literal["user", "assistant"]
 Finish = Literal["stop", "length", "refusal"]
@@ -212,6 +215,94 @@ class System(Protocol):
 
     async def close(self) -> None:
         """Close connections and stop what `start` started."""
+        ...
+
+
+UNCLEAR = "unclear"
+"""`kind` of the TransientError of a batch that was handed in, or not: the answer got lost."""
+
+UNDONE = "undone"
+"""`kind` of the TransientError of a line that a batch ended without."""
+
+
+@contextlib.contextmanager
+def unclear() -> Iterator[None]:
+    """Hold the one call that hands a batch in: where its answer gets lost, the batch may have been accepted."""
+    try:
+        yield
+    except TransientError as error:
+        if error.kind == "rate-limit":
+            raise
+        raise TransientError(str(error), kind=UNCLEAR, status=error.status) from None
+
+
+@dataclass(frozen=True)
+class BatchState:
+    """A batch at its provider."""
+
+    id: str
+    state: str
+    """The provider's word."""
+    ended: bool = False
+    cancelled: bool = False
+    """Whether somebody called it off."""
+    done: int = 0
+    """Lines done so far, if the provider tells."""
+    mark: str = ""
+    """Our mark, if its list shows it."""
+    files: tuple[str, ...] = ()
+    """Files at the provider that it is made of, in and out."""
+    results: tuple[str, ...] = ()
+    """Where its results are."""
+    failure: NoReplyError | None = None
+    """Why all of it failed, if it did."""
+
+
+class BatchSystem(System, Protocol):
+    """A system that also takes many requests as one batch, for half the price and within a day.
+
+    Each method asks once, as `reply` does, and raises the same errors; a lost answer to `submit` is a TransientError of
+    the kind `UNCLEAR`.
+    """
+
+    most_lines: int
+    most_bytes: int
+
+    @property
+    def account(self) -> tuple[str, str]:
+        """Provider with its address, and the key; batches are seen by the account that made them."""
+        ...
+
+    def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+        """Encode the request as `reply` would send it; also the settings as sent."""
+        ...
+
+    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
+        """Hand in a batch of (name, request) and return its id; `mark` shows in the provider's list."""
+        ...
+
+    async def look(self, batch: str) -> BatchState:
+        """Look how far a batch is."""
+        ...
+
+    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+        """Download the lines of an ended batch, all of them, in any order; each has `custom_id`."""
+        ...
+
+    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+        """Read one line as `reply` reads an answer; raises what `reply` would."""
+        ...
+
+    async def recent(self, since: float) -> list[BatchState]:
+        """List the account's batches made since then (seconds since 1970), all of them."""
+        ...
+
+    async def cancel(self, batch: str) -> None:
+        """Call a batch off; what was done is kept."""
+        ...
+
+    async def discard(self, state: BatchState) -> None:
+        """Delete what the provider holds of an ended batch."""
         ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import asyncio
+import contextlib
 import importlib
 import json
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from genaipa.errors import NotReadyError
-from genaipa.systems.base import Readiness, Reply
+from genaipa.systems.base import Readiness, Reply, Settings
 from genaipa.systems.endpoint import (
     LISTS_NOTHING,
     LOOK_UP_SECONDS,
@@ -24,11 +25,14 @@ from genaipa.systems.endpoint import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from genaipa.errors import NoReplyError
-    from genaipa.systems.base import Message, Settings
+    from genaipa.systems.base import Message
     from genaipa.systems.provider import Provider
+
+BATCH_SECONDS = 600.0
+"""Time limit of a call about a batch, whose files are long."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class HostedSystem(abc.ABC):
     """Sampling option → field of the request; options without one are not sent."""
     defaults: ClassVar[dict[str, Any]] = {}
     """Values of the options that the protocol requires."""
+    takes_batches: ClassVar[bool] = False
+    """Whether it is a `BatchSystem`."""
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         self.name = name
@@ -66,6 +72,11 @@ class HostedSystem(abc.ABC):
     def find_endpoint(self) -> Endpoint:
         """Read address and key; a NotReadyError names a missing variable."""
         return find_endpoint(self.provider, self.name)
+
+    @property
+    def account(self) -> tuple[str, str]:
+        """Provider with its address, and the key."""
+        return f"{self.provider.name} at {self._endpoint.address}", self._endpoint.key or ""
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, look up the model."""
@@ -198,6 +209,22 @@ class ChatSystem(HostedSystem):
         lane = self._client.with_options(http_client=self._connections())
         self._lanes.append(lane)
         return lane
+
+    def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+        """Encode the request as `reply` would send it; also the settings as sent."""
+        return self._body(messages, settings)
+
+    @contextlib.contextmanager
+    def _translated(self, seconds: float) -> Iterator[None]:
+        """Translate the SDK's errors, also those that it stumbles over."""
+        try:
+            yield
+        except self._sdk.APITimeoutError:
+            raise self._endpoint.timed_out(seconds) from None
+        except self._sdk.APIError as error:
+            raise self._failure(error, Settings()) from None
+        except (ValueError, TypeError, AttributeError):
+            raise self._endpoint.malformed("an answer that can't be read") from None
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request; also the settings as sent."""

@@ -28,3 +28,4 @@ class CompatibleSystem(OpenAISystem):
     # The older name, understood by all of them.
     fields: ClassVar[dict[str, str]] = OpenAISystem.fields | {"max_tokens": "max_tokens"}
     sends_cache_key = False
+    takes_batches = False

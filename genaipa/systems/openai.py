@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.systems.base import Finish, Reply, Usage
-from genaipa.systems.chat import ChatSystem, Listing, part, prefix_ends
+from genaipa.errors import PermanentError, TransientError
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
+from genaipa.systems.chat import BATCH_SECONDS, ChatSystem, Listing, part, prefix_ends
 from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
 from genaipa.systems.tokens import tiktoken_counter
@@ -13,9 +15,14 @@ from genaipa.systems.tokens import tiktoken_counter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message, Settings
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_UNDONE = frozenset({"batch_expired", "batch_cancelled"})
+_QUEUE_SECONDS = 60.0
+"""Seconds until a batch is handed in again for which the queue had no room."""
 _MOST_BREAKPOINTS = 3
 """Limit of explicit breakpoints in a request, beside the implicit one."""
 
@@ -57,6 +64,11 @@ class OpenAISystem(ChatSystem):
         shutdown="shutdown_date",
         unknown=lambda error: error.code == "model_not_found" or "model" in error_text(error.body).lower(),
     )
+
+    takes_batches = True
+    most_lines = 50_000
+    # The provider takes 200 MB; a smaller batch is held in memory, and one that gets lost costs less.
+    most_bytes = 90_000_000
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str], explicit_cache: bool = False) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
@@ -104,6 +116,104 @@ class OpenAISystem(ChatSystem):
             sent=sent,
             finish_detail=finish_detail,
         )
+
+    # -- batches --
+
+    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
+        """Hand in a batch: its file first, which is nothing yet, then the batch itself, once."""
+        content = b"".join(
+            b'{"custom_id":"%s","method":"POST","url":"/v1%s","body":%s}\n' % (name.encode(), self.path.encode(), body)
+            for name, body in lines
+        )
+        with self._translated(BATCH_SECONDS):
+            file = await self._client.files.create(
+                file=(f"{mark}.jsonl", content, "application/jsonl"), purpose="batch", timeout=BATCH_SECONDS
+            )
+            file_id = str(file.id)
+        with unclear(), self._translated(BATCH_SECONDS):
+            batch = await self._client.batches.create(
+                input_file_id=file_id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata={"genaipa": mark},
+                timeout=BATCH_SECONDS,
+            )
+            return str(batch.id)
+
+    async def look(self, batch: str) -> BatchState:
+        """Look how far a batch is."""
+        with self._translated(BATCH_SECONDS):
+            return self._state(await self._client.batches.retrieve(batch, timeout=BATCH_SECONDS))
+
+    async def recent(self, since: float) -> list[BatchState]:
+        """List the account's batches, newest first at the provider, back to then."""
+        found = []
+        with self._translated(BATCH_SECONDS):
+            async for batch in self._client.batches.list(limit=100, timeout=BATCH_SECONDS):
+                if batch.created_at < since:
+                    break
+                found.append(self._state(batch))
+        return found
+
+    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+        """Download the lines that came and those that failed; either file may be missing."""
+        lines = []
+        for name in state.results:
+            with self._translated(BATCH_SECONDS):
+                file = await self._client.files.content(name, timeout=BATCH_SECONDS)
+                lines += [json.loads(line) for line in file.content.splitlines() if line.strip()]
+        return [line for line in lines if isinstance(line, dict)]
+
+    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+        """Read one line as `reply` reads an answer."""
+        response, error = part(line, "response"), part(line, "error")
+        status, body = response.get("status_code"), response.get("body")
+        if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
+            return self._read(body if isinstance(body, dict) else {}, sent)
+        if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
+            said = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
+            raise TransientError(self._endpoint.one_line(said), kind=UNDONE)
+        if "insufficient_quota" in (part(body, "error").get("code"), part(body, "error").get("type")):
+            raise self._endpoint.out_of_quota(status, body)
+        raise self._endpoint.refused(status, body or error, structured=bool(sent.get("json_schema")))
+
+    async def cancel(self, batch: str) -> None:
+        """Call a batch off; what was done is kept."""
+        with self._translated(BATCH_SECONDS):
+            await self._client.batches.cancel(batch, timeout=BATCH_SECONDS)
+
+    async def discard(self, state: BatchState) -> None:
+        """Delete the batch's files at the provider."""
+        for name in state.files:
+            with self._translated(BATCH_SECONDS):
+                await self._client.files.delete(name, timeout=BATCH_SECONDS)
+
+    def _state(self, batch: Any) -> BatchState:
+        results = tuple(name for name in (batch.output_file_id, batch.error_file_id) if name)
+        counts = batch.request_counts
+        return BatchState(
+            id=str(batch.id),
+            state=str(batch.status),
+            ended=batch.status in _ENDED,
+            cancelled=batch.status == "cancelled",
+            done=counts.completed + counts.failed if counts else 0,
+            mark=str((batch.metadata or {}).get("genaipa", "")),
+            files=(*((batch.input_file_id,) if batch.input_file_id else ()), *results),
+            results=results,
+            failure=self._whole_failure(batch) if batch.status == "failed" else None,
+        )
+
+    def _whole_failure(self, batch: Any) -> NoReplyError:
+        """Why a batch failed before any of it was done; too many tokens in the queue shows only now."""
+        errors = (batch.errors and batch.errors.data) or []
+        said = "; ".join(f"{error.code}: {error.message}" for error in errors[:3]) or "no reason given"
+        message = self._endpoint.one_line(f"{self.name}: a batch failed: {said}")
+        codes = {error.code for error in errors}
+        if "token_limit_exceeded" in codes:
+            return TransientError(message, kind="rate-limit", overload=True, retry_after=_QUEUE_SECONDS)
+        if "insufficient_quota" in codes or "billing" in said:
+            return PermanentError(message, kind="quota", fatal=True)
+        return PermanentError(message, kind="bad-request", fatal=True)
 
     async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - the protocol's
         """None: `provider.counter` counts without a call."""

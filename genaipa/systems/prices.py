@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -12,6 +13,9 @@ from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from genaipa.systems.base import Usage
+
+BATCH_SHARE = 0.5
+"""Part of its prices that each provider takes for batches."""
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,9 +37,18 @@ class Tariff:
     price: Price | None = None
     provider: str = ""
     model: str = ""
+    share: float = 1.0
+    """Part of these prices that is paid."""
+
+    def in_batches(self) -> Tariff:
+        """The tariff of calls handed in as a batch."""
+        return dataclasses.replace(self, label=f"{self.label}, half of it in batches", share=BATCH_SHARE)
 
     def cost(self, usage: Usage) -> float:
         """Dollars for one call, or for a sum of calls within the model's base tier."""
+        return self.share * self._full(usage)
+
+    def _full(self, usage: Usage) -> float:
         # Some servers count what came from the cache beside the input, not in it.
         usage = replace(usage, input=max(usage.input, usage.cached + usage.cache_write))
         if self.price is not None:

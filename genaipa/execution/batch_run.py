@@ -1,0 +1,113 @@
+"""Whether a run is asked by batches, and its batches while it is held for writing."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Self
+
+from genaipa.errors import RunError, UsageError
+from genaipa.execution.batches import Batched, Batching, out_sentence
+from genaipa.execution.ledger import Ledger
+from genaipa.runs.batches import batches_out, was_batched
+from genaipa.runs.records import PROCEDURE
+
+if TYPE_CHECKING:
+    from genaipa.execution.engine import Engine
+    from genaipa.execution.observer import Observer
+    from genaipa.execution.prepare import Ready
+    from genaipa.execution.request import PreparedRun
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import RunStatus
+
+
+def chosen(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
+    """How a run is asked by batches, or None: as given now, else as it was begun.
+
+    A RunError where single calls would ask again for what is out.
+    """
+    if given is False:
+        out = list(batches_out(run.folder.path)) if run.folder else []
+        if out and run.folder:
+            raise RunError(
+                f"{out_sentence(out)}; collect them first, or give them up, paid as they are, with: "
+                f"genaipa batches forget {run.folder.name}"
+            )
+        return None
+    if given is None:
+        return Batching() if run.folder and was_batched(run.folder.path) else None
+    return Batching() if given is True else given
+
+
+def takes_batches(ready: Ready) -> bool:
+    """Whether a system can be asked by batches."""
+    return bool(getattr(ready.system, "takes_batches", False))
+
+
+def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
+    """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
+    if not any(map(takes_batches, systems)):
+        names = ", ".join(ready.resolved.asked for ready in systems)
+        raise UsageError(f"{names}: takes no batches (openai/… does); leave out --batch.")
+    for ready in systems:
+        if not takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
+            observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
+    rounds = max(map(len, run.task.orders.values()), default=1)
+    if run.spec.task == PROCEDURE and run.spec.conversation == "shared" and rounds > 1:
+        observer.said(
+            f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
+            f"from minutes to 24 hours; with --conversation independent the questions are one batch"
+        )
+    return [
+        dataclasses.replace(ready, tariff=ready.tariff and ready.tariff.in_batches()) if takes_batches(ready) else ready
+        for ready in systems
+    ]
+
+
+class Batches:
+    """The batches of a run while it is asked; `systems` are those to ask. Without a plan it does nothing."""
+
+    def __init__(self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer) -> None:
+        self.systems = systems
+        self._ledger = Ledger(folder) if plan else None
+        self._batched: list[Batched] = []
+        if plan is None or self._ledger is None:
+            return
+        self.systems = []
+        for ready in systems:
+            system: Any = ready.system
+            if takes_batches(ready):
+                name = ready.resolved.asked
+                system = Batched(system, self._ledger, folder.name, plan, _saying(observer, name))
+                self._batched.append(system)
+            self.systems.append(dataclasses.replace(ready, system=system))
+
+    async def __aenter__(self) -> Self:
+        """Take up what earlier processes left."""
+        try:
+            for batched in self._batched:
+                await batched.recover()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Leave what is out, and let go of the journal."""
+        for batched in self._batched:
+            await batched.stop()
+        if self._ledger is not None:
+            await self._ledger.close()
+
+    def status(self, status: RunStatus) -> RunStatus:
+        """The run's status, as which `waiting` says that batches are out."""
+        out = self._ledger is not None and self._ledger.out
+        return "waiting" if out and status in ("partial", "interrupted", "capped") else status
+
+    async def kept(self, engine: Engine) -> None:
+        """Note which batches are done with; the run has ended in order."""
+        for batched in self._batched:
+            await batched.kept(ended=not engine.capped and not engine.stopped)
+
+
+def _saying(observer: Observer, name: str) -> Any:
+    return lambda text: observer.waiting(name, text)

@@ -1,0 +1,110 @@
+"""`batches.jsonl` of a run folder: what was handed in to a provider as batches, and what became of each.
+
+One event a line, on disk before what it announces is done: a process may be killed at any moment, and a batch that was
+accepted is paid for.
+"""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from genaipa.runs import journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BATCHES = "batches.jsonl"
+RESULTS = "batches"
+"""Folder of the results that were downloaded and are not yet all in `answers.jsonl`."""
+
+Step = Literal["intended", "submitted", "looked", "fetched", "kept", "given up"]
+
+
+class BatchEvent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One line: a step of the batch with this `mark`, which is ours, random, and shown by the provider's list.
+
+    `intended` comes before the provider is asked to take it: the account, the lines' names, their digest and bytes.
+    `submitted` has the provider's `id`, `looked` its word for the state and the lines `done` (only when they change).
+    `fetched`: all results are on disk. `kept`: all of them are in `answers.jsonl`. `given up` says why.
+    """
+
+    step: Step
+    mark: str
+    at: float
+    """Seconds since 1970."""
+    system: str = ""
+    account: str = ""
+    """Provider, address and a digest of the key, which can't be turned back."""
+    lines: tuple[str, ...] = ()
+    digest: str = ""
+    bytes: int = 0
+    id: str = ""
+    state: str = ""
+    done: int = 0
+    why: str = ""
+
+
+@dataclass
+class Batch:
+    """A batch as its events tell it."""
+
+    intended: BatchEvent
+    step: Step = "intended"
+    id: str = ""
+    state: str = ""
+    done: int = 0
+    why: str = ""
+    names: list[str] = field(default_factory=list)
+    """What each line is called at the provider, in order: equal lines get a number."""
+
+    def __post_init__(self) -> None:
+        times: collections.Counter[str] = collections.Counter()
+        for line in self.intended.lines:
+            times[line] += 1
+            again = f"-{times[line]}" if times[line] > 1 else ""
+            self.names.append(f"{self.mark[:8]}-{line}{again}")
+
+    @property
+    def mark(self) -> str:
+        """Our name of it, which the provider's list shows."""
+        return self.intended.mark
+
+    @property
+    def out(self) -> bool:
+        """Whether its results are still to come."""
+        return self.step in ("intended", "submitted")
+
+    def take(self, event: BatchEvent) -> None:
+        """Go on by an event."""
+        if event.step != "looked":
+            self.step = event.step
+        self.id = event.id or self.id
+        self.why = event.why or self.why
+        if event.step == "looked":
+            self.state, self.done = event.state, event.done
+
+
+def read_batches(folder: Path) -> dict[str, Batch]:
+    """Mark → batch, oldest first; a RunError names a line that is no event."""
+    found: dict[str, Batch] = {}
+    for _, event in journal.read(folder / BATCHES, BatchEvent):
+        if event.step == "intended":
+            found[event.mark] = Batch(event)
+        elif event.mark in found:
+            found[event.mark].take(event)
+    return found
+
+
+def batches_out(folder: Path) -> Iterator[Batch]:
+    """The batches of a run whose results are still to come."""
+    return (batch for batch in read_batches(folder).values() if batch.out)
+
+
+def was_batched(folder: Path) -> bool:
+    """Whether a run was asked by batches before."""
+    return (folder / BATCHES).exists()

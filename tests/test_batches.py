@@ -1,0 +1,220 @@
+"""Runs asked by batches: the same answers as by single calls, at half the price, whatever happens on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from batching import BatchServer, Fate
+from running import answers, carry_out, latest, lines_of, make_workspace, spec
+from servers import OpenAIServer, failure
+
+from genaipa.errors import RunError, UsageError
+from genaipa.execution.batches import Batching
+from genaipa.execution.engine import RunLimits
+from genaipa.runs.batches import read_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from servers import LoopbackServer
+
+    from genaipa.runs.folder import RunFolder
+
+KEY = "sk-proj-Ab3dEf9hIjKlMnOpQr"
+SYSTEM = "openai/gpt-4o"
+PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent"}
+QUICK = Batching(quiet=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
+LEAVING = Batching(wait=False, quiet=0.05, patience=0.5)
+
+
+@contextlib.contextmanager
+def serving(server: LoopbackServer) -> Iterator[Any]:
+    """The server, with the environment that leads to it."""
+    with server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        patch.setenv("OPENAI_API_KEY", KEY)
+        yield server
+
+
+def batched(
+    server: BatchServer, plan: Batching = QUICK, folder: RunFolder | None = None, retries: int = 3, **more: Any
+) -> tuple[RunFolder, Any]:
+    """A run by batches at this server."""
+    with serving(server):
+        return carry_out(spec(**PLAN | more), folder, RunLimits(max_retries=retries, batch=plan))
+
+
+def steps(folder: RunFolder) -> list[str]:
+    """The steps of the run's journal, without those that only looked."""
+    return [line["step"] for line in lines_of(folder.path / "batches.jsonl") if line["step"] != "looked"]
+
+
+def test_a_run_by_batches_is_the_run_by_single_calls_for_half_the_money(tmp_path: Any) -> None:
+    make_workspace(questions=5, documents=("acme", "brook"))
+    both = {"documents": ("acme", "brook")}
+    with serving(OpenAIServer()) as server:
+        single, _ = carry_out(spec(**PLAN | both))
+        bodies = sorted(str(request.body) for request in server.requests)
+    server = BatchServer()
+    folder, outcome = batched(server, **both)
+    assert outcome.status == "complete"
+    assert steps(folder) == ["intended", "submitted", "fetched", "kept"]
+    assert sorted(str(request.body) for request in server.requests) == bodies
+    before, after = latest(single), latest(folder)
+    assert before.keys() == after.keys()
+    for key, record in after.items():
+        other = before[key]
+        assert (record.asked, record.reply, record.conversation) == (other.asked, other.reply, other.conversation)
+        assert record.sent == other.sent | {"batch": True}
+        assert record.cost is not None and other.cost is not None
+        # The mock's cache differs in order only; what the tokens cost is halved.
+        assert record.usage is not None and other.usage is not None and record.usage.input == other.usage.input
+    assert not list(folder.path.glob("batches/*")), "what is in the answers is kept once"
+    assert set(server.deleted) == set(server.files)
+
+
+def test_the_price_is_half() -> None:
+    make_workspace(questions=1)
+    with serving(OpenAIServer()):
+        single, _ = carry_out(spec(**PLAN))
+    folder, _ = batched(BatchServer())
+    (one,), (other,) = answers(single), answers(folder)
+    assert one.usage == other.usage
+    assert one.cost and other.cost == pytest.approx(one.cost / 2)
+
+
+def test_shared_conversations_take_a_batch_a_turn() -> None:
+    make_workspace(questions=3, documents=("acme", "brook"))
+    server = BatchServer()
+    folder, outcome = batched(server, conversation="shared", documents=("acme", "brook"))
+    assert outcome.status == "complete"
+    assert [len(one.lines) for one in server.batches] == [2, 2, 2]
+    assert [record.turn for record in answers(folder)] == [1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "fate",
+    [
+        Fate(shuffled=True, doubled=True, foreign=True),
+        Fate(state="expired", share=0.6),
+        Fate(share=0.6, lost=2),
+        Fate(state="expired", share=0.0),
+        Fate(unanswered=True),
+        Fate(unheard=True),
+        Fate(refused=500),
+        Fate(refused=429),
+    ],
+    ids=str,
+)
+def test_what_did_not_come_is_asked_again_and_what_came_is_not(fate: Fate) -> None:
+    make_workspace(questions=5)
+    server = BatchServer(lambda number: fate if number == 1 else Fate())
+    folder, outcome = batched(server)
+    assert outcome.status == "complete"
+    assert len(answers(folder)) == len(server.requests) == 5
+    assert all(record.reply for record in answers(folder))
+    assert len({one.mark for one in server.batches}) == len(server.batches)
+
+
+def test_rounds_for_what_expires_are_bounded() -> None:
+    make_workspace(questions=2)
+    server = BatchServer(lambda _number: Fate(state="expired", share=0.5))
+    folder, outcome = batched(server, retries=1, questions={"acme": "policy"})
+    assert [len(one.lines) for one in server.batches] == [2, 1]
+    assert (outcome.status, len(answers(folder))) == ("partial", 1)
+
+
+def test_an_account_without_credit_is_learnt_once() -> None:
+    """Not by thousands of failures; and nothing of it is handed in again."""
+    make_workspace(questions=6)
+    for fate in (Fate(refused=402), Fate(state="failed", code="insufficient_quota")):
+        server = BatchServer(lambda _number, fate=fate: fate)
+        folder, outcome = batched(server)
+        assert outcome.status == "partial" and "openai/gpt-4o" in outcome.stopped
+        assert (server.tried, len(list(folder.records()))) == (1, 1)
+    server = BatchServer(script=lambda _number, _body: failure(429, "You exceeded your quota", "insufficient_quota"))
+    folder, outcome = batched(server)
+    assert (outcome.status, server.tried) == ("partial", 1)
+    assert "quota" in outcome.stopped[SYSTEM]
+
+
+def test_passing_trouble_at_the_provider_is_waited_out() -> None:
+    make_workspace(questions=3)
+    server = BatchServer(lambda number: Fate(unanswered=number == 1))
+    server.broken.looks = server.broken.lists = server.broken.downloads = 2
+    folder, outcome = batched(server)
+    assert (outcome.status, len(server.batches), len(answers(folder))) == ("complete", 1, 3)
+
+
+def test_nobody_waits_and_the_same_run_collects() -> None:
+    make_workspace(questions=3)
+    server = BatchServer()
+    server.only = KEY
+    with serving(server):
+        limits = RunLimits(batch=LEAVING)
+        folder, outcome = carry_out(spec(**PLAN), None, limits)
+        assert (outcome.status, outcome.tally.totals().planned, len(answers(folder))) == ("waiting", 3, 0)
+        assert folder.state()[0].status == "waiting"
+        # Single calls would ask again; another account would not find it.
+        with pytest.raises(RunError, match="1 batch with 3 questions is out"):
+            carry_out(spec(**PLAN), folder, RunLimits(batch=False))
+        server.only = os.environ["OPENAI_API_KEY"] = KEY + "other"
+        with pytest.raises(RunError, match="out at openai at"):
+            carry_out(spec(**PLAN), folder)
+        assert len(server.batches) == server.tried == 1
+        server.only = os.environ["OPENAI_API_KEY"] = KEY
+        folder, outcome = carry_out(spec(**PLAN), folder)
+    assert (outcome.status, len(answers(folder)), len(server.batches)) == ("complete", 3, 1)
+    assert steps(folder) == ["intended", "submitted", "fetched", "kept"]
+
+
+def test_results_that_were_fetched_are_not_fetched_again() -> None:
+    """As after a kill between the download and the last answer."""
+    make_workspace(questions=3)
+    server = BatchServer()
+    folder, _ = batched(server)
+    whole = latest(folder)
+    log, kept = folder.path / "batches.jsonl", folder.answers.read_bytes()
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    folder.answers.write_bytes(kept[: kept.index(b"\n") + 1])
+    (held,) = server.batches
+    results = folder.path / "batches" / f"{held.mark}.results.jsonl"
+    results.parent.mkdir()
+    results.write_bytes(server.files[held.output or ""])
+    with serving(BatchServer()) as later:
+        folder, outcome = carry_out(spec(**PLAN), folder)
+    assert (outcome.status, later.tried, len(list(folder.records()))) == ("complete", 0, 3)
+    assert {key: record.reply for key, record in latest(folder).items()} == {
+        key: record.reply for key, record in whole.items()
+    }
+    assert not results.exists()
+
+
+def test_the_cap_sets_half_aside() -> None:
+    make_workspace(questions=3)
+    with serving(OpenAIServer()):
+        single, _ = carry_out(spec(**PLAN | {"max_tokens": 100}))
+    cost = sum(record.cost or 0 for record in answers(single))
+    server = BatchServer()
+    with serving(server):
+        limits = RunLimits(batch=QUICK, max_cost=cost / 100)
+        folder, outcome = carry_out(spec(**PLAN | {"max_tokens": 100}), None, limits)
+    assert (outcome.status, server.tried) == ("capped", 0)
+    assert outcome.needed
+    assert not read_batches(folder.path)
+
+
+def test_who_takes_no_batches_is_told_before_anything_is_asked() -> None:
+    make_workspace(questions=1)
+    with pytest.raises(UsageError, match="extractive: takes no batches"):
+        carry_out(spec(systems=("extractive",)), None, RunLimits(batch=QUICK))
+
+
+def test_what_a_server_repeats_of_the_key_is_kept_nowhere() -> None:
+    make_workspace(questions=2)
+    server = BatchServer(script=lambda _number, _body: failure(400, f"bad request with {KEY}"))
+    folder, _ = batched(server)
+    assert KEY not in "".join(path.read_text() for path in folder.path.rglob("*") if path.is_file())
