@@ -7,7 +7,7 @@ import json
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from servers import OpenAIServer, Request, drop, failure
@@ -77,8 +77,8 @@ class BatchServer(OpenAIServer):
         self.deleted: list[str] = []
         self.broken = Broken()
         self.lists = 0
-        self.hour = 0.0
-        """Seconds by which its clock is ahead."""
+        self.at: Callable[[str], None] = lambda _moment: None
+        """Told of each moment: upload, create, accepted, look, download, delete."""
 
     async def _answer(self, request: Request) -> Answer:
         place = request.path.removeprefix("/v1/").split("/")
@@ -89,6 +89,7 @@ class BatchServer(OpenAIServer):
         return await (self._file(request, place) if place[0] == "files" else self._batch(request, place))
 
     async def _file(self, request: Request, place: list[str]) -> Answer:
+        self.at({"POST": "upload", "DELETE": "delete"}.get(request.method, "download"))
         if request.method == "POST":
             boundary = request.headers["content-type"].partition("boundary=")[2].encode()
             parts = request.body["form"].split(b"--" + boundary)
@@ -121,11 +122,13 @@ class BatchServer(OpenAIServer):
             self.broken.looks -= 1
             return self._failed(failure(500))
         else:
+            self.at("look")
             await self._go_on(held)
         return self._said(self._shown(held))
 
     async def _create(self, request: Request) -> Answer:
         self.tried += 1
+        self.at("create")
         fate = self.fates(self.tried)
         if fate.unheard:
             return await self._called(request, drop())
@@ -134,12 +137,13 @@ class BatchServer(OpenAIServer):
         lines = [json.loads(line) for line in self.files[request.body["input_file_id"]].splitlines()]
         number = len(self.batches) + 1
         mark = request.body["metadata"]["genaipa"]
-        created = int(time.time() + self.hour)
+        created = int(time.time())
         names = [line["custom_id"] for line in lines]
         held = Held(f"batch_{number}", mark, request.body["input_file_id"], fate, created, names, lines)
         assert len(set(held.names)) == len(lines), "equal names swap answers"
         assert len({line["body"]["model"] for line in lines}) == 1
         self.batches.append(held)
+        self.at("accepted")
         return None if fate.unanswered else self._said(self._shown(held))
 
     async def _go_on(self, held: Held) -> None:

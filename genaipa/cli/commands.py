@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from genaipa.cli import (
+    batches,
     collect,
     compare,
     demo,
@@ -67,6 +68,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 }
 _GROUPS = {
     "runs": (runs.app, Listing),
+    "batches": (batches.app, Listing),
     "scores": (scores.app, Group),
     "objections": (objections.app, Group),
     "policies": (policies.app, Group),

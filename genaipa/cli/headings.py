@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Ask": ("run", "collect", "runs", "show"),
+    "Ask": ("run", "collect", "runs", "batches", "show"),
     "Score": ("judge", "sample", "score", "scores", "objections"),
     "Findings": ("report", "compare", "leaderboard", "judges"),
     "Data": ("policies", "questions", "prompts", "systems", "pull", "import", "pack", "unpack"),
@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
             *("--temperature", "--max-tokens", "--sampling-seed"),
         ),
         "Speed": ("--max-connections", "--max-retries", "--timeout"),
-        "Cost": ("--estimate", "--max-cost", "--yes"),
+        "Cost": ("--estimate", "--max-cost", "--yes", "--batch", "--no-wait"),
         "Output": ("--name", "--dry-run", "--json", "--workspace", "--offline", "--help"),
     }
 }

@@ -50,6 +50,8 @@ def judge(
     max_retries: options.MaxRetries = 5,
     timeout: options.Timeout = 120.0,
     max_cost: options.MaxCost = None,
+    batch: options.Batch = None,
+    no_wait: options.NoWait = False,
     dry_run: options.DryRun = False,
     estimate: options.Estimate = False,
     yes: options.Yes = False,
@@ -61,6 +63,7 @@ def judge(
     Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
     """
     from genaipa.cli.progress import TerminalObserver
+    from genaipa.cli.run import batching
     from genaipa.execution import judging
     from genaipa.execution.engine import RunLimits
     from genaipa.judging.plan import JudgeRequest
@@ -74,11 +77,11 @@ def judge(
         if not judges.runs:
             _nothing_to_do(judges, json=json)
         elif dry_run or estimate:
-            _preview(judges, offline=offline, messages=dry_run, json=json)
+            _preview(judges, offline=offline, messages=dry_run, json=json, batch=bool(batch))
         else:
-            raise typer.Exit(
-                _carry_out(judges, RunLimits(max_connections, max_retries, timeout, max_cost), observer, json=json)
-            )
+            how = batching(batch, *judges.runs, no_wait=no_wait)
+            limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
+            raise typer.Exit(_carry_out(judges, limits, observer, json=json))
 
 
 def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
@@ -93,10 +96,10 @@ def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
         )
 
 
-def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool) -> None:
+def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool, batch: bool) -> None:
     from genaipa.cli import preview
 
-    preview.print_preview(*judges.runs, offline=offline, messages=messages, json=json)
+    preview.print_preview(*judges.runs, offline=offline, messages=messages, json=json, batch=batch)
 
 
 def _carry_out(judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _CENT = 0.01
 
 
-def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool) -> None:
+def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool, batch: bool = False) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution.run import ready_systems
 
@@ -29,7 +29,7 @@ def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool)
     if messages:
         _print_messages(asked, json=json)
     else:
-        _print_estimate(asked, json=json)
+        _print_estimate(asked, json=json, batch=batch)
 
 
 def _print_messages(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
@@ -49,15 +49,16 @@ def _print_messages(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
         print_json(shown)
 
 
-def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
+def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool, batch: bool) -> None:
     from genaipa.execution.estimate import REPLY_TOKENS, estimate
     from genaipa.runs.records import PROCEDURE
 
     rows = [row for task, ready in asked for row in estimate(task, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
+    halved = {r.resolved.asked for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
     power = _power(asked[0][0])
     if json:
-        print_json({"rows": [_as_dict(row) for row in rows], "systems": labels, "power": power})
+        print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
     procedure = asked[0][0].name == PROCEDURE
     table(
@@ -100,6 +101,8 @@ def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
         show(f"{calls}; the cost is not known for every system.")
     else:
         show(f"{calls}, {_money(sum(cached for _, cached in priced))} to {_money(sum(cost for cost, _ in priced))}.")
+    if batch:
+        show(_in_batches(rows, halved))
     if power:
         from genaipa.reports.crossed import LEAST_DOCUMENTS
 
@@ -140,8 +143,27 @@ def _how(ready: Ready) -> str:
     return f"{ready.resolved.asked}: tokens by {counted}; prices: {price}."
 
 
-def _as_dict(row: Estimate) -> dict[str, object]:
-    return {
+def _in_batches(rows: list[Estimate], halved: set[str]) -> str:
+    """Both prices of what is asked by batches: with a long document, a warm cache may be cheaper."""
+    from genaipa.systems.prices import BATCH_SHARE
+
+    priced = [row for row in rows if row.system in halved and row.cost is not None]
+    if not priced:
+        return "In batches: no system here takes them, or no price is known."
+    batched = BATCH_SHARE * sum(row.cost or 0.0 for row in priced)
+    warm = sum(row.cached_cost or 0.0 for row in priced)
+    cheaper = "single calls" if warm < batched else "batches"
+    return (
+        f"In batches, at half price and if nothing comes from a cache: {_money(batched)}; by single calls with a warm "
+        f"cache: {_money(warm)}. {cheaper.capitalize()} are cheaper."
+    )
+
+
+def _as_dict(row: Estimate, halved: set[str]) -> dict[str, object]:
+    from genaipa.systems.prices import BATCH_SHARE
+
+    more = {"batch_cost": None if row.cost is None else BATCH_SHARE * row.cost} if row.system in halved else {}
+    return more | {
         "system": row.system,
         "initialization": row.initialization,
         "calls": row.calls,

@@ -270,10 +270,15 @@ def on_run(folder: RunFolder, *words: str) -> str:
 
 def interrupted(folder: RunFolder | None) -> None:
     """The last words after Ctrl-C."""
+    from genaipa.execution.batches import out_sentence
+    from genaipa.runs.batches import batches_out
+
     if folder is None:
         say("interrupted; nothing was asked yet.")
     else:
         totals = folder.manifest().totals
         kept = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned} in, all kept.")
+        if out := list(batches_out(folder.path)):
+            say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
         say(f"Go on with: {on_run(folder, 'run', '--resume')}")

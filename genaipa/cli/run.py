@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from genaipa.cli.progress import TerminalObserver
+    from genaipa.execution.batches import Batching
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.request import PreparedRun, RunRequest
     from genaipa.execution.run import Outcome
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
     {
-        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes"),
+        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate"),
     }
 )
@@ -60,6 +61,8 @@ def run(
     max_retries: options.MaxRetries = 5,
     timeout: options.Timeout = 120.0,
     max_cost: options.MaxCost = None,
+    batch: options.Batch = None,
+    no_wait: options.NoWait = False,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -88,9 +91,10 @@ def run(
     if dry_run or estimate:
         from genaipa.cli import preview
 
-        preview.print_preview(prepared, offline=offline, messages=dry_run, json=json)
+        preview.print_preview(prepared, offline=offline, messages=dry_run, json=json, batch=bool(batch))
         return
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost)
+    how = batching(batch, prepared, no_wait=no_wait)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
     raise typer.Exit(carry_out(prepared, limits, observer, json=json))
 
 
@@ -115,6 +119,18 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
             raise UnknownNameError("suite", suite, SUITES)
         others["task"] = suite
     return RunRequest(**others | lists)
+
+
+def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
+    """How a run is asked by batches: as the options say, or None for as it was begun."""
+    from genaipa.execution.batches import Batching
+    from genaipa.runs.batches import was_batched
+
+    if not no_wait:
+        return batch
+    if batch is False or (batch is None and not any(run.folder and was_batched(run.folder.path) for run in runs)):
+        raise UsageError("--no-wait is for batches; add --batch.")
+    return Batching(wait=False)
 
 
 def _refuse_other_plan(context: typer.Context) -> None:

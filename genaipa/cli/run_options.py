@@ -161,6 +161,17 @@ MaxCost = Annotated[
         parser=_cap,
     ),
 ]
+Batch = Annotated[
+    bool | None,
+    option(
+        "--batch/--no-batch",
+        help="Ask by batches: half the price, within 24 hours. By default, as the run was begun: by single calls.",
+        show_default=False,
+    ),
+]
+NoWait = Annotated[
+    bool, option("--no-wait", help="With batches: leave once they are handed in; the same command collects them.")
+]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
 Resume = Annotated[
     str | None,

@@ -103,11 +103,17 @@ def _side_by_side(outcome: Outcome) -> str:
 
 def next_step(folder: RunFolder, outcome: Outcome) -> str:
     """The sentence that a run ends with."""
+    from genaipa.execution.batches import out_sentence
+    from genaipa.runs.batches import batches_out
+
     if outcome.status == "complete":
         report = f" All figures: {on_run(folder, 'report')}" if folder.manifest().spec.plan else ""
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
+    out = list(batches_out(folder.path))
+    if out:
+        return f"{lack} {out_sentence(out)}; collect with: {on_run(folder, 'run', '--resume')}"
     if outcome.status == "waiting":
         sheets = whole(folder.path / "sheets")
         return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"

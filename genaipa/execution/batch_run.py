@@ -10,14 +10,18 @@ from genaipa.execution.batches import Batched, Batching, out_sentence
 from genaipa.execution.ledger import Ledger
 from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.records import PROCEDURE
+from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from genaipa.execution.engine import Engine
     from genaipa.execution.observer import Observer
     from genaipa.execution.prepare import Ready
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunStatus
+    from genaipa.workspace import Workspace
 
 
 def chosen(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
@@ -40,7 +44,7 @@ def chosen(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
 
 def takes_batches(ready: Ready) -> bool:
     """Whether a system can be asked by batches."""
-    return bool(getattr(ready.system, "takes_batches", False))
+    return ready.system is not None and ready.resolved.takes_batches
 
 
 def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
@@ -107,6 +111,45 @@ class Batches:
         """Note which batches are done with; the run has ended in order."""
         for batched in self._batched:
             await batched.kept(ended=not engine.capped and not engine.stopped)
+
+
+async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:
+    """Call off the batches of a run that are out, each at its account; how many were."""
+    called = 0
+    out = list(batches_out(folder.path))
+    for name in dict.fromkeys(batch.intended.system for batch in out):
+        system: Any = resolve(name, workspace).make()
+        await system.start()
+        try:
+            account = Batched(system, Ledger(folder), folder.name, Batching(), say).account
+            for batch in (batch for batch in out if batch.intended.system == name):
+                if not batch.id:
+                    say(f"{name}: whether it accepted a batch of {len(batch.names):,} is seen when the run goes on")
+                elif batch.intended.account != account:
+                    say(f"{name}: {batch.id} is out at {batch.intended.account}, and this is {account}")
+                else:
+                    await system.cancel(batch.id)
+                    called += 1
+        finally:
+            await system.close()
+    return called
+
+
+async def give_up(folder: RunFolder) -> int:
+    """Note that the batches of a run that are out are not waited for any more; how many they are."""
+    with folder.writing():
+        ledger = Ledger(folder)
+        out = ledger.out
+        # Nor what was fetched and can't be read any more.
+        lost = [batch for batch in ledger.batches.values() if batch.step == "fetched" and not ledger.has_results(batch)]
+        for batch in [*out, *lost]:
+            await ledger.note(batch, "given up", why="by the user's word")
+        await ledger.close()
+        manifest = folder.manifest()
+        if manifest.status == "waiting":
+            manifest.status = "interrupted"
+            folder.write_manifest(manifest)
+    return len(out) + len(lost)
 
 
 def _saying(observer: Observer, name: str) -> Any:

@@ -71,6 +71,14 @@ class Ledger:
             forget = f"genaipa batches forget {self._folder.name}"
             raise DataError(path, f"can't be read ({why(error)}); restore it, or ask again after: {forget}") from None
 
+    def has_results(self, batch: Batch) -> bool:
+        """Whether the results of a batch can be read."""
+        try:
+            self.results(batch)
+        except DataError:
+            return False
+        return True
+
     def drop_results(self, batch: Batch) -> None:
         """Take away the results of a batch that are all in `answers.jsonl`."""
         path = self._path(batch)

@@ -22,7 +22,7 @@ from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.systems.base import OPTIONS
 from genaipa.systems.plugins import make, plugins, source_file
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
-from genaipa.systems.provider import adapter, builtin_systems, find_provider, providers
+from genaipa.systems.provider import ADAPTERS, adapter, builtin_systems, find_provider, providers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +83,11 @@ class Resolved:
     def manual(self) -> bool:
         """Whether a person carries the messages."""
         return self.provider == "manual"
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether it can be asked by batches."""
+        return self.provider in ADAPTERS and bool(getattr(adapter(self.provider), "takes_batches", False))
 
     @property
     def tariff(self) -> Tariff | None:

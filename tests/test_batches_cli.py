@@ -1,0 +1,61 @@
+"""`run --batch` and `genaipa batches` at the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from batching import BatchServer
+from running import make_workspace
+from test_batches import SYSTEM, serving
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+_PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "document", "--conversation", "independent")
+
+
+def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
+    """What was done when it was called off is kept; the rest is asked when the run goes on."""
+    make_workspace(questions=4)
+    with serving(BatchServer()) as server:
+        left = genaipa(*_PLAN, "--batch", "--no-wait")
+        assert left.code == 3, left.err
+        assert "1 batch with 4 questions is out; 0 done; collect with: genaipa run --resume" in left.out
+        assert "waiting" in genaipa("runs").out
+        (listed,) = json.loads(genaipa("batches", "--json").out)
+        assert (listed["system"], listed["questions"], listed["state"]) == (SYSTEM, 4, "in_progress")
+        assert "Collect with: genaipa run --resume" in genaipa("batches").out
+        called = genaipa("batches", "cancel", "latest")
+        assert (called.code, "1 batch called off" in called.out) == (0, True), called.err
+        done = genaipa("run", "--resume", "latest")
+        assert done.code == 0, done.err
+        assert "No batches are out." in genaipa("batches").out
+    assert [len(held.names) for held in server.batches] == [4, 2]
+
+
+def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
+    """Only by the user's word."""
+    make_workspace(questions=2)
+    with serving(BatchServer()) as server:
+        assert genaipa(*_PLAN, "--batch", "--no-wait").code == 3
+        assert "add --yes" in genaipa("batches", "forget", "latest").err
+        refused = genaipa("run", "--resume", "latest", "--no-batch")
+        assert (refused.code, "genaipa batches forget" in refused.err) == (1, True)
+        assert "1 batch given up" in genaipa("batches", "forget", "latest", "--yes").out
+        assert "interrupted" in genaipa("runs").out
+        assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
+    assert (len(server.batches), len(server.requests)) == (1, 2)
+
+
+def test_both_prices_are_estimated(genaipa: Cli) -> None:
+    """Half price may be more than a warm cache; what has no batches is told so."""
+    make_workspace(questions=4)
+    assert "In batches" not in genaipa(*_PLAN, "--estimate").out
+    assert "by single calls with a warm cache: $" in genaipa(*_PLAN, "--estimate", "--batch").out
+    (row,) = json.loads(genaipa(*_PLAN, "--estimate", "--batch", "--json").out)["rows"]
+    assert row["batch_cost"] == row["cost"] / 2
+    refused = genaipa("run", "-s", "extractive", "-p", "acme", "--batch")
+    assert (refused.code, "leave out --batch" in refused.err) == (2, True)
+    refused = genaipa("run", "-s", "extractive", "-p", "acme", "--no-wait")
+    assert (refused.code, "add --batch" in refused.err) == (2, True)
