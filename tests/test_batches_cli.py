@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from typing import TYPE_CHECKING
 
 from batching import BatchServer
@@ -45,6 +46,10 @@ def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
         assert "1 batch given up" in genaipa("batches", "forget", "latest", "--yes").out
         assert "interrupted" in genaipa("runs").out
         assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
+        packed = genaipa("pack", "latest", "-o", "study.zip")
+        assert packed.code == 0, packed.err
+        with zipfile.ZipFile("study.zip") as study:
+            assert not [name for name in study.namelist() if "batches" in name]
     assert (len(server.batches), len(server.requests)) == (1, 2)
 
 

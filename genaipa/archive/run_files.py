@@ -20,6 +20,7 @@ from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.permission import Permission
@@ -92,7 +93,9 @@ class _Redacted:
         return bool(self._documents or self._worded or self._replies)
 
     def includes(self, name: str) -> bool:
-        """Whether a file goes along at all: sheets hold both documents and questions."""
+        """Whether a file goes along at all: sheets hold documents and questions, and batches are an account's own."""
+        if name == BATCHES or name.startswith(f"{RESULTS}/"):
+            return False
         quotes = name.startswith("sheets/") and (self._documents or self._unasked)
         return not quotes and name not in self._left_out
 
