@@ -61,6 +61,6 @@ def test_both_prices_are_estimated(genaipa: Cli) -> None:
     (row,) = json.loads(genaipa(*_PLAN, "--estimate", "--batch", "--json").out)["rows"]
     assert row["batch_cost"] == row["cost"] / 2
     refused = genaipa("run", "-s", "extractive", "-p", "acme", "--batch")
-    assert (refused.code, "leave out --batch" in refused.err) == (2, True)
+    assert (refused.code, "ask by single calls" in refused.err) == (2, True)
     refused = genaipa("run", "-s", "extractive", "-p", "acme", "--no-wait")
     assert (refused.code, "add --batch" in refused.err) == (2, True)

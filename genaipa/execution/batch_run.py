@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def chosen(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
-    """How a run is asked by batches, or None: as given now, else as it was begun.
+    """The way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.
     """
@@ -51,7 +51,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
     """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
     if not any(map(takes_batches, systems)):
         names = ", ".join(ready.resolved.asked for ready in systems)
-        raise UsageError(f"{names}: takes no batches (openai/… does); leave out --batch.")
+        raise UsageError(f"{names}: takes no batches (openai/… does); ask by single calls.")
     for ready in systems:
         if not takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
@@ -59,7 +59,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
     if run.spec.task == PROCEDURE and run.spec.conversation == "shared" and rounds > 1:
         observer.said(
             f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
-            f"from minutes to 24 hours; with --conversation independent the questions are one batch"
+            f"from minutes to 24 hours; the questions of independent conversations are one batch"
         )
     return [
         dataclasses.replace(ready, tariff=ready.tariff and ready.tariff.in_batches()) if takes_batches(ready) else ready

@@ -38,7 +38,7 @@ _DOWNLOADS = 8
 
 @dataclass(frozen=True)
 class Batching:
-    """How a run is asked by batches; times in seconds."""
+    """Batches as a run is asked by them; times in seconds."""
 
     wait: bool = True
     """Whether to stay until the results are there; else they are collected when the run goes on."""
@@ -366,7 +366,7 @@ class Batched:
 
 
 def out_sentence(batches: Sequence[Batch]) -> str:
-    """How many batches are out, with how many questions, and how many of these are done."""
+    """Count the batches that are out, their questions, and those of these that are done."""
     asked = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)
     one = len(batches) == 1

@@ -60,7 +60,7 @@ class Batch:
     done: int = 0
     why: str = ""
     names: list[str] = field(default_factory=list)
-    """What each line is called at the provider, in order: equal lines get a number."""
+    """Names of the lines at the provider, in order: equal lines get a number."""
 
     def __post_init__(self) -> None:
         times: collections.Counter[str] = collections.Counter()

@@ -253,7 +253,7 @@ class BatchState:
     files: tuple[str, ...] = ()
     """Files at the provider that it is made of, in and out."""
     results: tuple[str, ...] = ()
-    """Where its results are."""
+    """Places of its results at the provider."""
     failure: NoReplyError | None = None
     """Why all of it failed, if it did."""
 
