@@ -76,6 +76,16 @@ def test_files_are_found_anywhere_in_a_folder_by_their_content() -> None:
     assert pulled("from") == ["data/a/dev.json", "data/b/dev.json", LOOSE]
 
 
+def test_a_file_known_by_no_hash_is_told_by_its_folder() -> None:
+    """Two files of one name without hashes never pass for each other, however deep their folders are."""
+    blobs = {f"data/{folder}/gold.txt": "" for folder in ("a", "b")}
+    inkpots = SuiteData(Source("inkpots", "Inkpots", "made/up", "c0ffee" * 6, blobs, "Ours."))
+    inkpots.pull(origin=put("from", odd__b__gold="no", **{"odd__b__gold.txt": "B"}), offline=True)
+    assert inkpots.here == ["data/b/gold.txt"]
+    inkpots.pull(origin=put("from", **{"odd__a__gold.txt": "A"}), offline=True)
+    assert [(inkpots.source.folder / path).read_text() for path in inkpots.here] == ["A", "B"]
+
+
 def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
     """Missing files are told with the remedy, and come with a later pull from where they are."""
     first = data().pull(origin=put("one", **{"a__dev.json": "{}"}), offline=True)

@@ -76,8 +76,13 @@ class _Folder(Origin):
     def _found(self, path: str) -> bytes:
         """The published content, from its path, a shorter end of it, or anywhere; else what is at the first two."""
         others: list[bytes] = []
-        places = [self._folder / end for end in self._ends(path)]
-        for place in (*places, *self._named.get(PurePosixPath(path).name, ())):
+        ends = self._ends(path)
+        places = [self._folder / end for end in ends]
+        named = self._named.get(PurePosixPath(path).name, [])
+        if not self._files.blobs[path]:
+            # Nothing but its place tells it from another file of its name.
+            named = [place for place in named if place.parts[-len(ends[-1].parts) :] == ends[-1].parts]
+        for place in (*places, *named):
             try:
                 content: bytes = place.read_bytes()
             except (FileNotFoundError, NotADirectoryError):
