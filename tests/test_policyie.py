@@ -94,6 +94,17 @@ def test_both_forms_are_one() -> None:
     assert suite("packed").load("packed").items == shipped
 
 
+def test_blanks_in_tokens_and_at_the_end_are_no_mistakes() -> None:
+    """A token with a no-break space stays one token of the sentence, and blank lines after the last are no rows."""
+    tokens, tags = ["We", "keep", "e\u00a0mail", "\u00a0"], ["O", "B-action", "O", "O"]
+    intent = {"sentence": " ".join(tokens), "label": "data-storage-retention-deletion"}
+    layers = ({"tokens": tokens, "labels": labels} for labels in (tags, ["O"] * 4))
+    put_json("odd", [[json.dumps(one), ""] for one in (intent, *layers)])
+    (item,) = suite("odd").load("odd").items
+    assert item.shown["text"].split() == ["We", "keep", "email", "_"]
+    assert item.gold[0]["type-I"] == [(1, 2, "action")]
+
+
 OTHERS_SENTENCE = "What do we do with data ?"
 REFUSED = {
     "label": ("Sharing", "seq.in: line 1: its intent is 'Sharing', which is none of PolicyIE's; take the published"),

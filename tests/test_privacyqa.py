@@ -132,6 +132,25 @@ def test_a_part_of_the_subset_is_told_to_be_one(part: Path) -> None:
     assert not any("privacy policy; " in item.shown["text"] for item in loaded.material.items)
 
 
+def test_a_subset_is_read_however_its_lines_end() -> None:
+    """Evidence with or without its last line break, in a text with Windows' ones; a question asked twice."""
+    text = "We keep it.\n\nWe share it.\n"
+    spans = {(0, 11): [1], (0, 12): [1], (13, 25): [3], (13, 26): [3]}
+    asked = [
+        {
+            "query": 'Consider "Inkwell"\'s privacy policy; is it kept?',
+            "snippets": [{"file_path": "privacy_qa/Inkwell.txt", "span": (begin, end), "answer": text[begin:end]}],
+        }
+        for begin, end in spans
+    ]
+    own(json.dumps({"tests": asked})).rename("suites/privacyqa/privacy_qa.json")
+    for written in (text, text.replace("\n", "\r\n"), text.rstrip("\n") + "\r\n"):
+        Path("suites/privacyqa/Inkwell.txt").write_bytes(written.encode())
+        items = suite("privacyqa", "subset").load("subset").items
+        assert [item.gold["relevant"] for item in items] == list(spans.values())
+        assert len({item.id for item in items}) == len(spans)
+
+
 def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     """Pulled files have to be the published ones; evidence has to be the lines that its span is of."""
     text = (part / "privacy_qa.json").read_text(encoding="utf-8")

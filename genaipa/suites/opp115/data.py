@@ -79,7 +79,8 @@ _REMEDY = f"pull it anew with: genaipa pull {SOURCE.name}"
 def _rows(text: str, found: str) -> Iterator[tuple[str, str]]:
     rows = csv.reader(io.StringIO(text, newline=""))
     try:
-        for number, row in enumerate(rows, start=1):
+        # Blank lines are no rows.
+        for number, row in enumerate(filter(None, rows), start=1):
             if len(row) != 2 or not row[0].strip():  # noqa: PLR2004 - a text and a label
                 raise DataError(found, f"is not a text and a label, but {len(row)} fields; {_REMEDY}", f"row {number}")
             segment, label = row

@@ -149,12 +149,17 @@ def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Row], bool
     for place, layer in zip(places[1:], layers, strict=True):
         _same_length(place, len(layer), places[0], len(sentences))
         for number, (tagged, one) in enumerate(zip(layer, sentences, strict=True), 1):
-            if tagged.tokens != one.sentence.split():
+            if " ".join(tagged.tokens).split() != one.sentence.split() or tagged.tokens != layers[0][number - 1].tokens:
                 problem = f"its tokens are not those of the sentence in {places[0].name}; take both from one split."
                 raise DataError(place, problem, f"line {number}")
     each = zip(sentences, *layers, strict=True)
-    rows = [Row(first.tokens, one.label, first.labels, second.labels) for one, first, second in each]
+    rows = [Row(_parted(first.tokens), one.label, first.labels, second.labels) for one, first, second in each]
     return places[0], rows, not files.own.keys() & {*paths}
+
+
+def _parted(tokens: Sequence[str]) -> list[str]:
+    """Tokens without the blanks that some may have in them, so that the sentence made of them is parted as they are."""
+    return ["".join(token.split()) or "_" for token in tokens]
 
 
 def _objects(place: Path, text: str, kind: type[_S]) -> list[_S]:
@@ -197,7 +202,9 @@ def _unpacked(place: Path, content: bytes, split: str) -> list[Row]:
 
 
 def _split(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n") if text else []
+    """The lines, without blank ones at the end."""
+    text = text.rstrip()
+    return text.split("\n") if text else []
 
 
 def _same_length(place: Path, length: int, other: Path, expected: int) -> None:
