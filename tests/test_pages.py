@@ -388,6 +388,21 @@ def test_agreement_shows_what_is_measured(disputed):
     assert [row[0] for row in page.rows("agreement answers")] == ["Q1", "Q2"]
 
 
+def test_an_answer_that_differs_is_opened_below_its_row(disputed):
+    """The row of an answer opens it with everyone's scores and notes, its system masked; and comes into sight."""
+    first = digests(disputed)[0]
+    page = Shown("agreement", disputed)
+    assert "agreement reply" not in page.components()
+    page.tell("agreement answers", "chosen", first)
+    shown = page.components()["agreement reply"]["texts"]
+    case = disputed.pool.case(first)
+    assert [text["text"] for text in shown[:2]] == [case.asked, case.masked_reply()]
+    assert shown[0]["arrives"] == first
+    assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
+    assert first in disputed.current.saw_scores("edsger")
+    assert first not in disputed.current.saw_system("edsger")
+
+
 def test_agreement_is_about_the_answers_that_the_desk_is_open_on(disputed):
     """Scores of another run's answers, in the same store, change no number."""
     before = Shown("agreement", disputed)

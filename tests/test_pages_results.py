@@ -255,6 +255,44 @@ def test_a_cell_leads_to_its_answers(scored):
     assert "results reply" not in page.components()
 
 
+def test_two_systems_answers_side_by_side(two_systems):
+    """Beside an answer that is read comes another system's to the same question in the same experiment, with scores."""
+    page = Shown("results", two_systems, READER)
+    choose(page, "Q1")
+    digest = next(row["id"] for row in page.components()["results answers"]["rows"] if row["cells"][0] == "acme")
+    page.tell("results answers", "chosen", digest)
+    box = page.test.selectbox(key=f"results beside {digest}")
+    assert box.options == ["no other answer", "scripted/say.yaml: original, 1"]
+    box.select(box.options[1])
+    page.run()
+    shown = page.components()
+    (mine,), (other,) = (shown[key]["texts"] for key in ("results reply", "results reply beside"))
+    assert (mine["title"], other["title"], other["text"]) == ("extractive", box.options[1], "See section 1.")
+    assert page.rows("results scores beside")[0][0] == "ada"
+    beside = next(
+        answer.digest
+        for answer in two_systems.pool.answers.values()
+        if answer.occurrences[0].system != "extractive" and (answer.document, answer.question) == ("acme", "Q1")
+    )
+    assert beside in two_systems.current.saw_system(READER.name) & two_systems.current.saw_scores(READER.name)
+    # Whoever could still be asked to score it is not offered it.
+    two_systems.queue.undo("grace")
+    last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores(digest)) == 1)
+    two_systems.queue.expose("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
+    place = two_systems.pool.answers[last]
+    page = Shown("results", two_systems, User("dee", scores=True, adjudicates=False))
+    other = next(
+        a
+        for a in two_systems.pool.answers.values()
+        if (a.document, a.question) == (place.document, place.question)
+        and a.occurrences[0].system != place.occurrences[0].system
+    )
+    choose(page, place.question, group=other.occurrences[0].system)
+    page.tell("results answers", "chosen", other.digest)
+    assert "results reply" in page.components()
+    assert not [box for box in page.test.selectbox if str(box.key).startswith("results beside")]
+
+
 def test_a_cell_that_the_filters_took_away_is_closed(two_systems):
     """When the filters leave nothing of a chosen cell, nothing is behind it, and another can be chosen."""
     page = Shown("results", two_systems, READER)

@@ -83,7 +83,6 @@ def page(desk: Desk, user: User) -> None:
         )
         return
     chosen = _chosen(desk, disputes)
-    st.checkbox("Hide who gave what", key=_NAMELESS)
     opened = _opened(desk, user, disputes, chosen)
     _say_where(disputes, chosen, opened)
     if opened is None:
@@ -210,7 +209,9 @@ def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenD
     where = (
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
     )
-    st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}", width="content")
+        st.checkbox("Hide who gave what", key=_NAMELESS)
 
 
 # -- what is on screen --

@@ -7,9 +7,26 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from genaipa.errors import GenaipaError
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, Pair, measure
 from genaipa.scoring.preselected import LEAST, Preselected, compare
-from genaipa.ui.widgets import SHORT, Cell, Column, Row, head, kept, long_table, notice, numbers, part, table
+from genaipa.ui.pages.overview import scores_of
+from genaipa.ui.widgets import (
+    FOLD,
+    SHORT,
+    Cell,
+    Column,
+    Row,
+    Text,
+    head,
+    kept,
+    long_table,
+    notice,
+    numbers,
+    part,
+    table,
+    texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +39,8 @@ if TYPE_CHECKING:
     from genaipa.scoring.store import Store
     from genaipa.ui.desk import Desk
 
+ANSWER = "agreement answer"
+"""Key of the chosen answer in the session's state."""
 FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
 
@@ -157,18 +176,52 @@ def _answers(desk: Desk, user: User) -> None:
         desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
-    long_table("agreement answers", title, columns, disputes, lambda d: _dispute(desk, d), before=expose)
+    long_table(
+        "agreement answers",
+        title,
+        columns,
+        disputes,
+        lambda d: _dispute(desk, d),
+        chosen=st.session_state.get(ANSWER, ""),
+        choose=lambda digest: st.session_state.update({ANSWER: digest}),
+        before=expose,
+    )
     st.caption(
         "How far the highest and the lowest value of each metric are apart; "
-        "answers that you can still be asked to score are left out."
+        "answers that you can still be asked to score are left out. Choose one to read it."
     )
+    chosen = st.session_state.get(ANSWER, "")
+    if any(dispute.answer == chosen for dispute in disputes):
+        _read(desk, user, chosen)
+
+
+def _read(desk: Desk, user: User, digest: str) -> None:
+    """An answer in dispute, as whoever settles it has it, with everyone's scores and notes."""
+    answer = desk.pool.answers.get(digest)
+    if answer is None:
+        return
+    try:
+        case = desk.pool.case(digest)
+    except GenaipaError as error:
+        desk.set_aside(digest, error)
+        st.rerun()
+    reply = case.masked_reply() if desk.queue.plan.blind else case.reply
+    entries = [
+        Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest),
+        Text(reply, "Answer", fold=FOLD),
+    ]
+    if case.annotated:
+        entries += [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+    texts("agreement reply", entries)
+    scores_of(desk, user, answer, key="agreement scores")
 
 
 def _dispute(desk: Desk, dispute: Dispute) -> Row:
     answer = desk.pool.answers[dispute.answer]
     spread = map(_apart, dispute.differences.values())
     settled = dispute.adjudication.analyst if dispute.adjudication else ""
-    return Row((answer.question, answer.document, ", ".join(dispute.scores), *spread, settled))
+    cells: tuple[str | Cell, ...] = (answer.question, answer.document, ", ".join(dispute.scores), *spread, settled)
+    return Row(cells, id=dispute.answer)
 
 
 def _apart(difference: float) -> Cell:

@@ -15,6 +15,7 @@ from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.figures import style
 from genaipa.reports.tidy import plain_texts
+from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
 from genaipa.ui.chapter_view import readable, show_chapter
@@ -40,9 +41,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.reports.table import Table
+    from genaipa.scoring.answers import Answer
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
+ALONE = "no other answer"
+"""The choice of nothing beside an answer that is read."""
 _GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
 
 
@@ -261,7 +265,7 @@ def _behind(desk: Desk, user: User, found: View, place: heatmap.HeatmapCell, lin
     )
     digest = st.session_state.get(heatmap.ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
-        _read(desk, user, digest)
+        _read(desk, user, digest, place)
     else:
         st.caption("Choose an answer to read it with its scores and notes.")
 
@@ -295,8 +299,11 @@ def _given(row: heatmap.Line, column: str) -> str:
     return f"{row['analyst']}{how} {heatmap.written(column, value) if column == 'm_all' else shown(value)}"
 
 
-def _read(desk: Desk, user: User, digest: str) -> None:
-    """One answer: the question, the reply, the annotated answer, and everyone's scores with their notes."""
+def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> None:
+    """One answer: the question, the reply, the annotated answer, and everyone's scores with their notes.
+
+    Another system's answer to the same question about the same document can be put beside it.
+    """
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
@@ -305,12 +312,56 @@ def _read(desk: Desk, user: User, digest: str) -> None:
     except GenaipaError as error:
         desk.set_aside(digest, error)
         st.rerun()
-    entries = [Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked")]
-    entries += [Text(case.reply, "Answer", answer.status, fold=FOLD)]
+    others = _others(desk, user, answer, place)
+    picked = st.selectbox("Beside it", [ALONE, *others], key=f"results beside {digest}") if others else ALONE
+    asked = Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest)
+    reply = Text(case.reply, "Answer" if picked == ALONE else place.system, answer.status, fold=FOLD)
+    annotated = []
     if case.annotated:
-        entries += [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
-    texts("results reply", entries)
-    scores_of(desk, user, answer, key="results scores")
+        annotated = [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+    if picked == ALONE:
+        texts("results reply", [asked, reply, *annotated])
+        scores_of(desk, user, answer, key="results scores")
+        return
+    texts("results asked", [asked])
+    left, right = st.columns(2)
+    with left:
+        texts("results reply", [reply])
+        scores_of(desk, user, answer, key="results scores")
+    with right:
+        _read_beside(desk, user, others[picked], picked)
+    texts("results annotated", annotated)
+
+
+def _others(desk: Desk, user: User, answer: Answer, place: heatmap.HeatmapCell) -> dict[str, str]:
+    """System, wording and repetition → digest of the other systems' answers to the question in this experiment.
+
+    Those that this user can still be asked to score are not among them.
+    """
+    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    found = {}
+    for other in desk.pool.answers.values():
+        same = (other.document_digest, other.question) == (answer.document_digest, answer.question)
+        if not same or other.digest == answer.digest or other.digest in ahead:
+            continue
+        for at in other.occurrences:
+            experiment = experiment_of(other.kind, at.initialization, at.wording)
+            if at.system != place.system and experiment == place.experiment:
+                found[f"{at.system}: {at.wording}, {at.repetition}"] = other.digest
+    return dict(sorted(found.items()))
+
+
+def _read_beside(desk: Desk, user: User, digest: str, named: str) -> None:
+    """The other answer, with its scores; that both were seen is recorded before."""
+    desk.queue.expose(user.name, [digest], system=True, scores=True)
+    answer = desk.pool.answers[digest]
+    try:
+        case = desk.pool.case(digest)
+    except GenaipaError as error:
+        desk.set_aside(digest, error)
+        st.rerun()
+    texts("results reply beside", [Text(case.reply, named, answer.status, fold=FOLD)])
+    scores_of(desk, user, answer, key="results scores beside")
 
 
 # -- the rest of the report --
