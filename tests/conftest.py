@@ -22,6 +22,8 @@ from stores import KINDS, empty_database, opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from servers import OpenAIServer
+
     from genaipa.datasets.genaipabench.study import Study
     from genaipa.scoring.store import Store
 
@@ -133,6 +135,17 @@ def own_workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The working folder as a workspace, with a cache of its own."""
     Path("genaipa.toml").touch()
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server with the model `m` of the endpoint `loop`, which answers everything; tests may give it a script."""
+    from servers import OpenAIServer
+
+    with OpenAIServer(models=("m",)) as running:
+        monkeypatch.setenv("LOOP_BASE_URL", running.url)
+        monkeypatch.setenv("LOOP_API_KEY", "sk-x")
+        yield running
 
 
 @pytest.fixture

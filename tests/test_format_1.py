@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from running import SYSTEM, latest, lines_of
-from servers import OpenAIServer
 
 from genaipa.reports.gather import gather
 from genaipa.runs.folder import RunFolder, run_folders
@@ -31,15 +30,6 @@ def workspace() -> Workspace:
     with tarfile.open(FOLDERS) as archive:
         archive.extractall(filter="data")
     return find_workspace()
-
-
-@pytest.fixture
-def server(monkeypatch):
-    """A server that answers everything."""
-    with OpenAIServer(models=("m",)) as running:
-        monkeypatch.setenv("LOOP_BASE_URL", running.url)
-        monkeypatch.setenv("LOOP_API_KEY", "sk-x")
-        yield running
 
 
 def folder(name: str) -> RunFolder:

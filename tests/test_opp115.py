@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from servers import OpenAIServer, reply
+from servers import reply
 from size import size
 from suiting import figures, keep, outcomes, suite
 
@@ -16,9 +15,6 @@ from genaipa.errors import DataError
 from genaipa.suites.material import UNPARSABLE
 from genaipa.suites.opp115.data import COUNTS, LABELS, SOURCE
 from genaipa.suites.opp115.score import MEASURES, PARTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SPLITS = ("train", "validation")
 EXPECTED = {
@@ -119,15 +115,6 @@ def test_every_wording_names_every_label_and_no_gold():
         assert all(label in one.content for label in LABELS)
         assert '"labels"' in one.content
         assert one.content.replace(first.shown["text"], second.shown["text"]) == other.content
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """A server that serves the model `m`."""
-    with OpenAIServer(models=("m",)) as running:
-        monkeypatch.setenv("LOOP_BASE_URL", running.url)
-        monkeypatch.setenv("LOOP_API_KEY", "sk-x")
-        yield running
 
 
 def test_right_replies_reach_100_and_garbage_0(genaipa, server):

@@ -6,10 +6,9 @@ import json
 import random
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from servers import OpenAIServer, reply
+from servers import reply
 from size import size
 from suiting import figures, keep, outcomes, suite
 
@@ -19,9 +18,6 @@ from genaipa.suites.piextract.baselines import tokens_of
 from genaipa.suites.piextract.data import LAYERS, SOURCE
 from genaipa.suites.piextract.score import EXACT, MEASURES, PARTS
 from genaipa.suites.splits import drawn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOTHING = {layer: [] for layer in LAYERS}
 
@@ -144,15 +140,6 @@ def test_figures_count_spans_by_layer():
             each.append(2 * len(predicted[layer] & gold[layer]) / both)
             assert PARTS["layer"][layer][0].of(reached) == pytest.approx(each[-1])
         assert MEASURES[0].of(reached) == pytest.approx(sum(each) / 4)
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """A server that serves the model `m`."""
-    with OpenAIServer(models=("m",)) as running:
-        monkeypatch.setenv("LOOP_BASE_URL", running.url)
-        monkeypatch.setenv("LOOP_API_KEY", "sk-x")
-        yield running
 
 
 def test_right_replies_reach_100_and_garbage_0(genaipa, server):

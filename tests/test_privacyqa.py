@@ -7,10 +7,9 @@ import json
 import random
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from servers import OpenAIServer, reply
+from servers import reply
 from size import size
 from suiting import figures, keep, outcomes, suite
 
@@ -22,9 +21,6 @@ from genaipa.suites.privacyqa.sources import CORPUS, PART, SUBSET, TABLES
 from genaipa.suites.privacyqa.table import Question
 from genaipa.suites.privacyqa_pairs.data import TEST as PAIRS
 from genaipa.suites.published import published_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SAMPLE = Path(__file__).parents[1] / "suites" / "privacyqa"
 EXPECTED = {
@@ -304,15 +300,6 @@ def test_people_are_scored_against_each_other() -> None:
 
 
 # Whole runs.
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """A server that serves the model `m`."""
-    with OpenAIServer(models=("m",)) as running:
-        monkeypatch.setenv("LOOP_BASE_URL", running.url)
-        monkeypatch.setenv("LOOP_API_KEY", "sk-x")
-        yield running
 
 
 def test_a_policy_is_sent_as_one_prefix(genaipa, server) -> None:

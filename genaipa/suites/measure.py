@@ -33,8 +33,8 @@ def precision(counts: Sequence[float]) -> float:
 
 
 def recall(counts: Sequence[float]) -> float:
-    """Share of what is gold that is predicted, from the counts of `f1`; 0 where nothing is gold."""
-    return counts[0] / counts[2] if counts[2] else 0.0
+    """Share of what is gold that is predicted, from the counts of `f1`; NaN where nothing is gold."""
+    return ratio((counts[0], counts[2]))
 
 
 def by_part(counts: Callable[[Outcome], Sequence[float]], things: str) -> tuple[Measure, ...]:

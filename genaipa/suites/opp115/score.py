@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from genaipa.suites.measure import Measure, by_part, macro_f1, micro_f1
+from genaipa.suites.measure import Measure, by_part, f1, macro_f1, micro_f1
 from genaipa.suites.opp115.data import LABELS
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ def by_label(predicted: Collection[str], gold: Collection[str], labels: Sequence
 
 def overlap(predicted: Collection[str], gold: Collection[str]) -> float:
     """F1 of one text's labels (0 to 1); 0 where none is predicted, even if none is gold."""
-    both = len(predicted) + len(gold)
-    return 2 * len(set(predicted) & set(gold)) / both if both else 0.0
+    return f1((len(set(predicted) & set(gold)), len(predicted), len(gold)))
 
 
 def _predicted(outcome: Outcome) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from genaipa.suites.measure import Measure, f1, micro_f1, ratio
+from genaipa.suites.measure import Measure, f1, micro_f1, ratio, recall
 from genaipa.suites.policyie import score
 from genaipa.suites.policyie.labels import INTENTS, LAYERS, OTHER, ROLES
 
@@ -150,10 +150,6 @@ def _intent(place: int) -> tuple[Measure, ...]:
     return (own, *slots)
 
 
-def _recall(counts: Sequence[float]) -> float:
-    return ratio((counts[0], counts[2]))
-
-
 def _role(which: str) -> tuple[Measure, ...]:
     counts = partial(score.role, which=which)
     return (
@@ -162,7 +158,7 @@ def _role(which: str) -> tuple[Measure, ...]:
             "recall",
             f"Share of this role's slots found by full label and tokens, {_ROWS}.",
             counts,
-            _recall,
+            recall,
         ),
         Measure("slot_f1", "F1", f"F1 of this role's slots by full label and tokens, {_ROWS}.", counts, f1),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.suites.measure import Measure, f1, ratio
+from genaipa.suites.measure import Measure, f1, precision, recall
 from genaipa.suites.privacyqa.sources import QUESTIONS, UNANSWERABLE
 
 if TYPE_CHECKING:
@@ -81,14 +81,6 @@ def _false_silence(outcome: Outcome) -> tuple[float, float]:
     return _wrong(outcome, unanswerable=False)
 
 
-def _precision(counts: Sequence[float]) -> float:
-    return counts[0] / counts[1] if counts[1] else 0.0
-
-
-def _recall(counts: Sequence[float]) -> float:
-    return ratio((counts[0], counts[2]))
-
-
 def answerability(prefix: str = "") -> tuple[Measure, ...]:
     """F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
     about = "Unanswerable is the positive class" + (", said by an empty list." if prefix else ".")
@@ -96,9 +88,9 @@ def answerability(prefix: str = "") -> tuple[Measure, ...]:
     return (
         Measure(f"{prefix}unanswerable_f1", f"F1{heading}", f"F1. {about}", _positives, f1),
         Measure(
-            f"{prefix}unanswerable_p", f"P{heading}", f"Precision, 0 where never said. {about}", _positives, _precision
+            f"{prefix}unanswerable_p", f"P{heading}", f"Precision, 0 where never said. {about}", _positives, precision
         ),
-        Measure(f"{prefix}unanswerable_r", f"R{heading}", f"Recall. {about}", _positives, _recall),
+        Measure(f"{prefix}unanswerable_r", f"R{heading}", f"Recall. {about}", _positives, recall),
         Measure(
             f"{prefix}accuracy", f"Accuracy{heading}", "Share of questions rightly told answerable or not.", _right
         ),

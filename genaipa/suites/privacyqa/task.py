@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
+from genaipa.suites.measure import f1_of_means
 from genaipa.suites.privacyqa import measures
 from genaipa.suites.privacyqa.baselines import BASELINES, reply
 from genaipa.suites.privacyqa.data import SUBSET, load
@@ -125,9 +126,8 @@ class PrivacyQA(Suite):
         if not each:
             return {}
         p, r, f1 = (sum(values) / len(each) for values in zip(*each, strict=True))
-        harmonic = 2 * p * r / (p + r) if p + r else 0.0
-        names = ("f1_of_means", "f1_mean", "p", "r")
-        return {f"leave_one_out_{name}": value for name, value in zip(names, (harmonic, f1, p, r), strict=True)}
+        figures = {"f1_of_means": f1_of_means((p, r, 1)), "f1_mean": f1, "p": p, "r": r}
+        return {f"leave_one_out_{name}": value for name, value in figures.items()}
 
     def why(self, outcome: Outcome) -> str:
         """A fault; an answer or a silence that is wrong; else which of the evidence is missing or not evidence."""
