@@ -7,23 +7,12 @@ from typing import TYPE_CHECKING
 
 from genaipa.suites.measure import Measure, by_part, f1, macro_f1, micro_f1
 from genaipa.suites.opp115.data import LABELS
+from genaipa.suites.spans import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from genaipa.suites.material import Outcome
-
-
-def by_label(predicted: Collection[str], gold: Collection[str], labels: Sequence[str]) -> list[float]:
-    """(true positives, predicted, gold) of one label after another, for one text."""
-    return [
-        float(count) for one in labels for count in (one in predicted and one in gold, one in predicted, one in gold)
-    ]
-
-
-def overlap(predicted: Collection[str], gold: Collection[str]) -> float:
-    """F1 of one text's labels (0 to 1); 0 where none is predicted, even if none is gold."""
-    return f1((len(set(predicted) & set(gold)), len(predicted), len(gold)))
 
 
 def _predicted(outcome: Outcome) -> list[str]:
@@ -31,11 +20,14 @@ def _predicted(outcome: Outcome) -> list[str]:
 
 
 def _by_label(outcome: Outcome, labels: Sequence[str] = LABELS) -> list[float]:
-    return by_label(_predicted(outcome), outcome.item.gold, labels)
+    """(true positives, predicted, gold) of one label after another."""
+    given, gold = _predicted(outcome), outcome.item.gold
+    return [float(count) for one in labels for count in (one in given and one in gold, one in given, one in gold)]
 
 
 def _overlap(outcome: Outcome) -> tuple[float, float]:
-    return overlap(_predicted(outcome), outcome.item.gold), 1.0
+    """(F1 of a segment's labels, 1)."""
+    return f1(counted(_predicted(outcome), outcome.item.gold)), 1.0
 
 
 def _exact(outcome: Outcome) -> tuple[float, float]:
