@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.datasets.snapshot import blob_hash
 from genaipa.datasets.suites import SuiteData
 from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.files.hashes import blob_hash
 from genaipa.suites.data import Source
 from genaipa.workspace import find_workspace
 

@@ -253,3 +253,34 @@ def test_a_run_without_its_items_is_left_out(genaipa: Cli) -> None:
     said = genaipa("report", "latest")
     assert (said.code, "the items that it asked are not in its folder" in said.err) == (2, True)
     assert "is left out" in genaipa("leaderboard").out
+
+
+def test_files_of_ones_own_are_never_beside_published_figures(genaipa: Cli) -> None:
+    """The published split's name makes no published items of them; examples before them make no other items either."""
+    Path("genaipa.toml").touch()
+    place = Path("suites/opp115")
+    place.mkdir(parents=True)
+    (place / "test_dataset.csv").write_text("We tell you of changes.,Policy Change\nWe lock doors.,Data Security\n")
+    (place / "train_dataset.csv").write_text("We count visits.,First Party Collection/Use\n")
+    for more in ((), ("--shots", "1")):
+        assert genaipa("run", "--suite", "opp115", "--system", "extractive", *more).code == 0
+    made = report().as_json()
+    rows = [row for row in made["tables"]["opp115-test-own"]["rows"] if row["kind"] in ("system", "published")]
+    assert [(row["kind"], row["how"]) for row in rows] == [
+        ("system", "zero-shot, wording 1"),
+        ("system", "1 shot, wording 1"),
+    ]
+    assert any("test_dataset.csv" in sentence and "of your own" in sentence for sentence in made["notable"])
+    for kept in Path().glob("runs/*/suites/opp115/items.json"):
+        kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
+    kinds = {row["kind"] for row in report().as_json()["tables"]["opp115-test"]["rows"]}
+    assert "published" in kinds
+
+
+def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
+    """Other items are another table, which none replaces."""
+    for seed in ("1", "2"):
+        args = ("--suite", "policyqa", "--split", "sample", "--limit", "5", "--seed", seed, "--system", "extractive")
+        assert genaipa("run", *args).code == 0
+    tables = report().as_json()["tables"]
+    assert tables["policyqa-sample-5"]["title"] != tables["policyqa-sample-5-items-2"]["title"]

@@ -13,6 +13,7 @@ from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.atomic import replacing
+from genaipa.files.hashes import SHA256, hash_like
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 CONNECTIONS = 6
 POINTER = b"version https://git-lfs.github.com/spec/"
 """The first line of a Git-LFS pointer begins so."""
-_SHA256 = 64
-"""Digits of a SHA-256."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ class Snapshot:
                 "is a Git-LFS pointer, not the file itself; run 'git lfs pull' in a clone, and pull from that folder."
             )
         found, expected = hash_like(self.blobs[path], content), self.blobs[path]
-        kind = "SHA-256" if len(expected) == _SHA256 else "git blob hash"
+        kind = "SHA-256" if len(expected) == SHA256 else "git blob hash"
         said = f"is not the published file (its {kind} is {found}, expected {expected})"
         return f"{said}; {remedy.rstrip('.')}{self.otherwise}."
 
@@ -184,16 +183,6 @@ class Snapshot:
         except (OSError, ValueError):
             return None
         return made if isinstance(made, dict) and made.get("key") == key else None
-
-
-def blob_hash(content: bytes) -> str:
-    """The hash by which git names a file of this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
-def hash_like(pinned: str, content: bytes) -> str:
-    """The hash of a content that is of the same kind and length as that which pins it, which may be abbreviated."""
-    return hashlib.sha256(content).hexdigest() if len(pinned) == _SHA256 else blob_hash(content)[: len(pinned)]
 
 
 def key_of(*inputs: object) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from genaipa import workspace
 from genaipa.errors import DataError, UsageError
+from genaipa.files.hashes import hash_like
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,8 @@ class DataFiles:
     """Path → SHA-256 of the files that were read."""
     own: dict[str, Path] = field(default_factory=dict)
     """Those of them that were not pulled: of the workspace, or shipped."""
+    changed: list[str] = field(default_factory=list)
+    """Those of `own`, in the order of reading, that no hash tells to be the published files all the same."""
 
     def find(self, path: str) -> Path | None:
         """The file, or None where it is not here."""
@@ -75,6 +78,9 @@ class DataFiles:
         self.digests[path] = hashlib.sha256(content).hexdigest()
         if own:
             self.own[path] = own
+            pinned = next((source.blobs[path] for source in self.sources if source.blobs.get(path)), "")
+            if path not in self.changed and (not pinned or hash_like(pinned, content) != pinned):
+                self.changed.append(path)
         return content
 
     def text(self, path: str) -> str:

@@ -37,12 +37,15 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
 class Material(msgspec.Struct, frozen=True):
     """All items of a split, or the sample of them that is asked, with the long texts that they share, by key.
 
-    `examples` are items of another split that are shown with their answers before each question.
+    `examples` are items of another split that are shown with their answers before each question. `own` are the files
+    of the user's own that a published split was read from in place of the published ones, by their paths in these.
     """
 
     items: tuple[Item, ...]
     documents: dict[str, Any] = {}
     examples: tuple[Item, ...] = ()
+    own: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Left out of the JSON where there are none."""
 
 
 @dataclass(frozen=True)

@@ -173,17 +173,26 @@ class Suite(Task):
         if self.folder is not None:
             kept = self.folder.path / self._kept(MATERIAL)
             return msgspec.json.decode(kept.read_bytes(), type=Material)
-        loaded = self.load(self.plan.split)
+        loaded, own = self._loaded()
         items = stratified(loaded.items, self.plan.limit or len(loaded.items), self.spec.seed)
         probed = probes.applied(self.plan.probe, Material(tuple(items), _used(loaded, items)))
         if not self.plan.shots:
-            return probed
+            return msgspec.structs.replace(probed, own=own)
         drawn = examples(self.training.items, self.plan.shots, self.spec.seed, set(map(same_text, loaded.items)))
         if len(drawn) < self.plan.shots:
             raise UsageError(
                 f"{self.title} has {len(drawn)} examples that are not among the items asked; ask with fewer shots."
             )
-        return Material(probed.items, {**_used(self.training, drawn), **probed.documents}, tuple(drawn))
+        return Material(probed.items, {**_used(self.training, drawn), **probed.documents}, tuple(drawn), own)
+
+    def _loaded(self) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
+        """The split that is asked, and which of its files are not the published ones."""
+        # What was read to learn from makes no other split of this one.
+        before, self.files.changed = self.files.changed, []
+        loaded = self.load(self.plan.split)
+        changed, self.files.changed = self.files.changed, before
+        own = tuple(changed) if self.plan.split in self.splits else ()
+        return loaded, own or msgspec.UNSET
 
     @cached_property
     def items(self) -> dict[str, Item]:

@@ -68,15 +68,16 @@ def against(first: str, second: str, workspace: Workspace) -> Against:
     return Against(made, procedure, sorted({problem for _, problems in read for problem in problems}))
 
 
-def _by_suite(name: str, found: Sequence[Result]) -> dict[tuple[str, str, str], Result]:
-    """Suite, split and probe → the side's result, as it was asked most plainly, on the most items."""
+def _by_suite(name: str, found: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
+    """Suite, split, probe, and whether of files of one's own → the result asked most plainly, on the most items."""
     systems = sorted({result.system for result in found})
     if len(systems) > 1:
         one = ", ".join(f"{name}:{system}" for system in systems)
         raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
-    chosen: dict[tuple[str, str, str], Result] = {}
+    chosen: dict[tuple[str, str, str, bool], Result] = {}
     for result in sorted(found, key=lambda one: (one.plan.shots, one.plan.wording, -len(one.suite.material.items))):
-        chosen.setdefault((result.name, result.plan.split, result.plan.probe), result)
+        own = bool(result.suite.material.own)
+        chosen.setdefault((result.name, result.plan.split, result.plan.probe, own), result)
     return chosen
 
 

@@ -29,7 +29,8 @@ def gaps(some: Sequence[Scored]) -> Table:
     rows: list[dict[str, Any]] = []
     probed = [one for one in some if one.board.plan.probe not in ("", CONTINUATION)]
     for scored in probed:
-        plain = [one for one in some if not one.board.plan.probe and one.board.plan.split == scored.board.plan.split]
+        split = (scored.board.plan.split, scored.board.own)
+        plain = [one for one in some if not one.board.plan.probe and (one.board.plan.split, one.board.own) == split]
         for row in scored.asked:
             rows += _gap(scored, row, plain)
     there = dict.fromkeys(row["probe"] for row in rows)

@@ -103,6 +103,8 @@ class View:
 
     split: str
     limit: int | None
+    own: bool
+    """Whether a suite's items are of files of the user's own."""
     standings: tuple[Standing, ...]
     references: tuple[Standing, ...]
     """Floors and ceilings of the suites, each joined to one."""
@@ -110,18 +112,20 @@ class View:
     @property
     def whole(self) -> bool:
         """Whether printed figures are of the same items."""
-        return self.split == TEST and self.limit is None
+        return self.split == TEST and self.limit is None and not self.own
 
     @property
     def title(self) -> str:
         """PrivacyGLUE, and the items it is of."""
         sample = f", {self.limit:,} items of each suite" if self.limit else ""
-        return f"PrivacyGLUE, {self.split}{sample}"
+        own = ", own files" if self.own else ""
+        return f"PrivacyGLUE, {self.split}{own}{sample}"
 
     @property
     def stem(self) -> str:
         """Beginning of the names of its tables."""
-        return "-".join(filter(None, (GLUE, self.split, str(self.limit or ""))))
+        own = "own" if self.own else ""
+        return "-".join(filter(None, (GLUE, self.split, own, str(self.limit or ""))))
 
 
 def encoders(sources: Sequence[Source]) -> list[Standing]:
@@ -135,7 +139,7 @@ def beside(board: Board, imported: Sequence[Standing]) -> tuple[RowOfSuite, ...]
 
     A tagger's are not: it is scored on its word pieces.
     """
-    if (board.plan.split, board.plan.limit, board.plan.probe) != (TEST, None, ""):
+    if board.own or (board.plan.split, board.plan.limit, board.plan.probe) != (TEST, None, ""):
         return ()
     own = [task for task in TASKS if task.suite == board.name and not task.layers]
     rows = []
@@ -149,21 +153,34 @@ def beside(board: Board, imported: Sequence[Standing]) -> tuple[RowOfSuite, ...]
 
 def views(sources: Sequence[Source], every: Sequence[Scored], imported: Sequence[Standing]) -> list[View]:
     """The views that are asked for: by a run of all tasks, or by imported predictions; the whole test split first."""
-    wanted = {
-        (result.plan.split, result.plan.limit)
-        for scored in every
-        for result in scored.board.results
-        if not result.plan.probe and {*result.runs} & _runs_of(sources, GLUE)
-    }
-    if imported:
-        wanted.add((TEST, None))
+    whole = (TEST, None, False)
+    wanted: dict[tuple[str, int | None, bool], None] = {whole: None} if imported else {}
+    boards = [one.board for one in every if not one.board.plan.probe]
+    for run in _runs_of(sources, GLUE):
+        asked = [board for board in boards if any(run in result.runs for result in board.results)]
+        if asked:
+            plan = asked[0].plan
+            wanted[plan.split, plan.limit, any(board.own for board in asked)] = None
     found = []
-    for split, limit in sorted(wanted, key=lambda one: (one[0] != TEST, one[1] or math.inf * -1)):
-        here = [one for one in every if (one.board.plan.split, one.board.plan.limit) == (split, limit)]
-        here = [one for one in here if not one.board.plan.probe and one.board.name in {task.suite for task in TASKS}]
-        standings = [*_standings(here), *(imported if (split, limit) == (TEST, None) else [])]
-        found.append(View(split, limit, tuple(standings), tuple(_references(here))))
+    for split, limit, own in sorted(wanted, key=lambda one: (one[0] != TEST, one[1] or -math.inf, one[2])):
+        here = _here(every, split, limit, own=own)
+        standings = [*_standings(here), *(imported if (split, limit, own) == whole else [])]
+        found.append(View(split, limit, own, tuple(standings), tuple(_references(here))))
     return found
+
+
+def _here(every: Sequence[Scored], split: str, limit: int | None, *, own: bool) -> list[Scored]:
+    """The board of each suite that a view is made of: of several that of most results, since items are to be equal."""
+    found: dict[str, Scored] = {}
+    suites = {task.suite for task in TASKS}
+    fitting = [one for one in every if (one.board.plan.split, one.board.plan.limit) == (split, limit)]
+    fitting = [one for one in fitting if one.board.name in suites and not one.board.plan.probe]
+    for one in sorted(fitting, key=lambda one: (own and not one.board.own, -len(one.board.results))):
+        if own or not one.board.own:
+            kept = found.setdefault(one.board.name, one)
+            if kept is not one and kept.board.own == one.board.own:
+                one.problems.append(f"{one.board.title}: another sample is in PrivacyGLUE's tables, and this is not.")
+    return list(found.values())
 
 
 def _runs_of(sources: Iterable[Source], task: str) -> set[str]:

@@ -22,9 +22,15 @@ _NAMED = 2
 def of_suites(results: Iterable[Result]) -> list[str]:
     """Sentences on the suites' runs; none where everything was asked and could be read."""
     said, asked = [], boards(results)
-    if samples := [board.suite.title for board in asked if board.plan.split == SAMPLE]:
+    if samples := dict.fromkeys(board.suite.title for board in asked if board.plan.split == SAMPLE):
         said.append(f"The items of a sample are made up, and measure nothing: {', '.join(samples)}.")
     for board in asked:
+        if names := board.suite.material.own:
+            files = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+            said.append(
+                f"{board.title}: not the published items, but those of files of your own ({files}), so that there are "
+                f"no published rows. For these: genaipa pull {board.suite.data[0].name}"
+            )
         said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
         if faulty := list(_faults(board)):
             said.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import Record
     from genaipa.runs.selection import Source
-    from genaipa.suites.material import Outcome
+    from genaipa.suites.material import Material, Outcome
     from genaipa.suites.measure import Measure
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
@@ -118,6 +118,8 @@ class Board:
     """The results on the same items of one suite, which a table can compare; `suite` has the items."""
 
     results: tuple[Result, ...]
+    number: int = 1
+    """Its number among boards of one split, as many items and one probe: those of other samples have others."""
 
     @property
     def suite(self) -> Suite:
@@ -135,17 +137,26 @@ class Board:
         return self.results[0].plan
 
     @property
+    def own(self) -> bool:
+        """Whether a published split was read from files of the user's own, so that no published figure is of it."""
+        return bool(self.suite.material.own)
+
+    @property
     def title(self) -> str:
-        """Title of the suite, its split, and what is not all of it."""
+        """Title of the suite, its split, and what is not all of it, or not the published one."""
         items = f", a sample of {len(self.suite.material.items):,}" if self.plan.limit else ""
+        own = ", own files" if self.own else ""
         probe = f", probe {self.plan.probe}" if self.plan.probe else ""
-        return f"{self.suite.title}, {self.plan.split}{items}{probe}"
+        other = f" (items {self.number})" if self.number > 1 else ""
+        return f"{self.suite.title}, {self.plan.split}{own}{items}{probe}{other}"
 
     @property
     def stem(self) -> str:
         """Beginning of the names of its tables."""
         limit = str(self.plan.limit) if self.plan.limit else ""
-        return "-".join(filter(None, (self.name, self.plan.split, limit, self.plan.probe)))
+        own = "own" if self.own else ""
+        other = f"items-{self.number}" if self.number > 1 else ""
+        return "-".join(filter(None, (self.name, self.plan.split, own, limit, self.plan.probe, other)))
 
 
 def boards(results: Iterable[Result]) -> list[Board]:
@@ -160,7 +171,12 @@ def boards(results: Iterable[Result]) -> list[Board]:
         return known, board.name, board.plan.probe, -len(board.suite.material.items), board.plan.split
 
     made = (Board(tuple(sorted(some, key=lambda one: (bool(one.baseline), one.system)))) for some in found.values())
-    return sorted(made, key=place)
+    known: Counter[str] = Counter()
+    numbered = []
+    for board in sorted(made, key=place):
+        known[board.stem] += 1
+        numbered.append(replace(board, number=known[board.stem]))
+    return numbered
 
 
 def results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
@@ -202,7 +218,7 @@ def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[R
     if unknown:
         problems.append(f"{source.folder.name}: {unknown:,} of its answers are to items that it has not; left out.")
     sampling = Sampling(**{name: getattr(spec, name) for name in Sampling.__struct_fields__})
-    digests = {name: hashlib.sha256(msgspec.json.encode(suite.material)).hexdigest() for name, suite in parts.items()}
+    digests = {name: _digest(suite.material) for name, suite in parts.items()}
     return [
         Result(
             system,
@@ -219,6 +235,13 @@ def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[R
         for name, suite in parts.items()
         for system in source.systems
     ]
+
+
+def _digest(material: Material) -> str:
+    """The digest of what is asked: the items with their texts, however many examples are before them."""
+    texts = {one.document: material.documents.get(one.document) for one in material.items if one.document}
+    asked = msgspec.structs.replace(material, documents=texts, examples=())
+    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
 
 
 def _spent(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, ...]]:

@@ -122,7 +122,7 @@ class Scored:
     def _printed(self) -> list[PublishedRow]:
         """The rows that papers print for this split, under the measures of the very same definition."""
         try:
-            rows = [] if self.board.plan.probe else published_rows(self.board.suite)
+            rows = [] if self.board.plan.probe or self.board.own else published_rows(self.board.suite)
         except GenaipaError as error:
             self.problems.append(str(error))
             return []
