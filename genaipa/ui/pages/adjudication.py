@@ -67,6 +67,7 @@ def _session() -> AdjudicationSession:
 def page(desk: Desk, user: User) -> None:
     """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
     head("Adjudicate", seen=False)
+    st.html("<style>.stMainBlockContainer{padding-inline:1.2rem}</style>")
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
         return
