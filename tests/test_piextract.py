@@ -143,7 +143,7 @@ def test_figures_count_spans_by_layer():
 
 
 def test_right_replies_reach_100_and_garbage_0(genaipa, server):
-    """Asked through an SDK in each wording, replies by gold reach 100 in all figures, and garbage 0."""
+    """Asked through an SDK (in full in each wording), replies by gold reach 100 in all figures, and garbage 0."""
     of = suite("piextract", "sample")
     by_text = {item.shown["text"]: of.gold_reply(item) for item in of.material.items}
     assert set(figures(of, of.gold_reply).values()) == {100.0}
@@ -154,7 +154,7 @@ def test_right_replies_reach_100_and_garbage_0(genaipa, server):
         return reply(right)
 
     server.script = answered
-    for wording in ("1", "2", "3"):
+    for wording in size(small=("1",), full=("1", "2", "3")):
         asked = ("run", "--suite", "piextract", "--split", "sample", "--wording", wording)
         done = genaipa(*asked, "--system", "openai-api/loop/m")
         assert done.code == 0, done.err
@@ -209,20 +209,3 @@ def test_groups_and_items_have_measures_that_fit_them():
     assert [measure.name for measure in of.grouped] == ["f1_spans", "exact"]
     assert of.single.name == "exact"
     assert [measure.name for measure in suite("opp115", "sample").grouped] == ["micro_f1", "exact"]
-
-
-def test_a_continuation_has_none_of_the_layers(genaipa, server):
-    """Asked how its texts go on, the suite scores the words that go on alone, in the run and in its report."""
-    server.script = lambda _number, _body: reply("and so on")
-    long = "We " + "really " * 30 + "keep data ."
-    for layer, folder in LAYERS.items():
-        place = Path("suites/piextract", folder, "mine.conll03")
-        place.parent.mkdir(parents=True)
-        tags = (f"B-{layer}" if word == "data" else "O" for word in long.split())
-        place.write_text("".join(f"{word} _ _ {tag}\n" for word, tag in zip(long.split(), tags, strict=True)))
-    asked = ("run", "--suite", "piextract", "--split", "mine", "--probe", "continuation")
-    done = genaipa(*asked, "--system", "openai-api/loop/m")
-    assert done.code == 0, done.err
-    report = genaipa("report", "latest", "--json")
-    assert report.code == 0, report.err
-    assert "by-layer" not in report.out

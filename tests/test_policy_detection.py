@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import lzma
-import random
 from pathlib import Path
 
 import pytest
-from size import size
-from suiting import figures, keep, outcomes, suite
+from suiting import keep, suite
 
 from genaipa.errors import DataError
-from genaipa.suites.material import UNPARSABLE
 from genaipa.suites.policy_detection.data import LABELS, SOURCE
-from genaipa.suites.policy_detection.score import MEASURES
 
 PACKED, PLAIN = SOURCE.blobs
 
@@ -87,33 +82,6 @@ def test_a_split_of_ones_own():
     place.parent.mkdir(parents=True)
     place.write_bytes(table(7))
     assert [item.gold for item in suite("policy-detection", "mine").material.items].count("Not Policy") == 1
-
-
-def test_figures_are_scikit_learns():
-    """Both figures equal scikit-learn's on random replies, with each garbage reply as the wrong label."""
-    from sklearn.metrics import accuracy_score, f1_score
-
-    of, draw = suite("policy-detection", "sample"), random.Random(5)
-    for _ in range(size(small=10, full=200)):
-        said = {item.id: draw.choice([*LABELS, "Perhaps"]) for item in of.material.items}
-        reached = outcomes(of, lambda item, said=said: json.dumps({"label": said[item.id]}))
-        wrong = dict(zip(LABELS, reversed(LABELS), strict=True))
-        gold = [one.item.gold for one in reached]
-        given = [one.given.prediction or wrong[one.item.gold] for one in reached]
-        expected = [accuracy_score(gold, given), f1_score(gold, given, labels=LABELS, average="macro", zero_division=0)]
-        assert [measure.of(reached) for measure in MEASURES] == pytest.approx(expected)
-        assert [one.given.fault == UNPARSABLE for one in reached] == [said[one.item.id] == "Perhaps" for one in reached]
-
-
-def test_the_sample_runs_without_data(genaipa):
-    """The made-up pages are asked of both baselines; replies by gold reach 100, garbage 0."""
-    asked = ("run", "--suite", "policy-detection", "--split", "sample")
-    done = genaipa(*asked, "--system=baseline/majority", "--system=baseline/tfidf")
-    assert done.code == 0, done.err
-    of = suite("policy-detection", "sample")
-    assert set(figures(of, of.gold_reply).values()) == {100.0}
-    assert set(figures(of, lambda _item: "Policy").values()) == {0.0}
-    assert figures(of, "majority") == {"micro_f1": 50.0, "macro_f1": 33.33}
 
 
 def test_every_wording_names_both_labels():

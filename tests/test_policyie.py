@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.errors import GenaipaError
-from genaipa.reports.suites import breakdowns
-from genaipa.reports.suites.results import boards, results
-from genaipa.reports.suites.scored import Scored
-from genaipa.reports.suites.tables import main_table
 from genaipa.runs.records import RunSpec, SuitePlan
-from genaipa.runs.selection import select
 from genaipa.suites.material import Outcome
 from genaipa.suites.policyie.data import FILES, PLUE
 from genaipa.suites.policyie.task import PolicyIE
 from genaipa.suites.published import published_rows
-from genaipa.workspace import Workspace, find_workspace
+from genaipa.workspace import Workspace
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -208,26 +203,6 @@ def test_a_published_row_is_in_columns_of_its_own_script() -> None:
     assert {row.group for row in rows if row.breakdown == "intent"} == {*PolicyIE.parts["intent"]} - {"Other"}
     bart = next(row for row in rows if row.system == "BART-large" and not row.breakdown)
     assert bart.values["em_seq2seq_type_ii"] == 31.6
-
-
-def test_a_run_of_a_baseline_has_its_report(genaipa: Cli) -> None:
-    """On the sample: floors, ceilings and linear models are runs; the report has parts and types of errors."""
-    names = ("majority", "gold-intent", "ceiling", "tfidf", "linear-tagger")
-    asked = [part for name in names for part in ("-s", f"baseline/{name}")]
-    done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
-    assert done.code == 0, done.err
-    here = find_workspace()
-    (scored,) = [Scored(board) for board in boards(results(here, select(here, []))[0])]
-    rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
-    found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names[:3]]
-    assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
-    assert rows["linear-tagger"]["slot_f1_tagger_type_i"] > 80
-    errors = {row["system"]: row for row in breakdowns.errors(scored).data.to_dict("records")}
-    assert errors["baseline/majority"]["missing slot"] == 73
-    assert errors["baseline/majority"]["wrong intent"] == 15
-    by_intent = breakdowns.by_part(scored, "intent").data.to_dict("records")
-    intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
-    assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
 
 
 @pytest.fixture

@@ -91,23 +91,6 @@ def test_leaving_one_out_never_gains() -> None:
         assert leave_one_out(mine, sets).f1 <= max(every) + 1e-9
 
 
-def test_the_sentences_as_pairs_are_scikit_learns() -> None:
-    """Macro F1 and micro F1 over all sentences of all questions equal scikit-learn's."""
-    from sklearn.metrics import f1_score
-
-    loaded = suite("privacyqa", "sample")
-    draw = random.Random(3)
-    sets = {
-        item.id: draw.sample(range(1, item.gold["sentences"] + 1), draw.randrange(4)) for item in loaded.material.items
-    }
-    found = figures(loaded, lambda item: said(sets[item.id]))
-    pairs = [(item, number) for item in loaded.material.items for number in range(1, item.gold["sentences"] + 1)]
-    gold = [number in item.gold["relevant"] for item, number in pairs]
-    given = [number in sets[item.id] for item, number in pairs]
-    for way in ("macro", "micro"):
-        assert found[f"any_relevant_{way}_f1"] == round(100 * f1_score(gold, given, average=way), 2)
-
-
 # Its data.
 
 
@@ -393,15 +376,6 @@ def test_answerability_is_asked_by_the_question_alone() -> None:
     )
     assert set(figures(loaded, loaded.gold_reply).values()) == {100, 0}
     assert figures(loaded, lambda _item: '{"answerable": "no"}')["accuracy"] == 0
-
-
-def test_machines_learn_answerability(genaipa) -> None:
-    """Support vector machines on words, and on words and length, tell the questions that they were trained on."""
-    asked = ("run", "--suite", "privacyqa-answerability", "--split", "sample")
-    done = genaipa(*asked, "--system", "baseline/svm", "--system", "baseline/svm-length", "--json")
-    assert done.code == 0, done.err
-    for name in ("svm", "svm-length"):
-        assert figures(suite("privacyqa-answerability", "sample"), name)["accuracy"] == 100
 
 
 # Pairs.

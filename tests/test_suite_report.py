@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from functools import partial
 from math import isnan
@@ -15,13 +16,19 @@ import pytest
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
+from genaipa.reports.suites import breakdowns
 from genaipa.reports.suites.breakdowns import in_order
 from genaipa.reports.suites.card import correlation
 from genaipa.reports.suites.crosswalk import load_crosswalk
 from genaipa.reports.suites.merit import Counts, Units
+from genaipa.reports.suites.results import boards, results
+from genaipa.reports.suites.scored import Scored
+from genaipa.reports.suites.tables import main_table
+from genaipa.runs.selection import select
 from genaipa.suites.catalog import suites
 from genaipa.suites.material import Given, Item, Outcome
 from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, ratio
+from genaipa.suites.piextract.data import LAYERS
 from genaipa.suites.published import published_rows
 from genaipa.workspace import find_workspace
 
@@ -44,6 +51,7 @@ class Fixed:
     async def count_tokens(self, text): return None
 
     async def reply(self, messages, settings):
+        if settings.json_schema is None: return Reply("and so on")
         said = {"answer": "your email address", "intent": "data-security-protection", "slots": []}
         return Reply(json.dumps({name: said[name] for name in settings.json_schema["properties"]}))
 """
@@ -226,6 +234,24 @@ def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None
     assert card["ceiling"]["policyie"] < 100
 
 
+def test_a_continuation_has_no_parts_of_its_suite(genaipa: Cli) -> None:
+    """Asked how its texts go on, the suite scores the words that go on alone, in the run and in its report."""
+    Path("fixed.py").write_text(FIXED)
+    long = "We " + "really " * 30 + "keep data ."
+    Path("genaipa.toml").touch()
+    for layer, folder in LAYERS.items():
+        place = Path("suites/piextract", folder, "mine.conll03")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        tags = (f"B-{layer}" if word == "data" else "O" for word in long.split())
+        place.write_text("".join(f"{word} _ _ {tag}\n" for word, tag in zip(long.split(), tags, strict=True)))
+    asked = ("run", "--suite", "piextract", "--split", "mine", "--probe", "continuation")
+    done = genaipa(*asked, "--system", "fixed:Fixed")
+    assert done.code == 0, done.err
+    report = genaipa("report", "latest", "--json", "--formats", "png")
+    assert report.code == 0, report.err
+    assert "by-layer" not in report.out
+
+
 def test_two_baselines_are_compared_and_listed(genaipa: Cli) -> None:
     """A comparison is of the same items, the leaderboard has the card; without a common item it is refused."""
     for name in ("policyqa", "opp115"):
@@ -284,3 +310,35 @@ def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
         assert genaipa("run", *args).code == 0
     tables = report().as_json()["tables"]
     assert tables["policyqa-sample-5"]["title"] != tables["policyqa-sample-5-items-2"]["title"]
+
+
+def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> None:
+    """On the sample: floors and ceilings are runs; the report has parts and types of errors."""
+    names = ("majority", "gold-intent", "ceiling")
+    asked = [part for name in names for part in ("-s", f"baseline/{name}")]
+    done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
+    assert done.code == 0, done.err
+    here = find_workspace()
+    (scored,) = [Scored(board) for board in boards(results(here, select(here, []))[0])]
+    rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
+    found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]
+    assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
+    errors = {row["system"]: row for row in breakdowns.errors(scored).data.to_dict("records")}
+    assert errors["baseline/majority"]["missing slot"] == 73
+    assert errors["baseline/majority"]["wrong intent"] == 15
+    by_intent = breakdowns.by_part(scored, "intent").data.to_dict("records")
+    intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
+    assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
+
+
+def test_published_items_are_packed_whole_or_not_at_all(genaipa: Cli) -> None:
+    """Other splits than the sample are others' texts: the run is named, and nothing is written."""
+    Path("genaipa.toml").touch()
+    Path("suites/policyqa").mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[1] / "suites/policyqa/sample.json", "suites/policyqa/mine.json")
+    asked = genaipa("run", "--suite", "policyqa", "--split", "mine", "--system", "baseline/empty", "--name", "own")
+    assert asked.code == 0, asked.err
+    refused = genaipa("pack", "-o", "x.zip")
+    assert refused.code == 2
+    assert "own is made of the mine items of policyqa" in refused.err
+    assert not Path("x.zip").exists()

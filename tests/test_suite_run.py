@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from servers import AnthropicServer, reply
 
 import genaipa as front
 
@@ -83,17 +82,6 @@ def test_a_web_chat_is_asked_by_hand(genaipa: Cli) -> None:
     assert "examples" in genaipa(*RUN, "--system", "manual/chat", "--shots", "2").err
 
 
-def test_published_items_are_packed_whole_or_not_at_all(genaipa: Cli) -> None:
-    """Other splits than the sample are others' texts: the run is named, and nothing is written."""
-    Path("suites/policyqa").mkdir(parents=True)
-    shutil.copy(SAMPLE, "suites/policyqa/mine.json")
-    done(genaipa("run", "--suite", "policyqa", "--split", "mine", "--system", "baseline/empty", "--name", "own"))
-    refused = genaipa("pack", "-o", "x.zip")
-    assert refused.code == 2
-    assert "own is made of the mine items of policyqa" in refused.err
-    assert not Path("x.zip").exists()
-
-
 @pytest.mark.full
 def test_the_sample_is_packed_with_its_figures(genaipa: Cli) -> None:
     """Its items are ours: whoever unpacks it gets the very same tables."""
@@ -145,25 +133,3 @@ def test_pulled_data_are_asked(genaipa: Cli, shared: Path, tmp_path: Path, monke
     asked = genaipa(*following, "--limit", "5")
     assert "PolicyQA: its texts and spans are OPP-115's" in asked.err
     assert "(5 answers" in done(asked)
-
-
-def test_examples_are_paid_for_once(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They come before each question as the very same messages, which an estimate and a provider's cache see."""
-    parts = json.loads(SAMPLE.read_text(encoding="utf-8"))["data"]
-    Path("suites/policyqa").mkdir(parents=True)
-    for name, some in (("train", parts[:2]), ("mine", parts[2:])):
-        for policy in some:
-            policy["paragraphs"] = [
-                {**one, "context": one["context"] + " And so on." * 60} for one in policy["paragraphs"]
-            ]
-        Path(f"suites/policyqa/{name}.json").write_text(json.dumps({"data": some}), encoding="utf-8")
-    run = ("run", "--suite", "policyqa", "--split", "mine", "--shots", "8", "--system", "anthropic/claude-opus-4-8")
-    (row,) = json.loads(done(genaipa(*run, "--estimate", "--json")))["rows"]
-    assert row["usage"]["cached"] > 0.7 * row["usage"]["input"]
-    with AnthropicServer(lambda _number, _body: reply('{"answer": "x"}'), models=("claude-opus-4-8",)) as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-made-up")
-        (asked,) = json.loads(done(genaipa(*run, "--json")))["rows"]
-    assert asked["usage"]["cached"] > 0.6 * asked["usage"]["input"]
-    assert len({json.dumps(request.body["messages"][:-1]) for request in server.requests}) == 1
-    assert genaipa(*run).code == 0

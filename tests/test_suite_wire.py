@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,6 @@ from genaipa.tasks.catalog import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Finished
     from servers import Behaviour, LoopbackServer
@@ -186,6 +186,31 @@ def test_json_is_asked_for_in_words_where_no_schema_is_taken(
     answers = json.loads(genaipa("show", "latest", "--json").out)["answers"]
     assert {one["sent"]["json_schema"] for one in answers} == {"in words"}
     assert set(tries.values()) == {2}
+
+
+def test_examples_are_paid_for_once(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come before each question as the very same messages, which an estimate and a provider's cache see."""
+    parts = json.loads(Path(__file__).parents[1].joinpath("suites/policyqa/sample.json").read_text(encoding="utf-8"))[
+        "data"
+    ]
+    Path("genaipa.toml").touch()
+    Path("suites/policyqa").mkdir(parents=True)
+    for name, some in (("train", parts[:2]), ("mine", parts[2:])):
+        for policy in some:
+            policy["paragraphs"] = [
+                {**one, "context": one["context"] + " And so on." * 60} for one in policy["paragraphs"]
+            ]
+        Path(f"suites/policyqa/{name}.json").write_text(json.dumps({"data": some}), encoding="utf-8")
+    run = ("run", "--suite", "policyqa", "--split", "mine", "--shots", "8", "--system", "anthropic/claude-opus-4-8")
+    (row,) = json.loads(genaipa(*run, "--estimate", "--json").out)["rows"]
+    assert row["usage"]["cached"] > 0.7 * row["usage"]["input"]
+    with AnthropicServer(lambda _number, _body: reply('{"answer": "x"}'), models=("claude-opus-4-8",)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-made-up")
+        (asked,) = json.loads(genaipa(*run, "--json").out)["rows"]
+    assert asked["usage"]["cached"] > 0.6 * asked["usage"]["input"]
+    assert len({json.dumps(request.body["messages"][:-1]) for request in server.requests}) == 1
+    assert genaipa(*run).code == 0
 
 
 @pytest.mark.full

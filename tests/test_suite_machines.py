@@ -1,0 +1,133 @@
+"""Suites and scikit-learn, which is imported here alone: trained baselines, and figures equal to its own."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from size import size
+from suiting import figures, keep, outcomes, suite
+
+from genaipa.suites.material import UNPARSABLE
+from genaipa.suites.opp115.data import LABELS as TWELVE
+from genaipa.suites.opp115.data import SOURCE
+from genaipa.suites.policy_detection.data import LABELS as BOTH
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commandline import Cli
+
+OPP115 = {
+    "majority": (29.31, 4.02, 28.92, 23.45),
+    "tfidf": (76.76, 66.83, 71.84, 61.82),
+    "tfidf-balanced": (78.57, 70.84, 76.45, 63.27),
+    "tfidf-characters": (79.21, 74.04, 76.60, 63.64),
+}
+"""Baseline → micro, macro, samples F1 and exact on validation, in percent, as computed by a script of others."""
+
+
+pytestmark = pytest.mark.usefixtures("own_workspace")
+
+
+@pytest.mark.parametrize("name", size(small=("majority", "tfidf"), full=tuple(OPP115)))
+def test_baselines_reach_the_known_figures(shared: Path, name: str) -> None:
+    """Each baseline reaches on validation, to two decimals, the figures that another script computed."""
+    for split in ("train", "validation"):
+        content = (shared / "data" / "opp115" / f"{split}_dataset.csv").read_bytes()
+        keep(SOURCE, f"datasets/Majority/{split}_dataset.csv", content)
+    found = figures(suite("opp115", "validation"), name)
+    assert tuple(found.values()) == OPP115[name], found
+
+
+def test_figures_of_label_sets_are_scikit_learns() -> None:
+    """All figures, and each label's own, equal scikit-learn's on random label sets, empty replies among them."""
+    from sklearn.metrics import accuracy_score, f1_score
+
+    loaded = suite("opp115", "sample")
+    draw = random.Random(7)
+    for _ in range(size(small=5, full=100)):
+        sets = {item.id: draw.sample(TWELVE, draw.choice((0, 0, 1, 2, 3))) for item in loaded.material.items}
+        reached = outcomes(loaded, lambda item, sets=sets: json.dumps({"labels": sets[item.id]}))
+        gold = [[label in one.item.gold for label in TWELVE] for one in reached]
+        given = [[label in sets[one.item.id] for label in TWELVE] for one in reached]
+        ways = ("micro", "macro", "samples")
+        expected = [f1_score(gold, given, average=way, zero_division=0) for way in ways]
+        expected.append(accuracy_score(gold, given))
+        assert [measure.of(reached) for measure in loaded.measures] == pytest.approx(expected)
+        each = f1_score(gold, given, average=None, zero_division=0)
+        assert [measure.of(reached) for measure, *_ in loaded.parts["label"].values()] == pytest.approx(list(each))
+
+
+def test_figures_of_one_label_are_scikit_learns() -> None:
+    """Both figures equal scikit-learn's on random replies, with each garbage reply as the wrong label."""
+    from sklearn.metrics import accuracy_score, f1_score
+
+    of, draw = suite("policy-detection", "sample"), random.Random(5)
+    for _ in range(size(small=10, full=200)):
+        said = {item.id: draw.choice([*BOTH, "Perhaps"]) for item in of.material.items}
+        reached = outcomes(of, lambda item, said=said: json.dumps({"label": said[item.id]}))
+        wrong = dict(zip(BOTH, reversed(BOTH), strict=True))
+        gold = [one.item.gold for one in reached]
+        given = [one.given.prediction or wrong[one.item.gold] for one in reached]
+        expected = [
+            accuracy_score(gold, given),
+            f1_score(gold, given, labels=BOTH, average="macro", zero_division=0),
+        ]
+        assert [measure.of(reached) for measure in of.measures] == pytest.approx(expected)
+        assert [one.given.fault == UNPARSABLE for one in reached] == [said[one.item.id] == "Perhaps" for one in reached]
+
+
+def test_the_sentences_as_pairs_are_scikit_learns() -> None:
+    """Macro F1 and micro F1 over all sentences of all questions equal scikit-learn's."""
+    from sklearn.metrics import f1_score
+
+    loaded = suite("privacyqa", "sample")
+    draw = random.Random(3)
+    sets = {
+        item.id: draw.sample(range(1, item.gold["sentences"] + 1), draw.randrange(4)) for item in loaded.material.items
+    }
+    found = figures(loaded, lambda item: json.dumps({"sentences": sets[item.id]}))
+    pairs = [(item, number) for item in loaded.material.items for number in range(1, item.gold["sentences"] + 1)]
+    gold = [number in item.gold["relevant"] for item, number in pairs]
+    given = [number in sets[item.id] for item, number in pairs]
+    for way in ("macro", "micro"):
+        assert found[f"any_relevant_{way}_f1"] == round(100 * f1_score(gold, given, average=way), 2)
+
+
+def test_opp_115s_sample_needs_nothing(genaipa: Cli) -> None:
+    """On the twenty made-up segments, of all twelve labels, every baseline runs without any data."""
+    done = genaipa("run", "--suite", "opp115", "--split", "sample", *(f"--system=baseline/{name}" for name in OPP115))
+    assert done.code == 0, done.err
+    assert done.out.count("(20 answers)") == len(OPP115)
+    assert {label for item in suite("opp115", "sample").material.items for label in item.gold} == set(TWELVE)
+
+
+def test_policy_detections_sample_needs_nothing(genaipa: Cli) -> None:
+    """The made-up pages are asked of both baselines; replies by gold reach 100, garbage 0."""
+    asked = ("run", "--suite", "policy-detection", "--split", "sample")
+    done = genaipa(*asked, "--system=baseline/majority", "--system=baseline/tfidf")
+    assert done.code == 0, done.err
+    of = suite("policy-detection", "sample")
+    assert set(figures(of, of.gold_reply).values()) == {100.0}
+    assert set(figures(of, lambda _item: "Policy").values()) == {0.0}
+    assert figures(of, "majority") == {"micro_f1": 50.0, "macro_f1": 33.33}
+
+
+def test_machines_learn_answerability(genaipa: Cli) -> None:
+    """Support vector machines on words, and on words and length, tell the questions that they were trained on."""
+    asked = ("run", "--suite", "privacyqa-answerability", "--split", "sample")
+    done = genaipa(*asked, "--system", "baseline/svm", "--system", "baseline/svm-length", "--json")
+    assert done.code == 0, done.err
+    for name in ("svm", "svm-length"):
+        assert figures(suite("privacyqa-answerability", "sample"), name)["accuracy"] == 100
+
+
+def test_linear_models_learn_policyies_sample() -> None:
+    """Intents by TF-IDF, without slots, and slots by the tagger, are those that they were trained on."""
+    of = suite("policyie", "sample")
+    alone, tagged = figures(of, "tfidf"), figures(of, "linear-tagger")
+    assert alone["intent_accuracy"] == tagged["intent_accuracy"] > 90
+    assert (alone["slot_f1_tagger_type_i"], tagged["slot_f1_tagger_type_i"] > 80) == (0, True)
