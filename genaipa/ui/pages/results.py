@@ -324,13 +324,15 @@ def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> No
         scores_of(desk, user, answer, key="results scores")
         return
     texts("results asked", [asked])
-    left, right = st.columns(2)
-    with left:
-        texts("results reply", [reply])
-        scores_of(desk, user, answer, key="results scores")
-    with right:
-        _read_beside(desk, user, others[picked], picked)
+    beside = _beside(desk, user, others[picked], picked)
+    for column, key, one in zip(st.columns(2), ("reply", "reply beside"), (reply, beside), strict=True):
+        with column:
+            texts(f"results {key}", [one])
     texts("results annotated", annotated)
+    # Below, where notes have room.
+    for key, name, read in (("", place.system, digest), (" beside", picked, others[picked])):
+        texts(f"results scored{key}", [Text(name, "Scores of", tone="system")])
+        scores_of(desk, user, desk.pool.answers[read], key=f"results scores{key}")
 
 
 def _others(desk: Desk, user: User, answer: Answer, place: heatmap.HeatmapCell) -> dict[str, str]:
@@ -351,8 +353,8 @@ def _others(desk: Desk, user: User, answer: Answer, place: heatmap.HeatmapCell) 
     return dict(sorted(found.items()))
 
 
-def _read_beside(desk: Desk, user: User, digest: str, named: str) -> None:
-    """The other answer, with its scores; that both were seen is recorded before."""
+def _beside(desk: Desk, user: User, digest: str, named: str) -> Text:
+    """The other answer; that it and its scores are seen is recorded before."""
     desk.queue.expose(user.name, [digest], system=True, scores=True)
     answer = desk.pool.answers[digest]
     try:
@@ -360,8 +362,7 @@ def _read_beside(desk: Desk, user: User, digest: str, named: str) -> None:
     except GenaipaError as error:
         desk.set_aside(digest, error)
         st.rerun()
-    texts("results reply beside", [Text(case.reply, named, answer.status, fold=FOLD)])
-    scores_of(desk, user, answer, key="results scores beside")
+    return Text(case.reply, named, answer.status, fold=FOLD)
 
 
 # -- the rest of the report --
