@@ -68,6 +68,7 @@ def test_what_is_found_counts_on_its_rung() -> None:
         ("your e-mail!", "fuzzy", ["f1_fuzzy", "f1_any"]),
         ("their e-mail", "absent", []),
         ("", "empty", []),
+        ("\u200b\u00ad", "empty", []),
     ):
         given = asked.given(item, reply(answer))
         outcome = Outcome(item, given)

@@ -36,12 +36,13 @@ def find(answer: str, segment: str) -> Span:
     five that is put in, left out or another. EMPTY is an answer without a word.
     """
     answer = answer.strip()
-    if not words_of(answer):
+    wanted = _folded(answer)[0].strip()
+    # Of signs that nobody sees nothing is left, which would be found anywhere.
+    if not words_of(answer) or not wanted:
         return Span(EMPTY, "")
     if answer in segment:
         return Span(VERBATIM, answer)
     letters, places = _folded(segment)
-    wanted = _folded(answer)[0].strip()
     begin = letters.find(wanted)
     if begin >= 0:
         return Span(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
