@@ -27,7 +27,7 @@ from genaipa.reports.suites.tables import main_table
 from genaipa.runs.selection import select
 from genaipa.suites.catalog import suites
 from genaipa.suites.material import Given, Item, Outcome
-from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, ratio
+from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa.suites.piextract.data import LAYERS
 from genaipa.suites.published import published_rows
 from genaipa.workspace import find_workspace
@@ -110,7 +110,7 @@ def test_repetitions_are_averaged_and_their_spread_is_the_population_s() -> None
     assert (found.value, found.spread, found.items) == (0.75, 0.25, 2)
 
 
-@pytest.mark.parametrize("value", [ratio, f1, micro_f1, macro_f1])
+@pytest.mark.parametrize("value", [ratio, f1, precision, recall, micro_f1, macro_f1])
 def test_draws_are_worked_out_as_the_measure_itself_does(value: Callable[[Sequence[float]], float]) -> None:
     """The short cut over all draws at once gives what the measure's own function gives, draw by draw."""
     chance = np.random.default_rng(1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.suites.measure import f1, macro_f1, micro_f1, ratio
+from genaipa.suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,6 +34,8 @@ _SEED = 20260101
 """Fixed, so that the same results give the same intervals."""
 _POLICIES = 500
 """Units up to which draws are added up in double precision."""
+_SHARES = {ratio: (1, nan), precision: (1, 0.0), recall: (2, nan)}
+"""Function of a measure → the place of the count that its first one is a share of, and the figure over none."""
 _FEW = 10
 """Policies below which an interval of this kind is rather too narrow."""
 
@@ -156,8 +158,9 @@ class Counts:
 def _values(measure: Measure, sums: Floats) -> Floats:
     """The figure of each row of sums; the functions that most measures have are worked out for all rows at once."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        if measure.value is ratio:
-            return np.where(sums[:, 1] != 0, sums[:, 0] / sums[:, 1], nan)
+        if measure.value in _SHARES:
+            of, nothing = _SHARES[measure.value]
+            return np.where(sums[:, of] != 0, sums[:, 0] / sums[:, of], nothing)
         if measure.value is f1:
             return _f1(sums)
         if measure.value is micro_f1:
