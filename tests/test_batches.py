@@ -7,9 +7,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from batching import BatchServer, Fate
+from batching import AnthropicBatchServer, Batches, BatchServer, Fate
 from running import answers, carry_out, latest, lines_of, make_workspace, spec
-from servers import OpenAIServer, failure
+from servers import Behaviour, OpenAIServer, failure
 
 from genaipa.errors import RunError, UsageError
 from genaipa.execution.batches import Batching
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 KEY = "sk-proj-Ab3dEf9hIjKlMnOpQr"
 SYSTEM = "openai/gpt-4o"
+CLAUDE = "anthropic/claude-opus-4-8"
+EVERY = pytest.mark.parametrize("kind", [BatchServer, AnthropicBatchServer])
 PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent"}
 QUICK = Batching(quiet=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
 LEAVING = Batching(wait=False, quiet=0.05, patience=0.5)
@@ -34,17 +36,21 @@ LEAVING = Batching(wait=False, quiet=0.05, patience=0.5)
 def serving(server: LoopbackServer) -> Iterator[Any]:
     """The server, with the environment that leads to it."""
     with server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_BASE_URL", server.url)
-        patch.setenv("OPENAI_API_KEY", KEY)
+        for name in ("OPENAI", "ANTHROPIC"):
+            patch.setenv(f"{name}_BASE_URL", server.url)
+            patch.setenv(f"{name}_API_KEY", KEY)
         yield server
 
 
 def batched(
-    server: BatchServer, plan: Batching = QUICK, folder: RunFolder | None = None, retries: int = 3, **more: Any
+    server: Batches, plan: Batching = QUICK, folder: RunFolder | None = None, retries: int = 3, **more: Any
 ) -> tuple[RunFolder, Any]:
     """A run by batches at this server."""
+    system = CLAUDE if isinstance(server, AnthropicBatchServer) else SYSTEM
     with serving(server):
-        return carry_out(spec(**PLAN | more), folder, RunLimits(max_retries=retries, batch=plan))
+        return carry_out(
+            spec(**PLAN | {"systems": (system,)} | more), folder, RunLimits(max_retries=retries, batch=plan)
+        )
 
 
 def steps(folder: RunFolder) -> list[str]:
@@ -89,16 +95,18 @@ def test_the_price_is_half() -> None:
     assert other.cost
 
 
-def test_shared_conversations_take_a_batch_a_turn() -> None:
+@EVERY
+def test_shared_conversations_take_a_batch_a_turn(kind: type[Batches]) -> None:
     """Each turn needs the reply to the one before it."""
     make_workspace(questions=3, documents=("acme", "brook"))
-    server = BatchServer()
+    server = kind()
     folder, outcome = batched(server, conversation="shared", documents=("acme", "brook"))
     assert outcome.status == "complete"
     assert [len(one.lines) for one in server.batches] == [2, 2, 2]
     assert [record.turn for record in answers(folder)] == [1, 1, 2, 2, 3, 3]
 
 
+@EVERY
 @pytest.mark.parametrize(
     "fate",
     [
@@ -113,10 +121,10 @@ def test_shared_conversations_take_a_batch_a_turn() -> None:
     ],
     ids=str,
 )
-def test_what_did_not_come_is_asked_again_and_what_came_is_not(fate: Fate) -> None:
+def test_what_did_not_come_is_asked_again_and_what_came_is_not(fate: Fate, kind: type[Batches]) -> None:
     """Whatever a batch ends with, and whether or not anybody heard that it was accepted."""
     make_workspace(questions=5)
-    server = BatchServer(lambda number: fate if number == 1 else Fate())
+    server = kind(lambda number: fate if number == 1 else Fate())
     folder, outcome = batched(server)
     assert outcome.status == "complete"
     assert len(answers(folder)) == len(server.requests) == 5
@@ -147,10 +155,11 @@ def test_an_account_without_credit_is_learnt_once() -> None:
     assert "quota" in outcome.stopped[SYSTEM]
 
 
-def test_passing_trouble_at_the_provider_is_waited_out() -> None:
+@EVERY
+def test_passing_trouble_at_the_provider_is_waited_out(kind: type[Batches]) -> None:
     """Nothing is handed in again for it."""
     make_workspace(questions=3)
-    server = BatchServer(lambda number: Fate(unanswered=number == 1))
+    server = kind(lambda number: Fate(unanswered=number == 1))
     server.broken.looks = server.broken.lists = server.broken.downloads = 2
     folder, outcome = batched(server)
     assert (outcome.status, len(server.batches), len(answers(folder))) == ("complete", 1, 3)
@@ -229,3 +238,30 @@ def test_what_a_server_repeats_of_the_key_is_kept_nowhere() -> None:
     server = BatchServer(script=lambda _number, _body: failure(400, f"bad request with {KEY}"))
     folder, _ = batched(server)
     assert KEY not in "".join(path.read_text() for path in folder.path.rglob("*") if path.is_file())
+
+
+def test_a_batch_without_a_mark_is_found_by_its_lines() -> None:
+    """Anthropic's list shows no mark: others of the same size, of the same hour, are not taken for it."""
+    make_workspace(questions=3)
+    plan = spec(**PLAN | {"systems": (CLAUDE,)})
+    with serving(AnthropicBatchServer(lambda _number: Fate(unanswered=True))) as server:
+        first, _ = carry_out(plan, None, RunLimits(batch=QUICK))
+        second, outcome = carry_out(plan, None, RunLimits(batch=QUICK))
+    assert (outcome.status, len(server.batches)) == ("complete", 2)
+    assert {len(answers(folder)) for folder in (first, second)} == {3}
+    assert set(server.deleted) == {held.id for held in server.batches}
+
+
+def test_anthropics_refusals_within_a_batch_are_those_of_single_calls() -> None:
+    """An account without credit is fatal, an overload passes."""
+    make_workspace(questions=3)
+    broke = "Your credit balance is too low to access the API."
+    server = AnthropicBatchServer(script=lambda _number, _body: failure(400, broke, "invalid_request_error"))
+    _, outcome = batched(server)
+    assert (outcome.status, server.tried) == ("partial", 1)
+    assert "credit balance" in outcome.stopped[CLAUDE]
+    busy = failure(529, "Overloaded", "overloaded_error")
+    server = AnthropicBatchServer(script=lambda number, _body: busy if number == 2 else Behaviour())
+    folder, outcome = batched(server)
+    assert (outcome.status, [len(held.names) for held in server.batches]) == ("complete", [3, 1])
+    assert sorted(record.attempts for record in answers(folder)) == [1, 1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import random
@@ -21,7 +22,7 @@ from genaipa.runs.folder import RunFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = size(small=4, full=60)
+KILLS = size(small=4, full=20)
 MOMENTS = ("accepted", "create", "look", "download", "upload", "delete")
 """Where a process is killed; around the hand-in more often."""
 _WITHIN = 0.05
@@ -43,7 +44,8 @@ def killed_once(server: BatchServer, moment: str, within: float, folder: Path) -
 
     def kill() -> None:
         if process.pid is not None:
-            os.kill(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it had ended before
+                os.kill(process.pid, signal.SIGKILL)
 
     def at(now: str) -> None:
         if now == moment:

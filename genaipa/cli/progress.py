@@ -270,8 +270,7 @@ def on_run(folder: RunFolder, *words: str) -> str:
 
 def interrupted(folder: RunFolder | None) -> None:
     """The last words after Ctrl-C."""
-    from genaipa.execution.batches import out_sentence
-    from genaipa.runs.batches import batches_out
+    from genaipa.runs.batches import batches_out, out_sentence
 
     if folder is None:
         say("interrupted; nothing was asked yet.")

@@ -103,8 +103,7 @@ def _side_by_side(outcome: Outcome) -> str:
 
 def next_step(folder: RunFolder, outcome: Outcome) -> str:
     """The sentence that a run ends with."""
-    from genaipa.execution.batches import out_sentence
-    from genaipa.runs.batches import batches_out
+    from genaipa.runs.batches import batches_out, out_sentence
 
     if outcome.status == "complete":
         report = f" All figures: {on_run(folder, 'report')}" if folder.manifest().spec.plan else ""

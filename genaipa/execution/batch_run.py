@@ -6,9 +6,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import RunError, UsageError
-from genaipa.execution.batches import Batched, Batching, out_sentence
+from genaipa.execution.batches import Batched, Batching
 from genaipa.execution.ledger import Ledger
-from genaipa.runs.batches import batches_out, was_batched
+from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.runs.records import PROCEDURE
 from genaipa.systems.catalog import resolve
 
@@ -51,7 +51,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
     """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
     if not any(map(takes_batches, systems)):
         names = ", ".join(ready.resolved.asked for ready in systems)
-        raise UsageError(f"{names}: takes no batches (openai/… does); ask by single calls.")
+        raise UsageError(f"{names}: takes no batches (openai/… and anthropic/… do); ask by single calls.")
     for ready in systems:
         if not takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, NoReplyError, RunError, TransientError
 from genaipa.execution.limits import BreakerOpenError
+from genaipa.runs.batches import out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
+from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -87,6 +89,8 @@ class Batched:
         self._untaken: Counter[str] = Counter()
         self._states: dict[str, BatchState] = {}
         self._earlier: set[str] = set()
+        self._foreign: set[str] = set()
+        """Batches at the provider that are not ours."""
 
     # -- what every system does --
 
@@ -227,15 +231,37 @@ class Batched:
                 self._say(f"{error}; looking again whether a batch was accepted")
                 continue
             found = next((state for state in listed if state.mark == batch.mark), None)
+            maybe = [state for state in listed if not state.mark and self._may_be(batch, state)]
+            for state in maybe:
+                if found is None and state.ended and await self._has_names(batch, state):
+                    found = state
             if found is not None:
                 await self._ledger.note(batch, "submitted", id=found.id)
                 return True
-            if time.time() > deadline:
+            # A batch that may be it, and whose lines can't be read yet, is waited for.
+            if time.time() > deadline and all(state.id in self._foreign for state in maybe):
                 await self._ledger.note(batch, "given up", why="the provider never accepted it")
                 self._settle(batch.intended.lines, _Again())
                 return False
             self._say("it is not clear yet whether a batch was accepted; looking again")
         self._settle(batch.intended.lines, LeftOutError())
+        return False
+
+    def _may_be(self, batch: Batch, state: BatchState) -> bool:
+        """Whether a batch without a mark, which no other of ours is, may be this one."""
+        known = {one.id for one in self._ledger.batches.values()}
+        return state.total == len(batch.names) and state.id not in known | self._foreign
+
+    async def _has_names(self, batch: Batch, state: BatchState) -> bool:
+        """Whether the lines of an ended batch are this one's: a mark is in their names alone."""
+        try:
+            lines = await self.system.results(state)
+        except NoReplyError as error:
+            self._say(f"{error}; looking again whether a batch was accepted")
+            return False
+        if any(line.get("custom_id") in batch.names for line in lines):
+            return True
+        self._foreign.add(state.id)
         return False
 
     async def _looks(self) -> Any:
@@ -334,6 +360,8 @@ class Batched:
                     told = LeftOutError()
         except (GenaipaError, OSError) as error:
             self._settle(lines, error if isinstance(error, RunError) else RunError(str(error)))
+        except Exception as error:  # noqa: BLE001 - those who wait must not wait for ever
+            self._settle(lines, RunError(redact(f"{self.name}: {type(error).__name__}: {error}")))
 
     # -- the end --
 
@@ -363,14 +391,3 @@ class Batched:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def out_sentence(batches: Sequence[Batch]) -> str:
-    """Count the batches that are out, their questions, and those of these that are done."""
-    asked = sum(len(batch.intended.lines) for batch in batches)
-    done = sum(batch.done for batch in batches)
-    one = len(batches) == 1
-    return (
-        f"{len(batches)} {'batch' if one else 'batches'} with {asked:,} {'question' if asked == 1 else 'questions'} "
-        f"{'is' if one else 'are'} out; {done:,} done"
-    )

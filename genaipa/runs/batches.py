@@ -15,7 +15,7 @@ import msgspec
 from genaipa.runs import journal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 BATCHES = "batches.jsonl"
@@ -108,3 +108,14 @@ def batches_out(folder: Path) -> Iterator[Batch]:
 def was_batched(folder: Path) -> bool:
     """Whether a run was asked by batches before."""
     return (folder / BATCHES).exists()
+
+
+def out_sentence(batches: Sequence[Batch]) -> str:
+    """Count the batches that are out, their questions, and those of these that are done."""
+    asked = sum(len(batch.intended.lines) for batch in batches)
+    done = sum(batch.done for batch in batches)
+    one = len(batches) == 1
+    return (
+        f"{len(batches)} {'batch' if one else 'batches'} with {asked:,} {'question' if asked == 1 else 'questions'} "
+        f"{'is' if one else 'are'} out; {done:,} done"
+    )

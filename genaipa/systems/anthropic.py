@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.systems.base import Finish, Reply, Usage
-from genaipa.systems.chat import ChatSystem, Listing, part, prefix_ends
+from genaipa.errors import TransientError
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
+from genaipa.systems.chat import BATCH_SECONDS, ChatSystem, Listing, part, prefix_ends
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
@@ -23,6 +24,19 @@ _FINISH: dict[str, Finish] = {
 _MAX_TOKENS = 4096
 """Default reply length, required by the protocol; every model allows it."""
 _MOST_BREAKPOINTS = 4
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""HTTP statuses of errors, which a batch tells by their types alone."""
 
 
 class AnthropicSystem(ChatSystem):
@@ -47,6 +61,10 @@ class AnthropicSystem(ChatSystem):
     fields: ClassVar[dict[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
     defaults: ClassVar[dict[str, Any]] = {"max_tokens": _MAX_TOKENS}
     mark = b'"cache_control":{"type":"ephemeral"}'
+    takes_batches = True
+    most_lines = 100_000
+    # The provider takes 256 MB; a smaller batch is held in memory, and one that gets lost costs less.
+    most_bytes = 90_000_000
     listing = Listing(
         path="/v1/models",
         parameters={"limit": 1000},
@@ -91,6 +109,67 @@ class AnthropicSystem(ChatSystem):
             finish_detail=finish_detail,
         )
 
+    # -- batches --
+
+    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:  # noqa: ARG002 - no place for it
+        """Hand in a batch, once; its mark is in the names of its lines alone."""
+        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in lines)
+        with unclear(), self._translated(BATCH_SECONDS):
+            batch = await self._client.post(
+                f"{self.path}/batches",
+                cast_to=object,
+                content=b'{"requests":[%s]}' % body,
+                options={"headers": {"Content-Type": "application/json"}, "timeout": BATCH_SECONDS},
+            )
+            return str(batch["id"])
+
+    async def look(self, batch: str) -> BatchState:
+        """Look how far a batch is."""
+        with self._translated(BATCH_SECONDS):
+            return _state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
+
+    async def recent(self, since: float) -> list[BatchState]:
+        """List the account's batches, newest first at the provider, back to then."""
+        found = []
+        with self._translated(BATCH_SECONDS):
+            async for batch in self._client.messages.batches.list(limit=1000, timeout=BATCH_SECONDS):
+                if batch.created_at.timestamp() < since:
+                    break
+                found.append(_state(batch))
+        return found
+
+    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+        """Download the lines of an ended batch."""
+        if not state.results:
+            raise self._endpoint.malformed("no address of a batch's results")
+        with self._translated(BATCH_SECONDS):
+            lines = await self._client.messages.batches.results(state.id, timeout=BATCH_SECONDS)
+            return [line.to_dict() async for line in lines]
+
+    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+        """Read one line as `reply` reads an answer."""
+        result = part(line, "result")
+        if result.get("type") == "succeeded":
+            return self._read(part(result, "message"), sent)
+        body = part(result, "error")
+        status = _STATUSES.get(str(part(body, "error").get("type")))
+        if result.get("type") != "errored" or status is None:
+            said = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
+            raise TransientError(self._endpoint.one_line(said), kind=UNDONE)
+        if "credit balance" in error_text(body):
+            raise self._endpoint.out_of_quota(status, body)
+        raise self._endpoint.refused(status, body, structured=bool(sent.get("json_schema")))
+
+    async def cancel(self, batch: str) -> None:
+        """Call a batch off; what was done is kept."""
+        with self._translated(BATCH_SECONDS):
+            await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
+
+    async def discard(self, state: BatchState) -> None:
+        """Delete the batch."""
+        with self._translated(BATCH_SECONDS):
+            await self._client.messages.batches.delete(state.id, timeout=BATCH_SECONDS)
+
     async def count_tokens(self, text: str) -> int | None:
         """Count with Anthropic's free call."""
         if self._client is None:
@@ -102,6 +181,21 @@ class AnthropicSystem(ChatSystem):
         except (self._sdk.APIError, ValueError):
             return None
         return as_count(getattr(counted, "input_tokens", None)) or None
+
+
+def _state(batch: Any) -> BatchState:
+    """Read a batch, whose list shows no mark of ours."""
+    counts = batch.request_counts
+    done = counts.succeeded + counts.errored + counts.canceled + counts.expired
+    return BatchState(
+        id=str(batch.id),
+        state=str(batch.processing_status),
+        ended=batch.processing_status == "ended",
+        cancelled=batch.cancel_initiated_at is not None,
+        done=done,
+        total=done + counts.processing,
+        results=(str(batch.results_url),) if batch.results_url else (),
+    )
 
 
 def _usage(stated: object) -> Usage | None:

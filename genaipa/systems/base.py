@@ -250,6 +250,8 @@ class BatchState:
     """Lines done so far, if the provider tells."""
     mark: str = ""
     """Our mark, if its list shows it."""
+    total: int = 0
+    """Lines that it has, if the provider tells."""
     files: tuple[str, ...] = ()
     """Files at the provider that it is made of, in and out."""
     results: tuple[str, ...] = ()

@@ -216,14 +216,18 @@ class ChatSystem(HostedSystem):
 
     @contextlib.contextmanager
     def _translated(self, seconds: float) -> Iterator[None]:
-        """Translate the SDK's errors, also those that it stumbles over."""
+        """Translate the SDK's errors, its transport's, and those that it stumbles over."""
+        import httpx2
+
         try:
             yield
         except self._sdk.APITimeoutError:
             raise self._endpoint.timed_out(seconds) from None
         except self._sdk.APIError as error:
             raise self._failure(error, Settings()) from None
-        except (ValueError, TypeError, AttributeError):
+        except httpx2.TransportError as error:
+            raise self._endpoint.disconnected(error) from None
+        except (httpx2.HTTPError, ValueError, TypeError, AttributeError):
             raise self._endpoint.malformed("an answer that can't be read") from None
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
