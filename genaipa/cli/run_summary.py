@@ -90,7 +90,7 @@ def _suites(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
     rows: list[dict[str, object]] = []
     for one in _figures(workspace, folder):
         values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}
-        figures = {name: None if math.isnan(value) else round(value, 4) for name, value in values.items()}
+        figures = {name: None if math.isnan(value) else value for name, value in values.items()}
         rows.append({"system": one.system, "suite": one.suite.name, "figures": figures, "faults": one.faults})
     return {"suites": rows} if rows else {}
 
