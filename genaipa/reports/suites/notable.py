@@ -34,6 +34,8 @@ def of_suites(results: Iterable[Result]) -> list[str]:
         said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
         if faulty := list(_faults(board)):
             said.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
+        if unfinished := [f"{one.system} {one.unfinished:,}" for one in board.results if one.unfinished]:
+            said.append(f"{board.title}: answers left out, of repetitions that are not whole: {', '.join(unfinished)}.")
         if missing := sum(result.missing for result in board.results):
             wanted = sum(result.planned for result in board.results)
             said.append(f"{board.title}: not asked, and not scored: {missing:,} of {wanted:,}.")

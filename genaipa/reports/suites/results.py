@@ -58,11 +58,13 @@ class Result:
     usage: Usage = field(default_factory=Usage)
     dates: tuple[str, ...] = ()
     """The days on which it was asked, each once, in order."""
+    unfinished: int = 0
+    """Outcomes of repetitions that were broken off: left out, since a repetition of a few items is no figure."""
 
     @property
     def missing(self) -> int:
         """Outcomes that are wanted, and not there."""
-        return max(0, self.planned - len(self.outcomes))
+        return max(0, self.planned - len(self.outcomes) - self.unfinished)
 
     @property
     def repetitions(self) -> int:
@@ -194,7 +196,17 @@ def results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Resul
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError):
             problems.append(f"{source.folder.name} is left out: the items that it asked are not in its folder.")
-    return list(found.values()), problems
+    return [_finished(result) for result in found.values()], problems
+
+
+def _finished(result: Result) -> Result:
+    """The result without the repetitions that were broken off, where another one was asked whole."""
+    sizes = Counter(outcome.repetition for outcome in result.outcomes)
+    whole = {repetition for repetition, size in sizes.items() if size >= len(result.suite.material.items)}
+    if not whole or len(whole) == len(sizes):
+        return result
+    kept = tuple(outcome for outcome in result.outcomes if outcome.repetition in whole)
+    return replace(result, outcomes=kept, unfinished=len(result.outcomes) - len(kept))
 
 
 def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
@@ -212,6 +224,7 @@ def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[R
     for record in latest.values():
         name = record.coordinates.get(PART, spec.task)
         known = name in parts and record.coordinates.get("item") in parts[name].items
+        known = known and record.coordinates.get("repetition", "").isdigit()
         unknown += not known
         if known:
             kept[record.system, name].append(record)
