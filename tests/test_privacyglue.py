@@ -370,6 +370,19 @@ def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli,
     assert Path("made/figures/privacyglue-test-agreement.svg").is_file()
 
 
+def test_damaged_predictions_are_named_and_the_others_reported(genaipa: Cli, tmp_path: Path) -> None:
+    """One import that can't be read takes no report with it."""
+    write_tree(tmp_path, "a_model")
+    write_tree(tmp_path, "b_model")
+    assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
+    Path("runs/privacyglue-b_model", EXAMPLES).write_text("{")
+    made = genaipa("report", "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert "a_model" in found["tables"]["privacyglue-test-rows"]["rows"][0]
+    assert any("privacyglue-b_model is left out" in sentence for sentence in found["problems"])
+
+
 def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
     """Under measures that are defined alike; a tagger's are not. The paper's are averaged over a system's own rows."""
     assert genaipa("import", "privacyglue", "--from", str(write_tree(tmp_path))).code == 0

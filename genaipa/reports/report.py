@@ -96,7 +96,7 @@ class Report:
             name: {"title": table.title, "note": table.note, "rows": as_rows(table)}
             for name, table in self.tables.items()
         }
-        return {"notable": self.notable, "absent": self.absent, "tables": tables}
+        return {"notable": self.notable, "absent": self.absent, "problems": self.problems, "tables": tables}
 
     def write(
         self,

@@ -29,7 +29,7 @@ _METHOD = (
 
 def chapters(gathered: Gathered) -> list[Chapter]:
     """The suites' chapters, the one that joins them first; what can't be worked out is said among the problems."""
-    encoders = glue.encoders(gathered.sources)
+    encoders = glue.encoders(gathered.sources, gathered.problems)
     every = [Scored(board, imported=glue.beside(board, encoders)) for board in boards(gathered.suites)]
     seven = glue_chapter.chapter(gathered.sources, every, encoders)
     if not every:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from genaipa.errors import GenaipaError
 from genaipa.reports.suites.scored import Row as RowOfSuite
 from genaipa.runs.audit import audit_of
 from genaipa.runs.records import PREDICTIONS
@@ -128,9 +131,16 @@ class View:
         return "-".join(filter(None, (GLUE, self.split, own, str(self.limit or ""))))
 
 
-def encoders(sources: Sequence[Source]) -> list[Standing]:
-    """The encoders whose predictions were imported, the best first."""
-    found = [_encoder(source) for source in sources if source.manifest.spec.task == PREDICTIONS]
+def encoders(sources: Sequence[Source], problems: list[str]) -> list[Standing]:
+    """The encoders whose predictions were imported, the best first; `problems` gets a sentence on each damaged run."""
+    found = []
+    for source in (one for one in sources if one.manifest.spec.task == PREDICTIONS):
+        try:
+            found.append(_encoder(source))
+        except GenaipaError as error:
+            problems.append(f"{source.folder.name} is left out: {error}")
+        except (OSError, msgspec.DecodeError, LookupError, ValueError):
+            problems.append(f"{source.folder.name} is left out: its predictions are damaged; import it anew.")
     return sorted(found, key=lambda one: (-len(one.samples), -one.means.arithmetic, one.system))
 
 

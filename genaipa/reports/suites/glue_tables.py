@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -145,6 +146,7 @@ def tests(view: View) -> Table:
     lines: list[dict[str, Any]] = []
     for row in ROWS:
         there = [one for one in view.standings if row in one.samples and one.kind != "baseline"]
+        there = [one for one in there if not isnan(one.spreads[row].mean)]
         there = sorted(there, key=lambda one: -one.spreads[row].mean)
         if len(there) < 2:  # noqa: PLR2004 - a pair
             continue
