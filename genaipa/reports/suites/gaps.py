@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from genaipa.reports.suites.merit import LEVEL, Counts
@@ -62,16 +61,13 @@ def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, An
     _, board, other = best
     assert other.counts is not None, "it has items of its own"
     ours = Counts([one for one in row.result.outcomes if one.item.id in board.units.of], board.units)
-    shared_ids = {*ours.ids} & {*other.counts.ids}
     found = []
     for measure in scored.measures[:MAIN]:
-        before, after = (
-            each.merit(measure, np.array([one in shared_ids for one in each.ids], bool)).value
-            for each in (other.counts, ours)
-        )
-        gap = percent(ours.minus(other.counts, measure), "gap")
+        both = ours.minus(other.counts, measure)
+        probed, plainly = (100 * mean for mean in both.means)
+        gap = percent(both, "gap")
         del gap["gap_sd"]
         about = {"probe": scored.board.plan.probe, "split": scored.board.plan.split, "system": row.system}
-        figures = {"items": len(shared_ids), "plain": 100 * before, "probed": 100 * after, **gap}
+        figures = {"items": both.items, "plain": plainly, "probed": probed, **gap}
         found.append({**about, "how": row.how, "measure": measure.heading, **figures})
     return found
