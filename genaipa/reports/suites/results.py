@@ -149,7 +149,7 @@ class Board:
         items = f", a sample of {len(self.suite.material.items):,}" if self.plan.limit else ""
         own = ", own files" if self.own else ""
         probe = f", probe {self.plan.probe}" if self.plan.probe else ""
-        other = f" (items {self.number})" if self.number > 1 else ""
+        other = f", no. {self.number}" if self.number > 1 else ""
         return f"{self.suite.title}, {self.plan.split}{own}{items}{probe}{other}"
 
     @property
