@@ -58,3 +58,17 @@ def test_without_a_suite_it_says_how_to_run_one():
     """The page of a workspace without one is a sentence with the command."""
     make_workspace()
     assert "genaipa run --suite" in Shown("suites", desk_here()).text()
+
+
+def test_a_system_asked_in_two_wordings_is_two_rows():
+    """Each row has a name of its own, and either can be chosen."""
+    make_workspace()
+    for wording in (1, 2):
+        carry_out(
+            RunSpec(("extractive",), (), {}, (), other_task="policyqa", suite=SuitePlan("sample", wording=wording))
+        )
+    page = Shown("suites", desk_here())
+    names = [row[0] for row in page.rows("suites systems")]
+    assert names == ["extractive (zero-shot, wording 1)", "extractive (zero-shot, wording 2)"]
+    page.tell("suites systems", "chosen", names[1])
+    assert page.components()["suites systems"]["chosen"] == names[1]

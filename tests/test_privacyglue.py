@@ -230,6 +230,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
     assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
+    assert len({outcome.key for outcome in repeated.outcomes}) == 8
     assert {result.faults["unparsable"] for result in found} == {4, 8}
     assert [bool(part.sources) for part in parts_of(_task(folder)).values()] == [True] * len(names)
 

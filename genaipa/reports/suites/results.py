@@ -267,7 +267,10 @@ def _spent(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, .
 def _joined(first: Result, second: Result) -> Result:
     """Both as one; the repetitions of the second come after those of the first."""
     before = max((outcome.repetition for outcome in first.outcomes), default=0)
-    more = (replace(outcome, repetition=before + outcome.repetition) for outcome in second.outcomes)
+    # Both runs have the same keys; those of a result tell its outcomes apart.
+    more = (
+        replace(one, repetition=before + one.repetition, key=f"{second.runs[0]}|{one.key}") for one in second.outcomes
+    )
     costs = [one.cost for one in (first, second) if one.cost is not None]
     return replace(
         first,

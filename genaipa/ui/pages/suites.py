@@ -77,10 +77,11 @@ def _systems(board: Board) -> Result:
     part("Systems")
     measures = board.suite.measures[:_COLUMNS]
     chosen = st.session_state.get("suites system", "")
-    result = next((one for one in board.results if one.system == chosen), board.results[0])
+    result = next((one for one in board.results if _way(board, one) == chosen), board.results[0])
     rows = [
-        Row((one.system, *(_percent(one.figure(measure)) for measure in measures), _faults(one)), id=one.system)
+        Row((way, *(_percent(one.figure(measure)) for measure in measures), _faults(one)), id=way)
         for one in board.results
+        for way in [_way(board, one)]
     ]
     columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
     table(
@@ -88,12 +89,18 @@ def _systems(board: Board) -> Result:
         "Systems by their scores, per cent",
         columns,
         rows,
-        chosen=result.system,
+        chosen=_way(board, result),
         choose=_keep("suites system"),
     )
     said = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
     texts("suites measures", [Text(said, tone="system")])
     return result
+
+
+def _way(board: Board, result: Result) -> str:
+    """The system, with how it was asked where the board has it several times."""
+    several = sum(one.system == result.system for one in board.results) > 1
+    return f"{result.system} ({result.asked})" if several and result.asked else result.system
 
 
 def _groups(board: Board, result: Result) -> None:
@@ -114,7 +121,7 @@ def _groups(board: Board, result: Result) -> None:
     ]
     chosen = st.session_state.get("suites group", "")
     table(
-        "suites groups", f"{measure.heading} of {result.system} by {name}",
+        "suites groups", f"{measure.heading} of {_way(board, result)} by {name}",
         [name, *numbers("items", measure.heading)], rows, chosen=chosen, choose=_keep("suites group"),
     )  # fmt: skip
 
