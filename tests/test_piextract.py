@@ -65,8 +65,8 @@ def test_edited_files_are_refused(published):
     cases = {
         once: "has 1310 spans of COLLECT, published are 1311",
         content.replace("Privacy", "Privately", 1): "CollectUse_false/train.conll03: its tokens are not those of",
-        content.replace("B-COLLECT", "B-SHARE", 1): "with a tag out of O, B-COLLECT, I-COLLECT",
-        content.replace(" _ _ O", "\tO", 1): "line 3: is not 'token _ _ tag'",
+        "We _ _ B-SHARE\n": "with a tag out of O, B-COLLECT, I-COLLECT",
+        "-DOCSTART- -X- O O\n\nWe\tO\n": "line 3: is not 'token _ _ tag'",
         "-DOCSTART- -X- O O\n": "has no sentences",
     }
     for text, said in cases.items():

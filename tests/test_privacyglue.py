@@ -173,7 +173,7 @@ def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_pat
     assert "sample_f1 of PolicyQA is 50.00 % by the predictions, and 0.50 % here." in audit
     assert "this seed has no predictions, and is left out." in audit
     assert "other-figure" in done.out
-    rows = json.loads(genaipa("report", "--json").out)["tables"]["privacyglue-test-rows"]
+    rows = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]["privacyglue-test-rows"]
     # Two were changed, and without a seed both means and both deviations of PrivacyQA are others.
     assert "6 of the figures stated with its predictions are others" in rows["note"]
     assert rows["rows"][0]["made_up_base_mean"] == pytest.approx(19.444, abs=1e-3)
@@ -354,7 +354,7 @@ def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli,
     write_tree(tmp_path, "a_model")
     write_tree(tmp_path, "b_model")
     assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
-    made = genaipa("report", "--output", "made", "--json")
+    made = genaipa("report", "--output", "made", "--json", "--formats", "svg")
     assert made.code == 0, made.err
     tables = json.loads(made.out)["tables"]
     rows = tables["privacyglue-test-rows"]["rows"]
@@ -394,13 +394,13 @@ def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(content)
     _asked(genaipa, "-s", "extractive")
-    tables = json.loads(genaipa("report", "--json").out)["tables"]
+    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
     assert {row["kind"] for row in tables["opp115-test-own"]["rows"]}.isdisjoint({"imported", "published"})
     assert "PrivBERT (paper)" not in tables["privacyglue-test-own-rows"]["rows"][0]
     # From here on as if they were the published ones.
     for kept in Path().glob("runs/*/suites/*/items.json"):
         kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
-    tables = json.loads(genaipa("report", "--json").out)["tables"]
+    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
     (row,) = (row for row in tables["opp115-test"]["rows"] if row["kind"] == "imported")
     assert (row["system"], row["how"]) == ("made_up_base", "fine-tuned, mean of 2 seeds; PrivacyGLUE's code")
     assert row["micro_f1"] == pytest.approx(100 * (1 + 4 / 7) / 2)

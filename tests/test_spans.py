@@ -1,12 +1,10 @@
-"""Spans over tokens: texts placed on them, tags, and counts of slots, compared with seqeval and nervaluate."""
+"""Spans over tokens: texts placed on them, tags, and counts of slots, compared with nervaluate."""
 
 import random
-import warnings
 
 import pytest
 from size import size
 
-from genaipa.suites.measure import f1, macro_f1
 from genaipa.suites.spans import Span, bio, chunks, counted, counted_by_label, placed
 
 CASES = size(small=300, full=5000)
@@ -33,23 +31,6 @@ def summed(pairs):
         for label, counts in counted_by_label(*spans).items():
             labels[label] = tuple(map(sum, zip(labels.get(label, (0, 0, 0)), counts, strict=True)))
     return whole, labels
-
-
-def test_counts_are_those_of_seqeval():
-    """Chunks, micro F1 and macro F1 are those of seqeval's default mode, on random tags with stray I-."""
-    metrics = pytest.importorskip("seqeval.metrics", reason="needs seqeval")
-    entities = pytest.importorskip("seqeval.metrics.sequence_labeling", reason="needs seqeval").get_entities
-    for predicted, gold in corpora(CASES):
-        whole, labels = summed(zip(predicted, gold, strict=True))
-        for tags in (*predicted, *gold):
-            assert {(label, start, end - 1) for start, end, label in chunks(tags)} == set(entities(tags)), tags
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns where a label is never predicted
-            theirs = {average: metrics.f1_score(gold, predicted, average=average) for average in ("micro", "macro")}
-        assert f1(whole) == pytest.approx(theirs["micro"]), (predicted, gold)
-        if labels:
-            ours = macro_f1([count for label in sorted(labels) for count in labels[label]])
-            assert ours == pytest.approx(theirs["macro"]), (predicted, gold)
 
 
 def test_counts_are_those_of_nervaluate():

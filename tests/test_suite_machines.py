@@ -1,19 +1,23 @@
-"""Suites and scikit-learn, which is imported here alone: trained baselines, and figures equal to its own."""
+"""Suites and scikit-learn, which takes a second to import: trained baselines, figures equal to its and seqeval's."""
 
 from __future__ import annotations
 
 import json
 import random
+import warnings
 from typing import TYPE_CHECKING
 
 import pytest
 from size import size
 from suiting import figures, keep, outcomes, suite
+from test_spans import CASES, corpora, summed
 
 from genaipa.suites.material import UNPARSABLE
+from genaipa.suites.measure import f1, macro_f1
 from genaipa.suites.opp115.data import LABELS as TWELVE
 from genaipa.suites.opp115.data import SOURCE
 from genaipa.suites.policy_detection.data import LABELS as BOTH
+from genaipa.suites.spans import chunks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,3 +135,20 @@ def test_linear_models_learn_policyies_sample() -> None:
     alone, tagged = figures(of, "tfidf"), figures(of, "linear-tagger")
     assert alone["intent_accuracy"] == tagged["intent_accuracy"] > 90
     assert (alone["slot_f1_tagger_type_i"], tagged["slot_f1_tagger_type_i"] > 80) == (0, True)
+
+
+def test_counts_are_those_of_seqeval() -> None:
+    """Chunks, micro F1 and macro F1 are those of seqeval's default mode, on random tags with stray I-."""
+    metrics = pytest.importorskip("seqeval.metrics", reason="needs seqeval")
+    entities = pytest.importorskip("seqeval.metrics.sequence_labeling", reason="needs seqeval").get_entities
+    for predicted, gold in corpora(CASES):
+        whole, labels = summed(zip(predicted, gold, strict=True))
+        for tags in (*predicted, *gold):
+            assert {(label, start, end - 1) for start, end, label in chunks(tags)} == set(entities(tags)), tags
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns where a label is never predicted
+            theirs = {average: metrics.f1_score(gold, predicted, average=average) for average in ("micro", "macro")}
+        assert f1(whole) == pytest.approx(theirs["micro"]), (predicted, gold)
+        if labels:
+            ours = macro_f1([count for label in sorted(labels) for count in labels[label]])
+            assert ours == pytest.approx(theirs["macro"]), (predicted, gold)
