@@ -10,6 +10,7 @@ import pytest
 from batching import AnthropicBatchServer, Batches, BatchServer, Fate
 from running import answers, carry_out, latest, lines_of, make_workspace, spec
 from servers import Behaviour, OpenAIServer, failure
+from size import size
 
 from genaipa.errors import RunError, UsageError
 from genaipa.execution.batches import Batching
@@ -27,6 +28,20 @@ KEY = "sk-proj-Ab3dEf9hIjKlMnOpQr"
 SYSTEM = "openai/gpt-4o"
 CLAUDE = "anthropic/claude-opus-4-8"
 EVERY = pytest.mark.parametrize("kind", [BatchServer, AnthropicBatchServer])
+FATES = (
+    Fate(shuffled=True, doubled=True, foreign=True),
+    Fate(state="expired", share=0.6),
+    Fate(share=0.6, lost=2),
+    Fate(state="expired", share=0.0),
+    Fate(unanswered=True),
+    Fate(unheard=True),
+    Fate(refused=500),
+    Fate(refused=429),
+)
+CASES = [
+    *((fate, BatchServer) for fate in size(small=(*FATES[:2], *FATES[4:6]), full=FATES)),
+    *((fate, AnthropicBatchServer) for fate in size(small=FATES[2:4], full=FATES)),
+]
 PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent"}
 QUICK = Batching(quiet=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
 LEAVING = Batching(wait=False, quiet=0.05, patience=0.5)
@@ -106,21 +121,7 @@ def test_shared_conversations_take_a_batch_a_turn(kind: type[Batches]) -> None:
     assert [record.turn for record in answers(folder)] == [1, 1, 2, 2, 3, 3]
 
 
-@EVERY
-@pytest.mark.parametrize(
-    "fate",
-    [
-        Fate(shuffled=True, doubled=True, foreign=True),
-        Fate(state="expired", share=0.6),
-        Fate(share=0.6, lost=2),
-        Fate(state="expired", share=0.0),
-        Fate(unanswered=True),
-        Fate(unheard=True),
-        Fate(refused=500),
-        Fate(refused=429),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("fate", "kind"), CASES)
 def test_what_did_not_come_is_asked_again_and_what_came_is_not(fate: Fate, kind: type[Batches]) -> None:
     """Whatever a batch ends with, and whether or not anybody heard that it was accepted."""
     make_workspace(questions=5)

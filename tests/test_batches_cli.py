@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import TYPE_CHECKING
 
 from batching import BatchServer
 from running import make_workspace
 from test_batches import SYSTEM, serving
+
+from genaipa.archive.run_files import run_files
+from genaipa.runs.folder import find_run
+from genaipa.runs.selection import Source
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -46,10 +50,9 @@ def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
         assert "1 batch given up" in genaipa("batches", "forget", "latest", "--yes").out
         assert "interrupted" in genaipa("runs").out
         assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
-        packed = genaipa("pack", "latest", "-o", "study.zip")
-        assert packed.code == 0, packed.err
-        with zipfile.ZipFile("study.zip") as study:
-            assert not [name for name in study.namelist() if "batches" in name]
+    folder = find_run(find_workspace(), "latest")
+    source = Source(folder, folder.manifest(), (SYSTEM,))
+    assert not [name for name, _ in run_files(source, whole=True) if "batches" in name]
     assert (len(server.batches), len(server.requests)) == (1, 2)
 
 

@@ -22,7 +22,7 @@ from genaipa.runs.folder import RunFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = size(small=4, full=20)
+KILLS = size(small=2, full=20)
 MOMENTS = ("accepted", "create", "look", "download", "upload", "delete")
 """Where a process is killed; around the hand-in more often."""
 _WITHIN = 0.05
