@@ -224,6 +224,12 @@ def test_the_cap_sets_half_aside() -> None:
     assert (outcome.status, server.tried) == ("capped", 0)
     assert outcome.needed
     assert not read_batches(folder.path)
+    with serving(BatchServer()) as server:
+        # Whoever leaves has the money out that the batch may cost.
+        limits = RunLimits(batch=LEAVING, max_cost=2.5 * outcome.needed)
+        _, left = carry_out(spec(**PLAN | {"max_tokens": 100}), None, limits)
+    assert left.status == "waiting"
+    assert sum(len(held.names) for held in server.batches) == 2
 
 
 def test_who_takes_no_batches_is_told_before_anything_is_asked() -> None:

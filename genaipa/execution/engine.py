@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.batches import Batched
+from genaipa.execution.batches import Batched, LeftOutError
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
@@ -206,7 +206,9 @@ class Engine:
         try:
             attempt = await self._attempt(asked, messages, settings)
             attempt = await self._usable(asked, call, messages, settings, attempt, aside)
-        except BreakerOpenError:
+        except BreakerOpenError as error:
+            # What is in a batch that nobody waits for will be paid for.
+            spent = sum(aside) if isinstance(error, LeftOutError) else 0.0
             raise _ConversationEndsError from None
         except NoReplyError as error:
             asked.limits.breaker.failed(error)
