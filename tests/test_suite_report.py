@@ -299,8 +299,12 @@ def test_files_of_ones_own_are_never_beside_published_figures(genaipa: Cli) -> N
     assert any("test_dataset.csv" in sentence and "of your own" in sentence for sentence in made["notable"])
     for kept in Path().glob("runs/*/suites/opp115/items.json"):
         kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
-    kinds = {row["kind"] for row in report().as_json()["tables"]["opp115-test"]["rows"]}
-    assert "published" in kinds
+    rows = report().as_json()["tables"]["opp115-test"]["rows"]
+    assert [row["how"] for row in rows if row["kind"] == "published" and "whole split" not in row["how"]]
+    for kept in Path().glob("runs/*/manifest.json"):
+        kept.write_text(kept.read_text().replace('"split": "test"', '"split": "test", "limit": 2'))
+    rows = report().as_json()["tables"]["opp115-test-2"]["rows"]
+    assert {row["how"].startswith("of the whole split; ") for row in rows if row["kind"] == "published"} == {True}
 
 
 def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:

@@ -112,9 +112,10 @@ def _shown(names: Sequence[str]) -> list[str]:
 
 
 def _published(scored: Scored, breakdown: str, group: str) -> list[dict[str, Any]]:
-    """The published rows that are about this group alone."""
+    """The published rows that are about this group alone, of the whole split."""
+    kind = "published, whole split" if scored.board.plan.limit else "published"
     return [
-        {"group": group, "system": row.system, "kind": "published", **row.values}
+        {"group": group, "system": row.system, "kind": kind, **row.values}
         for row in scored.published_parts
         if (row.breakdown, row.group) == (breakdown, group)
     ]

@@ -130,12 +130,13 @@ class Scored:
 
     @property
     def published(self) -> list[Row]:
-        """The published rows about the whole split."""
+        """The published rows about the whole split, which is said beside a sample of it."""
+        whole = "of the whole split" if self.board.plan.limit else ""
         return [
             Row(
                 row.system,
                 "published",
-                "; ".join(filter(None, (row.kind, row.note, row.source))),
+                "; ".join(filter(None, (whole, row.kind, row.note, row.source))),
                 figures={name: value / 100 for name, value in row.values.items()},
             )
             for row in self._printed
