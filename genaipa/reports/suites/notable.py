@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from genaipa.reports.suites.results import Board, Result
 
-_NAMED = 2
-"""Kinds of faults that a sentence names."""
-
 
 def of_suites(results: Iterable[Result]) -> list[str]:
     """Sentences on the suites' runs; none where everything was asked and could be read."""
@@ -43,9 +40,9 @@ def of_suites(results: Iterable[Result]) -> list[str]:
 
 
 def _faults(board: Board) -> Iterator[str]:
-    """The number of faulty replies of each system that has any, with the most frequent kinds."""
+    """The number of faulty replies of each system that has any, with their kinds, the most frequent first."""
     for result in board.results:
         counted = Counter({fault: result.faults[fault] for fault in FAULTS if result.faults[fault]})
         if counted:
-            kinds = ", ".join(f"{fault} {number:,}" for fault, number in counted.most_common(_NAMED))
+            kinds = ", ".join(f"{fault} {number:,}" for fault, number in counted.most_common())
             yield f"{result.system} {counted.total():,} of {len(result.outcomes):,} ({kinds})"
