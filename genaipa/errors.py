@@ -163,6 +163,11 @@ def clipped(text: str, most: int = SHOWN) -> str:
 def closest(name: str, known: Iterable[str]) -> str:
     """Most similar known name; empty if none is near."""
     names, name = sorted(set(known)), name[: 2 * SHOWN]
+    prefix = name[: name.rfind("/") + 1]
+    if prefix and (alike := [other.removeprefix(prefix) for other in names if other.startswith(prefix)]):
+        # What all have in common says nothing on which is meant.
+        near = closest(name.removeprefix(prefix), alike)
+        return near and prefix + near
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return (close or [other for other in names if other.lower() == name.lower()] or [""])[0]
 

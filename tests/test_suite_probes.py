@@ -120,3 +120,12 @@ def test_a_continuation_is_run_and_scored(genaipa) -> None:
     assert records
     assert all(record.score is not None and "json_schema" not in record.sent for record in records)
     assert genaipa("run", "--resume", "latest").code == 0
+
+
+def test_items_that_a_probe_leaves_out_are_counted(genaipa) -> None:
+    """Before anything is asked: company-swap is for items that name their company, a continuation for long texts."""
+    for probe, reason in ((COMPANY_SWAP, "the others don't name their company"), (CONTINUATION, "one for each text")):
+        asked = len(messages(genaipa, probe))
+        run = ("run", "--suite", "policyqa", "--split", "sample", "--system", "scripted", "--probe", probe, "--dry-run")
+        assert asked < 20
+        assert f"the probe {probe} asks {asked} of 20 items: {reason}" in genaipa(*run).err

@@ -133,3 +133,24 @@ def test_pulled_data_are_asked(genaipa: Cli, shared: Path, tmp_path: Path, monke
     asked = genaipa(*following, "--limit", "5")
     assert "PolicyQA: its texts and spans are OPP-115's" in asked.err
     assert "(5 answers" in done(asked)
+
+
+def test_a_split_that_is_not_here_names_those_that_are(genaipa: Cli) -> None:
+    """Published or misspelt; what is said of one file alone is no remedy for another."""
+    for split in ("test", "vaild"):
+        refused = genaipa("run", "--suite", "policyqa", "--split", split, "--system", "baseline/empty")
+        assert (refused.code, "train.json" in refused.err) == (2, False)
+        assert refused.err.rstrip().endswith("Splits that are here: sample.")
+
+
+def test_a_baseline_of_another_suite_is_no_misspelling(genaipa: Cli) -> None:
+    """The suite's own are listed, and the nearest is named only where it is near without what all have in common."""
+    assert "; known: baseline/best-overlap, baseline/ceiling" in genaipa(*RUN, "--system", "baseline/tfidf").err
+    assert "did you mean 'baseline/empty'" in genaipa(*RUN, "--system", "baseline/emty").err
+
+
+def test_what_takes_long_is_said_before(genaipa: Cli) -> None:
+    """A baseline that learns; one that does not learn says nothing."""
+    run = ("run", "--suite", "policyie", "--split", "sample", "--system")
+    assert "PolicyIE: baseline/tfidf is trained first, on the split sample" in genaipa(*run, "baseline/tfidf").err
+    assert "trained" not in genaipa(*run, "baseline/majority").err

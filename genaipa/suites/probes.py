@@ -47,6 +47,15 @@ def applied(probe: str, material: Material) -> Material:
     return found
 
 
+def left_out(probe: str, asked: int, of: int) -> str:
+    """The words on a probe that asks about fewer items than there are; empty where it leaves none out."""
+    why = {
+        COMPANY_SWAP: "the others don't name their company in what is shown",
+        CONTINUATION: f"one for each text, if it has {FEWEST} words or more",
+    }
+    return f"the probe {probe} asks {asked:,} of {of:,} items: {why[probe]}" if asked < of else ""
+
+
 def withheld(item: Item, sentence: str) -> Item:
     """An item as it is asked about with a sentence in place of its text."""
     return replace(item, shown={**item.shown, "text": sentence})

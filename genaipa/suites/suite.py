@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from genaipa.errors import UnknownNameError, UsageError
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.json_text import DAMAGE
 from genaipa.files.strict_yaml import digest
 from genaipa.runs import records
@@ -91,6 +91,8 @@ class Suite(Task):
 
     asking: encoders.Asking | None = None
     """The run, once it is asked."""
+    _left_out = ""
+    """The items of a new run that its probe can't ask about, in words."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
@@ -176,6 +178,7 @@ class Suite(Task):
         loaded, own = self._loaded()
         items = stratified(loaded.items, self.plan.limit or len(loaded.items), self.spec.seed)
         probed = probes.applied(self.plan.probe, Material(tuple(items), _used(loaded, items)))
+        self._left_out = probes.left_out(self.plan.probe, len(probed.items), len(items))
         if not self.plan.shots:
             return msgspec.structs.replace(probed, own=own)
         drawn = examples(self.training.items, self.plan.shots, self.spec.seed, set(map(same_text, loaded.items)))
@@ -189,10 +192,29 @@ class Suite(Task):
         """The split that is asked, and which of its files are not the published ones."""
         # What was read to learn from makes no other split of this one.
         before, self.files.changed = self.files.changed, []
-        loaded = self.load(self.plan.split)
+        loaded = self._chosen()
         changed, self.files.changed = self.files.changed, before
         own = tuple(changed) if self.plan.split in self.splits else ()
         return loaded, own or msgspec.UNSET
+
+    def _chosen(self) -> Material:
+        """The split that is asked; the error of one that is not here names those that are."""
+        try:
+            return self.load(self.plan.split)
+        except (DataError, UnknownNameError):
+            raise
+        except UsageError as error:
+            if self.spec.task != self.name:
+                # A part of several suites has no choice of its own.
+                raise
+            here = [split for split in (*self.splits, SAMPLE) if self._has(split)]
+            raise UsageError(f"{error} Splits that are here: {', '.join(here)}.") from None
+
+    def _has(self, split: str) -> bool:
+        try:
+            return bool(self.load(split))
+        except UsageError:
+            return False
 
     @cached_property
     def items(self) -> dict[str, Item]:
@@ -251,6 +273,12 @@ class Suite(Task):
             said = [f"{self.title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
         elif self.files.own:
             said.append(f"{self.title}: {', '.join(map(str, self.files.own.values()))} read in place of pulled data")
+        said += [f"{self.title}: {self._left_out}"] if self._left_out else []
+        learning = [name for name in self.spec.systems if self._kinds.get(name) == "trained"]
+        if learning:
+            verb = "is" if len(learning) == 1 else "are"
+            on = f"on the split {self.learns_from}"
+            said.append(f"{self.title}: {', '.join(learning)} {verb} trained first, {on}, which may take a minute")
         return (*said, *encoders.notes(self))
 
     @property
@@ -353,6 +381,10 @@ class Suite(Task):
         if baseline and system not in self._made:
             self._made[system] = baseline.make(self)
         return self._made.get(system)
+
+    @property
+    def _kinds(self) -> dict[str, str]:
+        return {PREFIX + one.name: one.kind for one in self.baselines}
 
     @cached_property
     def _made(self) -> dict[str, Callable[[Item], str]]:
