@@ -37,7 +37,7 @@ def done(finished: Finished) -> str:
 def test_a_run_ends_with_its_figures(genaipa: Cli) -> None:
     """The first measures by their headings, what was scored 0, and the command for all; JSON has every measure."""
     out = done(genaipa(*RUN, "--system", "baseline/ceiling,baseline/empty"))
-    assert "baseline/ceiling: F1 (SQuAD) 100.00, EM (SQuAD) 100.00" in out
+    assert "baseline/ceiling: F1 (SQuAD) 100.00; EM (SQuAD) 100.00" in out
     assert "baseline/empty: F1 (SQuAD) 0.00" in out
     assert "All figures: genaipa report" in out
     again = json.loads(done(genaipa(*RUN, "--system", "baseline/ceiling,baseline/empty", "--json")))
@@ -154,3 +154,11 @@ def test_what_takes_long_is_said_before(genaipa: Cli) -> None:
     run = ("run", "--suite", "policyie", "--split", "sample", "--system")
     assert "PolicyIE: baseline/tfidf is trained first, on the split sample" in genaipa(*run, "baseline/tfidf").err
     assert "trained" not in genaipa(*run, "baseline/majority").err
+
+
+def test_a_figure_of_errors_defines_their_types(genaipa: Cli) -> None:
+    """Beneath the figure and the table: what makes an answer too long, too short, overlapping or elsewhere."""
+    done(genaipa(*RUN, "--system", "baseline/best-overlap"))
+    done(genaipa("report", "latest", "-o", "out"))
+    page = Path("out/index.html").read_text(encoding="utf-8")
+    assert "too short: the answer is in it; overlapping: they share words" in page

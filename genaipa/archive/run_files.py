@@ -53,8 +53,8 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
         split = spec.plan.split if spec.plan else "test"
         raise UsageError(
             f"{source.folder.name} is made of the {split} items of {spec.task}, and its "
-            "replies quote them, which may not be passed on; pack the other runs by their names, or everything with "
-            "its texts for somebody who has them anyway."
+            "replies quote them, which may not be passed on; pack the other runs by their names, or, for somebody "
+            "who has them anyway, everything with its texts: --with-texts."
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)

@@ -66,7 +66,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
             faults = [f"{count:,} {name}" for name, count in one.faults.items() if count]
             of = "" if one.suite.name == folder.manifest().spec.task else f" of {one.suite.name}"
             about = "; ".join(filter(None, (f"{number(one.answers, 'answer')}{of}", ", ".join(faults))))
-            show(f"{one.system}: {', '.join(figures)} ({about})")
+            show(f"{one.system}: {'; '.join(figures)} ({about})")
         return
     for system, scores in tally.scores.items():
         mean = sum(scores.values()) / len(scores)
@@ -106,7 +106,7 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     from genaipa.runs.batches import batches_out, out_sentence
 
     if outcome.status == "complete":
-        report = f" All figures: {on_run(folder, 'report')}" if folder.manifest().spec.plan else ""
+        report = f"\nAll figures: {on_run(folder, 'report')}" if folder.manifest().spec.plan else ""
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."

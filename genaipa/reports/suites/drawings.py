@@ -184,6 +184,7 @@ def stacked(numbers: Table, scored: Scored) -> Figure | None:
     if not kinds:
         return None
     about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
+    about = f"{about} {scored.board.suite.about_errors}".strip()
     colours = {kind: place for place, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
     return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_stacked(numbers.data, colours))
 

@@ -79,13 +79,13 @@ class Opp115(Suite):
         Baseline(
             "tfidf-balanced",
             "trained",
-            "the same, each label's segments and all others weighed alike",
+            "as tfidf, each label's segments and all others weighed alike",
             _trained(words, balanced=True),
         ),
         Baseline(
             "tfidf-characters",
             "trained",
-            "the balanced one, with two to five characters within words beside the words",
+            "as tfidf-balanced, with two to five characters within words beside the words",
             _trained(words_and_characters, balanced=True),
         ),
     )

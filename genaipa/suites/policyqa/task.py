@@ -37,6 +37,10 @@ class PolicyQA(Suite):
         "each reference against the others of its example, where it has several (in dev 1,583 of 3,809 examples)"
     )
     error_kinds = (EMPTY_ANSWER, NOT_VERBATIM, *MISPLACED)
+    about_errors = (
+        "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "
+        "words; elsewhere: it shares none with any reference."
+    )
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {"answer": {"type": "string"}},
