@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Cli = Callable[..., Finished]
 
 SAMPLE = Path(__file__).parents[1] / "suites" / "policyqa" / "sample.json"
+EXAMPLE = Path(__file__).parents[1] / "docs" / "example-judge.yaml"
 RUN = ("run", "--suite", "policyqa", "--split", "sample")
 
 
@@ -162,3 +163,11 @@ def test_a_figure_of_errors_defines_their_types(genaipa: Cli) -> None:
     done(genaipa("report", "latest", "-o", "out"))
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert "too short: the answer is in it; overlapping: they share words" in page
+
+
+def test_the_leaderboard_names_systems_asked_other_items(genaipa: Cli) -> None:
+    """A column is of one set of items; who was asked another sample is not left out without a word."""
+    done(genaipa(*RUN, "--system", "scripted,extractive", "--limit", "10"))
+    assert "A column is of one set of items" not in done(genaipa("leaderboard"))
+    done(genaipa(*RUN, "--system", f"scripted/{EXAMPLE}", "--limit", "5"))
+    assert f"not in it are PolicyQA, sample, a sample of 5 (scripted/{EXAMPLE})." in done(genaipa("leaderboard"))

@@ -100,8 +100,9 @@ def _card(found: Gathered) -> Table | None:
     from genaipa.reports.suites.results import boards
     from genaipa.reports.suites.scored import Scored
 
-    chosen = card.shown([Scored(one) for one in boards(found.suites)])
-    return card.card(found, chosen) if chosen else None
+    every = [Scored(one) for one in boards(found.suites)]
+    chosen = card.shown(every)
+    return card.card(found, chosen, every) if chosen else None
 
 
 def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection, *, excluded: bool) -> Gathered:

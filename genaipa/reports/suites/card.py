@@ -44,6 +44,20 @@ def shown(boards: Sequence[Scored]) -> list[Scored]:
     return sorted(found.values(), key=lambda scored: order[scored.board.name])
 
 
+def left_out(boards: Sequence[Scored], chosen: Sequence[Scored]) -> str:
+    """The sentence on systems that were asked other items of a suite than those in its column; empty without any."""
+    here = {(scored.board.name, system) for scored in chosen for system in plainest(scored)}
+    there: dict[str, list[str]] = {}
+    for scored in boards:
+        if scored.board.plan.probe or scored in chosen:
+            continue
+        names = [name for name, row in plainest(scored).items() if row.kind == "system"]
+        if others := [name for name in names if (scored.board.name, name) not in here]:
+            there[scored.board.title] = others
+    said = "; ".join(f"{title} ({', '.join(names)})" for title, names in there.items())
+    return f" A column is of one set of items: not in it are {said}." if said else ""
+
+
 def _rank(scored: Scored) -> tuple[bool, int, bool, int]:
     plan, asked = scored.board.plan, scored.board.results
     systems = {result.system for result in asked if not result.baseline}
@@ -63,8 +77,11 @@ def _plain(result: Result | None) -> tuple[int, int, str]:
     return result.plan.shots, result.plan.wording, result.asked
 
 
-def card(gathered: Gathered, boards: Sequence[Scored]) -> Table:
-    """A row for each system, a column for each suite, M_all, and what was spent; then floors, ceilings and people."""
+def card(gathered: Gathered, boards: Sequence[Scored], every: Sequence[Scored]) -> Table:
+    """A row for each system, a column for each suite, M_all, and what was spent; then floors, ceilings and people.
+
+    `boards` are the columns; what of `every` board is in none is said.
+    """
     each = {scored.board.name: plainest(scored) for scored in boards}
     quality = _quality(gathered)
     kinds = {name: row.kind for rows in each.values() for name, row in rows.items()}
@@ -91,7 +108,7 @@ def card(gathered: Gathered, boards: Sequence[Scored]) -> Table:
         "The measures differ: only systems in one column are comparable. Cost and shares are over these suites: "
         "`cached` of the tokens sent, `unparsable` and `faulty` (unparsable, refused, cut off, failed, out of range, "
         "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "
-        "takes no reading), the ceiling and people, worked out on the same items.",
+        "takes no reading), the ceiling and people, worked out on the same items." + left_out(every, boards),
         pd.DataFrame(rows),
         ["system", "kind", *measured, *spent],
         headings={scored.board.name: scored.board.suite.title for scored in boards} | {"cost": "cost ($)"},

@@ -49,7 +49,7 @@ def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) 
     scored = bool(gathered.frame["counted"].any()) if len(gathered.frame) else False
     if not side_by_side or (len(side_by_side) < 2 and not scored):  # noqa: PLR2004
         return None
-    made, absent = card.card(gathered, side_by_side), []
+    made, absent = card.card(gathered, side_by_side, every), []
     try:
         categories = [crosswalk.by_category(gathered, side_by_side)]
     except GenaipaError as error:
