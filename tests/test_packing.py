@@ -111,18 +111,25 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
 
 
 def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
-    """Their scores are in no table, with the reason in the report, and so it is for whoever unpacks the study."""
+    """Their scores are in no average, with the reason beside it, and at no desk; they stay in the store."""
     make_study("CC0")
-    with_all = json.loads(done(genaipa("report", "--json")))["tables"]["leaderboard"]["rows"][0]["m_all10"]
+    with_all = json.loads(done(genaipa("leaderboard", "--json")))["rows"][0]["m_all10"]
     write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
-    reported = json.loads(done(genaipa("report", "--json")))
-    row = reported["tables"]["leaderboard"]["rows"][0]
-    assert row["m_all10"] > with_all, "Bo's poor score pulled it down"
-    assert "Scores left out of everything: 1 of bo (scored without reading)." in reported["notable"]
+    board = json.loads(done(genaipa("leaderboard", "--json")))
+    assert board["rows"][0]["m_all10"] > with_all, "Bo's poor score pulled it down"
+    assert "Scores left out of everything: 1 of bo (scored without reading)." in board["notable"]
     desk = desk_here()
     assert desk.current.analysts() == ["ada"]
     with pytest.raises(UsageError, match="left out of this study"):
         desk.people.admit("BO", login=False)
+    assert ",bo," in done(genaipa("scores", "export"))
+
+
+@pytest.mark.full
+def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa: Cli) -> None:
+    """A pack has their scores and the reason, so that its tables come out the same (the test before, unpacked)."""
+    make_study("CC0")
+    write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
     done(genaipa("pack", "-o", "study.zip"))
     unpacked = unpack(Path("study.zip"), Path("there"))
     assert (unpacked.events, unpacked.different) == (4, [])

@@ -66,10 +66,14 @@ def current_session() -> ScoringSession:
     return session
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def prepared(_desk: Desk, digest: str) -> Prepared:
+def prepared(desk: Desk, digest: str) -> Prepared:
     """An answer ready to be shown; a GenaipaError if it can't be read."""
-    # The desk is one for the whole server; its digest tells answers apart, so it is the whole key.
+    return _prepared(desk, digest, desk.rubric.digest)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG001 - part of the key
+    # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
     return prepare(
         _desk.pool.case(digest), _desk.rubric, blind=_desk.queue.plan.blind, suggestions=_desk.settings.suggestions
     )
