@@ -21,9 +21,11 @@ def stratified(items: Sequence[Item], size: int, seed: int) -> list[Item]:
         strata[item.stratum].append(place)
     exact = {name: size * len(places) / len(items) for name, places in strata.items()}
     share = {name: int(exact[name]) for name in strata}
-    for name in sorted(strata, key=lambda name: share[name] - exact[name])[: size - sum(share.values())]:
-        share[name] += 1
     draw = random.Random(f"{seed}|limit")  # noqa: S311 - a sample, not a secret
+    # Shuffled, so that equal remainders are not always those of the strata that come first.
+    names = draw.sample(list(strata), len(strata))
+    for name in sorted(names, key=lambda name: share[name] - exact[name])[: size - sum(share.values())]:
+        share[name] += 1
     chosen = {place for name, places in strata.items() for place in draw.sample(places, share[name])}
     return [item for place, item in enumerate(items) if place in chosen]
 
