@@ -28,8 +28,11 @@ def task_spec(request: RunRequest) -> RunSpec:
     for field in plain.__struct_fields__:
         if field in _ANY_TASK or (suite and field in _SUITE) or getattr(request, field) == getattr(plain, field):
             continue
-        whose = "suites" if field in ("split", "shots", "probe") else "the procedure"
-        raise UsageError(f"'{field}' is an option of {whose}; leave it out with the task '{request.task}'.")
+        if field in ("split", "shots", "probe"):
+            raise UsageError(f"'{field}' is an option of suites; name a suite, or leave it out.")
+        option = "policy" if field == "documents" else field
+        kind = "suite" if suite else "task"
+        raise UsageError(f"'{option}' is an option of the procedure; leave it out with the {kind} '{request.task}'.")
     sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
     if not suite:
         return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
