@@ -83,9 +83,14 @@ def _by_suite(name: str, found: Sequence[Result]) -> dict[tuple[str, str, str, b
 
 def _rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
     """A row for each measure that both have; none without a common item."""
-    items = {item.id: item for result in (second, first) for item in result.suite.material.items}
-    units = Units(items.values())
-    ours, theirs = Counts(first.outcomes, units), Counts(second.outcomes, units)
+    asked = {outcome.item.id: outcome.item for outcome in first.outcomes}
+    both_asked = asked.keys() & {outcome.item.id for outcome in second.outcomes}
+    # Of the common items alone: a policy of none of them would be drawn in vain, and be counted in the note.
+    units = Units(item for name, item in asked.items() if name in both_asked)
+    ours, theirs = (
+        Counts([outcome for outcome in result.outcomes if outcome.item.id in both_asked], units)
+        for result in (first, second)
+    )
     rows = []
     for measure in first.suite.measures:
         both = ours.minus(theirs, measure)
@@ -94,8 +99,8 @@ def _rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
             del ends["difference_sd"]
             means = {"a": 100 * both.means[0], "b": 100 * both.means[1]}
             about = {"suite": _title(first), "measure": measure.heading, "name": measure.name, "items": both.items}
-            asked = {"how_a": first.asked, "how_b": second.asked, "policies": both.policies}
-            rows.append({**about, **asked, **means, **ends, "meaning": meaning(both)})
+            ways = {"how_a": first.asked, "how_b": second.asked, "policies": both.policies}
+            rows.append({**about, **ways, **means, **ends, "meaning": meaning(both)})
     return rows, units
 
 
