@@ -100,6 +100,8 @@ def score(
         _check_host(host, login, insecure=insecure)
         launch.check_address(host, port)
         _announce(desk, login, host, port)
+        if not desk.pool.answers and _any_suite(folders):
+            show("Suites are scored without people; their items are on the page Suites.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
     finally:
         desk.store.close()
@@ -128,18 +130,23 @@ def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
 
 def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
     """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
-    from genaipa.runs.records import SuitePlan
     from genaipa.systems.catalog import resolve
 
-    specs = [folder.manifest().spec for folder in folders]
-    if any(isinstance(spec.suite, SuitePlan) for spec in specs):
+    if _any_suite(folders):
         return  # it has a page of its own
-    systems = {name for spec in specs for name in spec.systems}
+    systems = {name for folder in folders for name in folder.manifest().spec.systems}
     if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
         names = ", ".join(folder.name for folder in folders)
         raise UsageError(
             f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"
         )
+
+
+def _any_suite(folders: list[RunFolder]) -> bool:
+    """Whether a suite was run in one of these folders."""
+    from genaipa.runs.records import SuitePlan
+
+    return any(isinstance(folder.manifest().spec.suite, SuitePlan) for folder in folders)
 
 
 def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
@@ -173,8 +180,6 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
-    if not texts:
-        show("Suites are scored without people; their items are on the page Suites.")
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.")
     if desk.part:
         show(desk.part)
