@@ -206,11 +206,15 @@ class Pad extends Recall {
     let { draft } = data;
     try {
       const kept = JSON.parse(localStorage.getItem(place(data)) || "null");
-      const newer = draft.turn ? kept?.turn === draft.turn && kept.revision > draft.revision : !draft.updated;
+      const newer = draft.turn
+        ? (kept?.turn === draft.turn && kept.revision > draft.revision) || kept?.base === draft.turn
+        : !draft.updated;
       if (kept && newer) draft = kept;
     } catch {
       // A browser that keeps nothing loses nothing that the server has.
     }
+    // The draft that the server has, until it gets a later one: what is typed from here on goes on from that.
+    this.base = data.draft.turn;
     this.revision = draft.revision;
     this.preselected = Boolean(draft.preselected);
     this.touched = false;
@@ -219,7 +223,7 @@ class Pad extends Recall {
 
   keep() {
     try {
-      localStorage.setItem(place(this.data), JSON.stringify(this.draft()));
+      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base }));
     } catch {
       // As in restore().
     }
