@@ -41,6 +41,21 @@ _UNDER = (4, 3, 2, 6, 7, 8, 9)
 """Those that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
 
+_ExperimentOption = Annotated[
+    list[str] | None,
+    option(
+        "--experiment",
+        "-e",
+        autocompletion=completion.experiments,
+        help="Only these; by default, all but regulation.",
+    ),
+]
+_OutputOption = Annotated[
+    Path | None,
+    option("--output", "-o", metavar="PATH", help="A .csv, .tex, .html or .json file; or a folder for all of it."),
+]
+
+
 def compare(
     first: Annotated[
         str,
@@ -52,15 +67,7 @@ def compare(
             metavar="B", autocompletion=completion.runs_and_systems, help="The system or run to compare it with."
         ),
     ],
-    experiment: Annotated[
-        list[str] | None,
-        option(
-            "--experiment",
-            "-e",
-            autocompletion=completion.experiments,
-            help="Only these; by default, all but regulation.",
-        ),
-    ] = None,
+    experiment: _ExperimentOption = None,
     include_excluded: ExcludedOption = False,
     anyway: Annotated[
         bool, option("--anyway", help="Compare the common part where documents, questions, prompts or rubric differ.")
@@ -69,10 +76,7 @@ def compare(
         bool,
         option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
     ] = False,
-    output: Annotated[
-        Path | None,
-        option("--output", "-o", metavar="PATH", help="A .csv, .tex, .html or .json file; or a folder for all of it."),
-    ] = None,
+    output: _OutputOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:

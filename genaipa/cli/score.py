@@ -41,6 +41,14 @@ _Calibration = Annotated[
 ]
 
 
+_ShowSystems = Annotated[
+    bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
+]
+_Excluded = Annotated[
+    bool, option("--include-excluded", help="Offer answers, too, that an audit excludes from averages.")
+]
+
+
 def score(
     run: RunsArgument = None,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
@@ -52,16 +60,11 @@ def score(
     order: _Order = "question",
     seed: Annotated[int, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.")] = 0,
     calibration: _Calibration = 10,
-    show_systems: Annotated[
-        bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
-    ] = False,
+    show_systems: _ShowSystems = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
     settled: _Settled = False,
     sample: _Sample = None,
-    include_excluded: Annotated[
-        bool,
-        option("--include-excluded", help="Offer answers, too, that an audit excludes from averages."),
-    ] = False,
+    include_excluded: _Excluded = False,
     insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
 ) -> None:
     """Score answers in the browser; several analysts at once.
