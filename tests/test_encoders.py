@@ -246,7 +246,8 @@ def opp115(**sizes: int) -> None:
 def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked the test split, a training is stopped by the validation split; asked that, by a part of the train split.
 
-    The report says which, and that the policies asked about were seen, also under a name of the user's own.
+    The report says which, also under a name of the user's own, and nothing on policies that only the published splits
+    share.
     """
     train_for(epochs=1)
     write("systems.yaml", f"systems: {{mine: {{system: {tiny}}}}}")
@@ -262,9 +263,8 @@ def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) ->
     reported = genaipa("report", *(path.name for path in Path("runs").iterdir()))
     assert reported.code == 0, reported
     assert re.search(r"mine +system .* fine-tuned on the train split: 34 items, stopped by 6", reported.out)
-    assert "OPP-115, test: mine is fine-tuned. The split is by segment: 108 policies" in reported.out
-    said = "OPP-115: mine is fine-tuned here on the train split (40 items with their labels), with seed 0. The split"
-    assert said in done.err
+    assert "mine is fine-tuned here on the train split (40 items with their labels), with seed 0" in done.err
+    assert "The split is by segment" not in done.err + reported.out
 
 
 @needs_torch

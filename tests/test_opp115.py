@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
+from genaipa.suites.encoders.encoder import Encoder
+from genaipa.suites.encoders.heads import HEADS
 from genaipa.suites.material import UNPARSABLE
 from genaipa.suites.opp115.data import COUNTS, LABELS, SOURCE
 
@@ -36,6 +39,14 @@ def test_published_files_have_the_published_counts(published):
         assert len({item.id for item in items}) == len({item.shown["text"] for item in items}) == len(items)
         assert {label for item in items for label in item.gold} == set(LABELS)
         assert all(item.groups["category"] == tuple(item.gold) and set(item.shown) == {"text"} for item in items)
+
+
+def test_an_encoder_has_seen_policies_of_the_published_splits(published):
+    """The published splits share policies, which is said of an encoder's figures; a user's own files may share none."""
+    asked = suite("opp115", "validation")
+    assert "108 policies" in Encoder(asked, "encoder/x", "x", HEADS["opp115"]).seen
+    asked.material = msgspec.structs.replace(asked.material, own=("validation_dataset.csv",))
+    assert not Encoder(asked, "encoder/x", "x", HEADS["opp115"]).seen
 
 
 def test_edited_files_are_refused(published):

@@ -123,8 +123,7 @@ def way(suite: Suite, system: str) -> str:
 def warning(suite: Suite, system: str) -> str:
     """A sentence on a reported encoder that saw the policies that it was asked about; empty for any other system."""
     encoder = encoder_of(suite, system)
-    published = suite.plan.split in suite.splits
-    return f"{system} is fine-tuned. {encoder.head.seen}" if encoder and published and encoder.head.seen else ""
+    return f"{system} is fine-tuned. {encoder.seen}" if encoder and encoder.seen else ""
 
 
 class Encoder:
@@ -140,7 +139,13 @@ class Encoder:
         suite, seeds = self.suite, self.suite.spec.repetitions
         each = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
         said = f"fine-tuned here on {_named(suite)} ({len(suite.training.items):,} items with their labels), {each}"
-        return f"{said}. {self.head.seen}" if self.head.seen and suite.plan.split in suite.splits else said
+        return f"{said}. {self.seen}" if self.seen else said
+
+    @property
+    def seen(self) -> str:
+        """The sentence on what it saw of the published splits in training; empty for other items."""
+        published = self.suite.plan.split in self.suite.splits and not self.suite.material.own
+        return self.head.seen if published else ""
 
     def folder(self, run: Path) -> Path:
         """The folder of its seeds in a run folder."""
