@@ -79,23 +79,35 @@ def run(
     or --resume, asks only the missing questions.
     """
     from genaipa.cli.progress import TerminalObserver
-    from genaipa.execution import request
     from genaipa.execution.engine import RunLimits
 
-    here, observer = current_workspace(), TerminalObserver(yes=yes)
-    if resume is not None:
-        _refuse_other_plan(context)
-        prepared = request.resume(here, resume, observer, offline=offline)
-    else:
-        prepared = request.prepare(here, _request(context.params), observer)
+    observer = TerminalObserver(yes=yes)
+    prepared = _prepared(context, observer)
     if dry_run or estimate:
-        from genaipa.cli import preview
-
-        preview.print_preview(prepared, offline=offline, messages=dry_run, json=json, batch=bool(batch))
+        _preview(context, prepared)
         return
-    how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, batching(batch, prepared, no_wait=no_wait))
     raise typer.Exit(carry_out(prepared, limits, observer, json=json))
+
+
+def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:
+    """The run that goes on, or a new one by the options."""
+    from genaipa.execution import request
+
+    options = context.params
+    if options["resume"] is None:
+        return request.prepare(current_workspace(), _request(options), observer)
+    _refuse_other_plan(context)
+    return request.resume(current_workspace(), options["resume"], observer, offline=options["offline"])
+
+
+def _preview(context: typer.Context, prepared: PreparedRun) -> None:
+    """Print messages or costs in place of asking."""
+    from genaipa.cli import preview
+
+    options = context.params
+    messages, batch = options["dry_run"], bool(options["batch"])
+    preview.print_preview(prepared, offline=options["offline"], messages=messages, json=options["json"], batch=batch)
 
 
 def _request(options: Mapping[str, Any]) -> RunRequest:
