@@ -3,35 +3,33 @@
 A suite is a task of the engine, so that resume, caps, `--estimate`, `--dry-run`, provenance and web chats by hand come
 with it. It is a folder with a loader, a task, a scorer and a file of published rows, and a line in
 `tasks/catalog.py`. Each item is asked in a conversation of its own, in one message (and the examples before it) made of
-`prompts/suites/NAME-WORDING.jinja`; the reply is a JSON object by `schema`, and is read and scored without a person.
+`prompts/suites/NAME-WORDING.jinja` (`asking.py`); the reply is a JSON object by `schema`, and is read and scored
+without a person.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import cached_property, partial
-from itertools import groupby, islice
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.json_text import DAMAGE
 from genaipa.files.strict_yaml import digest
 from genaipa.runs import records
 from genaipa.runs.records import Digests, SuitePlan
-from genaipa.suites import probes
+from genaipa.suites import asking, probes
 from genaipa.suites.baseline import PREFIX, Baseline
 from genaipa.suites.data import DataFiles, Source
 from genaipa.suites.encoders import encoder as encoders
 from genaipa.suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
 from genaipa.suites.measure import Measure
 from genaipa.suites.prompts import load_template, probe_template
-from genaipa.suites.sampling import examples, same_text, stratified
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, Reading, Task
+from genaipa.tasks.base import Reading, Task
 from genaipa.tasks.json_reply import read_json
 
 if TYPE_CHECKING:
@@ -39,23 +37,22 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, RunSpec, Status
-    from genaipa.tasks.base import Dialogue, Target
+    from genaipa.suites.prompts import Template
+    from genaipa.tasks.base import Call, Dialogue, Target
     from genaipa.workspace import Workspace
 
 WORDINGS = (1, 2, 3)
 SAMPLE = records.SAMPLE
 MATERIAL = "items.json"
-_PROBE = "probe"
-"""The part of a suite's templates that a probe has."""
 _STATUS = {"refused": REFUSED, "truncated": CUT_OFF, "failed": FAILED}
 
 
 class Suite(Task):
     """A benchmark. Made of the run's spec, as every task; a run that goes on, or is reported, reads its own folder.
 
-    A subclass sets the facts below, and has five methods: `load`, `parse`, `gold_reply`, and, where one message with
-    the template is not all, `messages`; `people` and `rows` add to its tables. Messages that come first for all items
-    about one long text have to be the very same ones, the last of them a `breakpoint`: providers cache them.
+    A subclass sets the facts below, and has three methods: `load`, `parse` and `gold_reply`. Those after them it has
+    where what they do is not all. Messages that come first for all items about one long text have to be the very same
+    ones, the last of them a `breakpoint`: providers cache them.
     """
 
     title: ClassVar[str]
@@ -91,7 +88,7 @@ class Suite(Task):
 
     asking: encoders.Asking | None = None
     """The run, once it is asked."""
-    _left_out = ""
+    left_out = ""
     """The items of a new run that its probe can't ask about, in words."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
@@ -123,7 +120,7 @@ class Suite(Task):
         """Its files, as they are found from this workspace."""
         return DataFiles(self.name, self.data, self.workspace)
 
-    # For a suite to write.
+    # For a suite to write: three that every one has, and those that it may have.
 
     @abstractmethod
     def load(self, split: str) -> Material:
@@ -175,46 +172,9 @@ class Suite(Task):
         if self.folder is not None:
             kept = self.folder.path / self._kept(MATERIAL)
             return msgspec.json.decode(kept.read_bytes(), type=Material)
-        loaded, own = self._loaded()
-        items = stratified(loaded.items, self.plan.limit or len(loaded.items), self.spec.seed)
-        probed = probes.applied(self.plan.probe, Material(tuple(items), _used(loaded, items)))
-        self._left_out = probes.left_out(self.plan.probe, len(probed.items), len(items))
-        if not self.plan.shots:
-            return msgspec.structs.replace(probed, own=own)
-        drawn = examples(self.training.items, self.plan.shots, self.spec.seed, set(map(same_text, loaded.items)))
-        if len(drawn) < self.plan.shots:
-            raise UsageError(
-                f"{self.title} has {len(drawn)} examples that are not among the items asked; ask with fewer shots."
-            )
-        return Material(probed.items, {**_used(self.training, drawn), **probed.documents}, tuple(drawn), own)
-
-    def _loaded(self) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
-        """The split that is asked, and which of its files are not the published ones."""
-        # What was read to learn from makes no other split of this one.
-        before, self.files.changed = self.files.changed, []
-        loaded = self._chosen()
-        changed, self.files.changed = self.files.changed, before
-        own = tuple(changed) if self.plan.split in self.splits else ()
-        return loaded, own or msgspec.UNSET
-
-    def _chosen(self) -> Material:
-        """The split that is asked; the error of one that is not here names those that are."""
-        try:
-            return self.load(self.plan.split)
-        except (DataError, UnknownNameError):
-            raise
-        except UsageError as error:
-            if self.spec.task != self.name:
-                # A part of several suites has no choice of its own.
-                raise
-            here = [split for split in (*self.splits, SAMPLE) if self._has(split)]
-            raise UsageError(f"{error} Splits that are here: {', '.join(here)}.") from None
-
-    def _has(self, split: str) -> bool:
-        try:
-            return bool(self.load(split))
-        except UsageError:
-            return False
+        drawn = asking.drawn(self)
+        self.left_out = drawn.left_out
+        return drawn.material
 
     @cached_property
     def items(self) -> dict[str, Item]:
@@ -231,23 +191,6 @@ class Suite(Task):
         """The split that is learnt from; a UsageError with the remedy where it is not here."""
         return self.load(self.learns_from)
 
-    @cached_property
-    def _shots(self) -> list[Message]:
-        turns = []
-        for item in self.material.examples:
-            # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
-            shown = [replace(message, breakpoint=False) for message in self.messages(item)]
-            turns += [*shown, Message("assistant", self.gold_reply(item), "answer")]
-        if turns and not self._long_texts:
-            # All before the last example's reply is the same for every item, and cached.
-            turns[-2] = replace(turns[-2], breakpoint=True)
-        return turns
-
-    @cached_property
-    def _long_texts(self) -> bool:
-        """Whether items share long texts."""
-        return any(item.document for item in self.material.items)
-
     def asked_about(self, item: Item) -> dict[str, Any]:
         """The variables of the template: what is shown of an item, and its long text as `document`."""
         document = {"document": self.material.documents[item.document]} if item.document else {}
@@ -255,31 +198,18 @@ class Suite(Task):
 
     def render(self, part: str, **variables: Any) -> str:
         """The message made of this suite's template in the plan's wording; `part` names a further template."""
-        return str(self._templates[part].render(**variables)).strip()
+        return str(self.templates[part].render(**variables)).strip()
 
     @cached_property
-    def _templates(self) -> Mapping[str, Any]:
+    def templates(self) -> Mapping[str, Template]:
+        """The templates of the plan's wording by part, and that of its probe."""
         own = load_template(self.workspace, self.name, self.plan.wording)
-        return {**own, **probe_template(self.workspace, self.plan.probe, _PROBE)}
+        return {**own, **probe_template(self.workspace, self.plan.probe, asking.PROBE)}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The terms of the data read; what is of the user's own; what a sample is."""
-        loaded = self.material
-        read = [one for one in self.data if not self.files.digests or one.blobs.keys() & self.files.digests.keys()]
-        said = [f"{source.title}: {source.terms}" for source in read if self.plan.split in self.splits]
-        said += [f"{self.title}: {self.dependent}"] if self.dependent else []
-        if self.plan.split == SAMPLE:
-            said = [f"{self.title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
-        elif self.files.own:
-            said.append(f"{self.title}: {', '.join(map(str, self.files.own.values()))} read in place of pulled data")
-        said += [f"{self.title}: {self._left_out}"] if self._left_out else []
-        learning = [name for name in self.spec.systems if self._kinds.get(name) == "trained"]
-        if learning:
-            verb = "is" if len(learning) == 1 else "are"
-            on = f"on the split {self.learns_from}"
-            said.append(f"{self.title}: {', '.join(learning)} {verb} trained first, {on}, which may take a minute")
-        return (*said, *encoders.notes(self))
+        return asking.notes(self)
 
     @property
     def digests(self) -> Digests:
@@ -290,7 +220,7 @@ class Suite(Task):
     def sources(self) -> dict[str, str]:
         """The material, the templates, and how encoders are fine-tuned where one is asked."""
         material = msgspec.json.format(msgspec.json.encode(self.material), indent=1).decode()
-        templates = {self._kept(f"{name or 'prompt'}.jinja"): one.source for name, one in self._templates.items()}
+        templates = {self._kept(f"{name or 'prompt'}.jinja"): one.source for name, one in self.templates.items()}
         return {self._kept(MATERIAL): material, **templates, **encoders.sources(self)}
 
     def _kept(self, name: str) -> str:
@@ -300,67 +230,16 @@ class Suite(Task):
         """The number of items, over all repetitions."""
         # A baseline that can't learn, for want of a package or a train split, is told before a run is begun.
         for system in self.spec.systems:
-            self._baseline(system)
+            self.baseline_reply(system)
         return len(self.material.items) * self.spec.repetitions
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """One dialogue for each item and repetition; those that share a text in a row."""
-        answer, encoder = self._baseline(target.name), encoders.encoder_of(self, target.name)
-        for repetition in range(1, self.spec.repetitions + 1):
-            for item in self._order:
-                yield (
-                    self._predicted(item, repetition, encoder)
-                    if encoder
-                    else self._ask(item, repetition, target.name, answer)
-                )
-
-    def _predicted(self, item: Item, repetition: int, encoder: encoders.Encoder) -> Dialogue:
-        # An encoder is trained once the first reply of a repetition is asked for.
-        work = partial(encoder.reply, item, repetition)
-        yield Call(self.coordinates(item, repetition), [Message("user", f"Item {item.id}", "answer")], worked_out=work)
+        return asking.dialogues(self, target)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Those about one long text, or after the same examples, in one dialogue: there is seen what repeats these."""
-        if not self._long_texts and not self.plan.shots:
-            return super().sample(target)
-        alike = groupby(self._order * self.spec.repetitions, key=lambda item: item.document)
-        each = self.dialogues(target)
-        return (_beside(tuple(islice(each, len(list(items))))) for _, items in alike), 1
-
-    @cached_property
-    def _order(self) -> list[Item]:
-        return sorted(self.material.items, key=lambda item: item.document)
-
-    def _ask(self, item: Item, repetition: int, system: str, answer: Callable[[Item], str] | None) -> Dialogue:
-        if answer is not None:
-            # A baseline repeats what the message carries; nothing else is ever sent a gold label.
-            messages = [Message("user", f"Item {item.id}", "answer", carries=answer(item))]
-            yield Call(self.coordinates(item, repetition), messages)
-            return
-        settings: dict[str, Any] = {}
-        if self.plan.probe != probes.CONTINUATION:
-            settings = {"json_schema": dict(self.schema)} if self.schema else {}
-            if self.max_tokens and self.spec.max_tokens is None:
-                settings["max_tokens"] = self.max_tokens
-        messages = self._probing(item) if self.plan.probe else [*self._shots, *self.messages(item)]
-        conversation = ""
-        if len(messages) > 1:
-            # All before the question is the same for all items about this text: kept once, and cached by providers.
-            conversation = f"{system}|{self.name}|{self.plan.split}|{item.document}"
-            settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
-        # For the estimate alone: a right reply is about as long as any.
-        likely = str(item.gold) if self.plan.probe == probes.CONTINUATION else self.gold_reply(item)
-        where = self.coordinates(item, repetition)
-        yield Call(where, messages, conversation=conversation, settings=settings, assumed=likely)
-
-    def _probing(self, item: Item) -> list[Message]:
-        """The messages that ask about an item as the plan's probe does."""
-        if self.plan.probe == probes.CONTINUATION:
-            words = len(str(item.gold).split())
-            return [Message("user", self.render(_PROBE, text=item.shown["text"], policy=item.cluster, words=words))]
-        if self.plan.probe == probes.NO_CONTEXT:
-            item = probes.withheld(item, self.render(_PROBE, policy=item.cluster))
-        return [*self._shots, *self.messages(item)]
+        return asking.sample(self, target) or super().sample(target)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """The coordinates of an item's record."""
@@ -375,16 +254,12 @@ class Suite(Task):
         finally:
             self.asking.over.set()
 
-    def _baseline(self, system: str) -> Callable[[Item], str] | None:
+    def baseline_reply(self, system: str) -> Callable[[Item], str] | None:
         """The replies of a baseline, made once; None for any other system."""
         baseline = next((one for one in self.baselines if PREFIX + one.name == system), None)
         if baseline and system not in self._made:
             self._made[system] = baseline.make(self)
         return self._made.get(system)
-
-    @property
-    def _kinds(self) -> dict[str, str]:
-        return {PREFIX + one.name: one.kind for one in self.baselines}
 
     @cached_property
     def _made(self) -> dict[str, Callable[[Item], str]]:
@@ -437,13 +312,3 @@ class Suite(Task):
                 )
             )
         return found
-
-
-def _used(material: Material, items: Sequence[Item]) -> dict[str, Any]:
-    """The long texts of these items."""
-    keys = {item.document for item in items}
-    return {key: text for key, text in material.documents.items() if key in keys}
-
-
-def _beside(dialogues: tuple[Dialogue, ...]) -> Dialogue:
-    yield dialogues
