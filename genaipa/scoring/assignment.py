@@ -1,4 +1,4 @@
-"""Assignment of answers to analysts: the scores still needed, who gave the others, and where they differ.
+"""Assignment of answers to analysts: the scores still needed, their order, who gave the others, where they differ.
 
 Counted once when the desk opens, then kept up to date score by score, so that the next answer is found at once among
 100,000.
@@ -7,8 +7,10 @@ Counted once when the desk opens, then kept up to date score by score, so that t
 from __future__ import annotations
 
 import hashlib
+from bisect import insort
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -19,12 +21,16 @@ from genaipa.scoring.events import Order
 from genaipa.scoring.waves import short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from genaipa.scoring.answers import Answer, Pool
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Values
+
+
+_FEW = 1000
+"""Answers that are put into their order at once; a whole order of 100,000 takes a good part of a second."""
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -221,6 +227,62 @@ class Coverage:
         if analyst not in self._plan.reference:
             return self._open_of.get(analyst.casefold(), self.open)
         return self.asked - (self.disputes.keys() - self.open)
+
+
+class Orders:
+    """Every analyst's order of the answers wanted of anyone: the plan's, shuffled. A new answer moves no other."""
+
+    def __init__(self, pool: Pool, plan: Plan) -> None:
+        self._pool, self._plan = pool, plan
+        self._generation = pool.generation
+        self._orders: dict[str, tuple[list[str], int]] = {}
+        """Analyst → their order, and how many of the pool's arrivals are in it."""
+
+    def of(self, analyst: str) -> list[str]:
+        """The whole order of this analyst, with the answers that came since the last time."""
+        if self._generation != self._pool.generation:
+            self._generation = self._pool.generation
+            self._orders.clear()
+        order, taken = self._orders.get(analyst, ([], 0))
+        new = self._pool.arrived[taken:]
+        if new:
+            answers = self._pool.answers
+            there = [digest for digest in dict.fromkeys(new) if digest in answers and is_asked(self._plan, digest)]
+            order = _inserted(order, there, self._place(analyst))
+            self._orders[analyst] = (order, taken + len(new))
+        return order
+
+    def of_few(self, analyst: str, asked: set[str], scored: set[str]) -> list[str] | None:
+        """The order of the answers asked and not `scored` where they are few; None where they are many, or of a wave.
+
+        Near the end of a study they are far apart in the whole order; that of a wave is short.
+        """
+        if self._plan.wave is not None or len(asked) > _FEW:
+            return None
+        return sorted(asked - scored, key=self._place(analyst))
+
+    def _place(self, analyst: str) -> Callable[[str], bytes]:
+
+        def drawn(text: str) -> bytes:
+            return hashlib.blake2b(f"{self._plan.seed}\0{analyst}\0{text}".encode(), digest_size=8).digest()
+
+        of_row = cache(drawn)
+
+        def place(digest: str) -> bytes:
+            answer = self._pool.answers.get(digest)
+            document, question = (answer.document_digest, answer.question) if answer else ("", "")
+            rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
+            return b"".join(map(of_row, rows[self._plan.order])) + drawn(digest)
+
+        return place
+
+
+def _inserted(order: list[str], new: list[str], place: Callable[[str], bytes]) -> list[str]:
+    if len(new) > _FEW:
+        return sorted([*order, *new], key=place)
+    for digest in new:
+        insort(order, digest, key=place)
+    return order
 
 
 def _is_about(answer: Answer, names: Collection[str]) -> bool:

@@ -5,18 +5,15 @@ Nothing here returns another analyst's values of an answer that this analyst cou
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from bisect import insort
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from genaipa.runs.folder import now
-from genaipa.scoring.assignment import Coverage, is_asked, wanted_from
+from genaipa.scoring.assignment import Coverage, Orders, wanted_from
 from genaipa.scoring.early import Early
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
@@ -29,9 +26,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import EventKind, Objection
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
-
-_FEW = 1000
-"""Answers that are put into their order at once; a whole order of 100,000 takes a good part of a second."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +51,10 @@ class Queue:
     def __init__(self, pool: Pool, store: Store, current: CurrentScores, plan: Plan) -> None:
         self.pool, self.store, self.current, self.plan = pool, store, current, plan
         self._coverage = Coverage(pool, current, plan)
-        self._orders: dict[str, tuple[list[str], int]] = {}
-        """Analyst → their order, and how many of the pool's arrivals are in it."""
+        self._orders = Orders(pool, plan)
         self._early = Early(pool, plan)
         self._given_early: set[tuple[str, str]] = set()
         """Analysts, and answers that came up for them out of their order."""
-        self._generation = pool.generation
         self._lock = threading.Lock()
 
     def _caught_up(self) -> Coverage:
@@ -86,32 +78,7 @@ class Queue:
     def order(self, analyst: str) -> list[str]:
         """The answers wanted of anyone, in this analyst's order: the plan's, shuffled. A new answer moves no other."""
         with self._lock:
-            if self._generation != self.pool.generation:
-                self._generation = self.pool.generation
-                self._orders.clear()
-            order, taken = self._orders.get(analyst, ([], 0))
-            new = self.pool.arrived[taken:]
-            if new:
-                answers = self.pool.answers
-                there = [digest for digest in dict.fromkeys(new) if digest in answers and is_asked(self.plan, digest)]
-                order = _inserted(order, there, self._place(analyst))
-                self._orders[analyst] = (order, taken + len(new))
-            return order
-
-    def _place(self, analyst: str) -> Callable[[str], bytes]:
-
-        def drawn(text: str) -> bytes:
-            return hashlib.blake2b(f"{self.plan.seed}\0{analyst}\0{text}".encode(), digest_size=8).digest()
-
-        of_row = cache(drawn)
-
-        def place(digest: str) -> bytes:
-            answer = self.pool.answers.get(digest)
-            document, question = (answer.document_digest, answer.question) if answer else ("", "")
-            rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
-            return b"".join(map(of_row, rows[self.plan.order])) + drawn(digest)
-
-        return place
+            return self._orders.of(analyst)
 
     def next(self, analyst: str) -> str | None:
         """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
@@ -181,9 +148,9 @@ class Queue:
     def _in_order(self, analyst: str) -> Iterable[str]:
         """The answers asked of this analyst and not scored by them, in their order."""
         scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
-        if self.plan.wave is None and len(asked) <= _FEW:
-            # Near the end of a study these few are far apart in the whole order; that of a wave is short.
-            return sorted(asked - scored, key=self._place(analyst))
+        few = self._orders.of_few(analyst, asked, scored)
+        if few is not None:
+            return few
         return (digest for digest in self.order(analyst) if digest in asked and digest not in scored)
 
     def _early_for(self, analyst: str, is_open: Callable[[str], bool]) -> list[str]:
@@ -391,11 +358,3 @@ class Queue:
         if exposures:
             self.store.append(exposures)
             self._caught_up()
-
-
-def _inserted(order: list[str], new: list[str], place: Callable[[str], bytes]) -> list[str]:
-    if len(new) > _FEW:
-        return sorted([*order, *new], key=place)
-    for digest in new:
-        insort(order, digest, key=place)
-    return order
