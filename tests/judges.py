@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from running import make_workspace, write
 
-from genaipa.runs.folder import RunFolder, run_folders
+from genaipa.runs.finding import run_folders
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import JUDGE
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import open_store

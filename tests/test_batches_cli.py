@@ -10,7 +10,7 @@ from running import make_workspace
 from test_batches import SYSTEM, serving
 
 from genaipa.archive.run_files import run_files
-from genaipa.runs.folder import find_run
+from genaipa.runs.finding import find_run
 from genaipa.runs.selection import Source
 from genaipa.workspace import find_workspace
 

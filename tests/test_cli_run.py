@@ -19,7 +19,7 @@ from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
 from genaipa.execution.preview import REPLY_PLACEHOLDER
 from genaipa.reports.power import detectable
-from genaipa.runs.folder import run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from servers import OpenAIServer
 
 import genaipa as package
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
-from genaipa.runs.folder import RunFolder, find_run, run_folders
+from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import ConversationRecord
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace

@@ -11,7 +11,8 @@ import pytest
 from running import SYSTEM, latest, lines_of
 
 from genaipa.reports.gather import gather
-from genaipa.runs.folder import RunFolder, run_folders
+from genaipa.runs.finding import run_folders
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import PROCEDURE
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool

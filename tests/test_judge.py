@@ -13,7 +13,7 @@ from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
 from genaipa.reports.chapters import chapters
 from genaipa.reports.gather import gather_scored
-from genaipa.runs.folder import find_run, run_folders
+from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool

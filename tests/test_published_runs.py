@@ -20,7 +20,8 @@ from genaipa.datasets.genaipabench.study import import_study, record_study
 from genaipa.errors import RunError, UsageError
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.audit import audit_of, excluded_answers, read_audit
-from genaipa.runs.folder import RunFolder, find_run, run_folders
+from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import select
 from genaipa.scoring.published import published_scores

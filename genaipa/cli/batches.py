@@ -31,7 +31,7 @@ def list_batches(
 ) -> None:
     """List the batches that are out, as they were last looked at; nobody is asked."""
     from genaipa.runs.batches import read_batches
-    from genaipa.runs.folder import find_run, run_folders
+    from genaipa.runs.finding import find_run, run_folders
 
     here = current_workspace()
     found: list[tuple[RunFolder, Batch]] = []
@@ -77,7 +77,7 @@ def cancel(run: _Run) -> None:
     import asyncio
 
     from genaipa.execution.batch_run import call_off
-    from genaipa.runs.folder import find_run
+    from genaipa.runs.finding import find_run
 
     folder = find_run(here := current_workspace(), run)
     called = asyncio.run(call_off(folder, here, say))
@@ -99,7 +99,7 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     from genaipa.errors import UsageError
     from genaipa.execution.batch_run import give_up
     from genaipa.runs.batches import batches_out
-    from genaipa.runs.folder import find_run
+    from genaipa.runs.finding import find_run
 
     folder = find_run(current_workspace(), run)
     out = list(batches_out(folder.path))

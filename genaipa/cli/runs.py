@@ -70,11 +70,12 @@ _Run = tuple["RunFolder", "Manifest", "Totals"]
 
 def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
     """The runs, one's own first, and sentences about what could not be read."""
-    from genaipa.runs import folder as folders
     from genaipa.runs.audit import is_imported
+    from genaipa.runs.finding import run_folders
+    from genaipa.runs.folder import MANIFEST
 
     found, problems = list[_Run](), []
-    for folder in sorted(folders.run_folders(here), key=is_imported):
+    for folder in sorted(run_folders(here), key=is_imported):
         try:
             manifest = folder.manifest()
             totals = manifest.totals
@@ -88,8 +89,8 @@ def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
             problems.append(str(error))
             continue
         found.append((folder, manifest, totals))
-    others = (path for path in sorted(here.runs.glob("*/")) if not (path / folders.MANIFEST).exists())
-    problems += [f"{path} has no {folders.MANIFEST}, so it is no run; move it away." for path in others]
+    others = (path for path in sorted(here.runs.glob("*/")) if not (path / MANIFEST).exists())
+    problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in others]
     return found, problems
 
 
@@ -151,7 +152,7 @@ def remove(
     """
     import shutil
 
-    from genaipa.runs.folder import find_run
+    from genaipa.runs.finding import find_run
 
     here = current_workspace()
     folders = {folder.path.resolve(): folder for folder in (find_run(here, name) for name in several(run))}

@@ -85,7 +85,7 @@ def export(
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
     from genaipa.cli.output import check_new, written
-    from genaipa.runs.folder import run_folders
+    from genaipa.runs.finding import run_folders
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
     from genaipa.scoring.rubric import load_rubric
 
@@ -126,7 +126,7 @@ def import_(
     Every row is checked, and all problems are listed at once; the exit code is then 2. What is here already is left
     alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
     """
-    from genaipa.runs.folder import run_folders
+    from genaipa.runs.finding import run_folders
     from genaipa.scoring.exchange.importing import import_scores
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store

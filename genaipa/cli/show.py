@@ -45,7 +45,7 @@ def show(
     With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
-    from genaipa.runs.folder import find_run
+    from genaipa.runs.finding import find_run
 
     here = current_workspace()
     folder = find_run(here, run)

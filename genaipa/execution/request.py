@@ -14,7 +14,8 @@ from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.folder import RunFolder, find_run, folder_words, now, run_folders
+from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.folder import RunFolder, folder_words, now
 from genaipa.runs.records import (
     FORMAT,
     GUIDED,

@@ -19,7 +19,7 @@ from genaipa.judging.material import FILE, Material, read_material
 from genaipa.judging.name import Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
 from genaipa.judging.task import Inputs, JudgeTask
-from genaipa.runs.folder import run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.runs.records import JUDGE, RunSpec
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store

@@ -15,7 +15,7 @@ from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.reports.suites import chapters as suites
 from genaipa.reports.suites.results import results
-from genaipa.runs.folder import find_run
+from genaipa.runs.finding import find_run
 from genaipa.runs.records import PREDICTIONS, PROCEDURE, SuitePlan
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select

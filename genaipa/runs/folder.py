@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import msgspec
 from filelock import FileLock, Timeout
 
-from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
+from genaipa.errors import DataError, RunBusyError, RunError
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import RecordHead
     from genaipa.systems.base import Message
-    from genaipa.workspace import Workspace
 
 ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
@@ -361,34 +360,3 @@ def folder_words(name: str) -> str:
 def now() -> str:
     """This moment in UTC, to the millisecond, ISO 8601."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def run_folders(workspace: Workspace) -> list[RunFolder]:
-    """The runs of a workspace, oldest first; those that were imported, whose names tell no time, before all others."""
-    folders = [path.parent for path in workspace.runs.glob(f"*/{MANIFEST}")]
-    return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
-
-
-def find_run(workspace: Workspace, name: str) -> RunFolder:
-    """The run of that name, path, or unambiguous part of a name.
-
-    `latest` is the newest in which answers were asked for: a judge's runs come after those that are looked at.
-    """
-    direct = workspace.home / name
-    for path in (direct, workspace.runs / name):
-        if (path / MANIFEST).is_file():
-            return RunFolder(path)
-    runs = run_folders(workspace)
-    if name == "latest" and runs:
-        return next((run for run in reversed(runs) if not run.is_judges), runs[-1])
-    words = folder_words(name) or name
-    matching = [run for run in runs if name in run.name or words in run.name]
-    if len(matching) > 1:
-        matching = [run for run in matching if run.is_called(words)] or matching
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        newest = ", ".join(run.name for run in reversed(matching[-5:]))
-        raise UsageError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
-    known = [*(run.name for run in runs[-5:]), *(["latest"] if runs else [])]
-    raise UnknownNameError("run", name, known, "See: genaipa runs")

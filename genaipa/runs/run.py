@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from genaipa.errors import MissingPackageError, UsageError
-from genaipa.runs.folder import find_run, run_folders
+from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.records import PROCEDURE
 from genaipa.workspace import find_workspace, names_of
 

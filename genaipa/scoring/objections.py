@@ -15,7 +15,8 @@ from genaipa.errors import GenaipaError, UsageError, clipped, command
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.corrections import Correction
-from genaipa.runs.folder import now, run_folders
+from genaipa.runs.finding import run_folders
+from genaipa.runs.folder import now
 from genaipa.runs.inputs import Inputs
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
 from genaipa.workspace import shipped

@@ -13,7 +13,8 @@ import msgspec
 from genaipa.errors import DataError
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE
-from genaipa.runs.folder import now, run_folders
+from genaipa.runs.finding import run_folders
+from genaipa.runs.folder import now
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.waves import SIZE, Draw, Waves, largest, short
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.folder import run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores

@@ -25,7 +25,7 @@ from genaipa.reports.judged.forecast import in_words
 from genaipa.reports.report import Report
 from genaipa.reports.thin import too_few
 from genaipa.reports.tidy import metrics_of
-from genaipa.runs.folder import run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.runs.selection import Source, select
 from genaipa.ui.widgets import ANY
 

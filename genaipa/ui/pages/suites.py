@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.reports.suites.results import Board, Result, boards, results
-from genaipa.runs.folder import run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.suites.material import FAULTS
 from genaipa.suites.probes import CONTINUATION
 from genaipa.ui.results import sources_of

@@ -10,7 +10,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
-from genaipa.runs.folder import run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.runs.records import SuitePlan
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
