@@ -1,0 +1,258 @@
+"""Give jobs to workers until all are done: each to one worker, again after its worker's death, within bounds."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from genaipa.errors import NotReadyError, RunError
+from genaipa.workers.base import Died, Ended, Failed, Ready, Stopped, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.workers.base import News, Workers
+
+State = Literal["coming", "idle", "busy", "away", "out"]
+"""Whether a worker is being started, waits, works, was let go for want of jobs, or is given nothing more."""
+
+
+class Jobs:
+    """The jobs by their numbers, and who hears what becomes of them; a caller overrides what it needs."""
+
+    def make(self, number: int, workers: int) -> Any | None:  # noqa: ARG002 - for whoever overrides it
+        """Make the job that a worker is given, one of so many; None where it can't be begun now, but may be later."""
+        return number
+
+    def told(self, number: int, what: Any) -> bool:  # noqa: ARG002 - for whoever overrides it
+        """A job under way reports something; whether it got further than ever, so that earlier deaths don't count."""
+        return False
+
+    def ended(self, number: int, what: Any) -> bool:  # noqa: ARG002 - for whoever overrides it
+        """A job is done; whether it has to be given once more."""
+        return False
+
+    def lost(self, number: int, why: str) -> None:
+        """A job's worker died or failed; the job is given again."""
+
+    def said(self, sentence: str) -> None:
+        """Something worth knowing about a worker."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Bounds on trying again."""
+
+    tries: int = 3
+    """Workers that may die over a job that gets no further, and deaths of a worker in a row without a job done."""
+    busy: float = 600.0
+    """Seconds that a job may be in the hands of another process."""
+    again: float = 2.0
+    """Seconds until such a job is tried again."""
+    stopping: float = 10.0
+    """Seconds that jobs have to stop in order, at Ctrl-C."""
+    look: float = 0.5
+    """Seconds at most between two looks at the clock."""
+
+
+@dataclass
+class _Job:
+    """A job that isn't done."""
+
+    number: int
+    died: list[str] = field(default_factory=list)
+    """Workers that died over it since it got further."""
+    busy_since: float | None = None
+    not_before: float = 0.0
+
+
+@dataclass
+class _Worker:
+    """A worker as far as it was heard of."""
+
+    state: State = "coming"
+    job: _Job | None = None
+    deaths: int = 0
+    """Deaths since it last ended a job."""
+    why: str = ""
+    """Why it is out."""
+
+
+@dataclass
+class Dispatcher:
+    """Jobs on their way to workers. `run` may be called once."""
+
+    workers: Workers
+    number: int
+    """Workers at most."""
+    jobs: Jobs
+    patience: Patience = field(default_factory=Patience)
+    given_up: dict[int, str] = field(default_factory=dict)
+    """Number of a job → why it was given up."""
+    waiting: deque[_Job] = field(default_factory=deque)
+    known: dict[str, _Worker] = field(default_factory=dict)
+    failures: int = 0
+    """Jobs given up in a row."""
+    not_ready: bool = False
+
+    def run(self, numbers: Iterable[int]) -> None:
+        """Have all jobs done, or given up; in the order of their numbers, as far as workers are free.
+
+        Raises NotReadyError or RunError once no worker is left; at Ctrl-C, jobs under way stop in order first.
+        """
+        self.waiting.extend(_Job(number) for number in numbers)
+        try:
+            for name in map(str, range(1, min(self.number, len(self.waiting)) + 1)):
+                self._start(name)
+            while self.waiting or self._busy():
+                later = any(job.not_before > time.monotonic() for job in self.waiting)
+                if not self._give() and not self._busy() and not self._coming() and not later:
+                    break  # nothing that waits may be begun
+                for news in self.workers.hear(self.patience.look):
+                    self._heard(news)
+        except KeyboardInterrupt:
+            self._stop()
+            raise
+        finally:
+            self.workers.close()
+
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self.known.values() if worker.state == "busy"]
+
+    def _coming(self) -> bool:
+        return any(worker.state == "coming" for worker in self.known.values())
+
+    def _start(self, name: str) -> None:
+        worker = self.known.setdefault(name, _Worker())
+        worker.state = "coming"
+        self.workers.start(name)
+
+    def _give(self) -> bool:
+        """Give jobs to all that are idle; whether any was given."""
+        given, now = False, time.monotonic()
+        due = [job for job in self.waiting if job.not_before <= now]
+        for name, worker in self.known.items():
+            if worker.state != "idle":
+                continue
+            job = next((job for job in due if self._suits(job, name)), None)
+            made = self.jobs.make(job.number, self._usable()) if job else None
+            if job:
+                due.remove(job)
+            if job and made is not None:
+                self.waiting.remove(job)
+                worker.state, worker.job, given = "busy", job, True
+                self.workers.give(name, made)
+            elif not self.waiting:
+                # It may hold an accelerator that others wait for.
+                worker.state = "away"
+                self.workers.end(name)
+        # One that was let go is wanted again when another's job came back.
+        idle = sum(worker.state in ("idle", "coming") for worker in self.known.values())
+        for name, worker in self.known.items():
+            if worker.state == "away" and idle < len(self.waiting):
+                self._start(name)
+                idle += 1
+        return given
+
+    def _suits(self, job: _Job, name: str) -> bool:
+        """Whether a worker may have a job: one that died over it only when all others did."""
+        others = {other for other, worker in self.known.items() if worker.state != "out"} - {name}
+        return name not in job.died or others <= set(job.died)
+
+    def _usable(self) -> int:
+        return sum(worker.state not in ("out", "away") for worker in self.known.values())
+
+    def _heard(self, news: News) -> None:
+        worker = self.known[news.worker]
+        match news:
+            case Ready():
+                worker.state = "idle" if worker.state == "coming" else worker.state
+            case Told(what=what):
+                if worker.job is not None and self.jobs.told(worker.job.number, what):
+                    worker.job.died.clear()
+            case Ended(what=what):
+                worker.deaths = self.failures = 0
+                job = self._free(worker)
+                if job is not None and self.jobs.ended(job.number, what):
+                    self.waiting.append(job)
+            case Failed():
+                self._failed(worker, news)
+            case Stopped():
+                self._free(worker)
+            case Died(why=why):
+                self._died(news.worker, worker, why)
+
+    @staticmethod
+    def _free(worker: _Worker) -> _Job | None:
+        worker.state, job, worker.job = "idle", worker.job, None
+        return job
+
+    def _failed(self, worker: _Worker, news: Failed) -> None:
+        job = self._free(worker)
+        if job is None:
+            return
+        if news.fault == "busy":
+            job.busy_since = job.busy_since or time.monotonic()
+            job.not_before = time.monotonic() + self.patience.again
+            if time.monotonic() - job.busy_since > self.patience.busy:
+                self._give_up(job, news.why)
+            else:
+                self.waiting.append(job)
+        elif news.fault == "worker":
+            self.waiting.appendleft(job)
+            self.jobs.lost(job.number, news.why)
+            self.not_ready = True
+            self._out(news.worker, worker, news.why)
+        elif news.fault == "server":
+            self.workers.end(news.worker)
+            worker.job = job
+            self._died(news.worker, worker, news.why)
+        else:
+            self._give_up(job, news.why)
+
+    def _give_up(self, job: _Job, why: str) -> None:
+        self.given_up[job.number] = why
+        self.failures += 1
+        if self.failures >= self.patience.tries:
+            raise RunError(f"{self.failures} shards one after another failed; the last because: {why}")
+
+    def _died(self, name: str, worker: _Worker, why: str) -> None:
+        job = self._free(worker)
+        worker.deaths += 1
+        if job is not None:
+            job.died.append(name)
+            if len(job.died) >= self.patience.tries:
+                # The job is to blame, not those who had it.
+                for other, one in self.known.items():
+                    one.deaths -= min(one.deaths, job.died.count(other))
+                self._give_up(job, f"its worker died {len(job.died)} times; the last because: {why}")
+            else:
+                self.waiting.appendleft(job)
+                self.jobs.lost(job.number, why)
+        if worker.deaths >= self.patience.tries:
+            self._out(name, worker, why)
+        else:
+            self._start(name)
+
+    def _out(self, name: str, worker: _Worker, why: str) -> None:
+        """Give a worker nothing more; raise once none is left."""
+        worker.state, worker.why = "out", why
+        self.workers.end(name)
+        if self._usable() or any(one.state == "away" for one in self.known.values()):
+            self.jobs.said(f"worker {name} is given nothing more: {why}")
+            return
+        if self.not_ready:
+            raise NotReadyError(f"no worker can go on: {why}", kind="workers")
+        raise RunError(f"no worker is left, each died {worker.deaths} times in a row; the last because: {why}")
+
+    def _stop(self) -> None:
+        """Have the jobs under way stop in order, as far as they do in time."""
+        self.workers.stop()
+        until = time.monotonic() + self.patience.stopping
+        while self._busy() and time.monotonic() < until:
+            for news in self.workers.hear(self.patience.look):
+                worker = self.known[news.worker]
+                if isinstance(news, Ended | Failed | Stopped | Died):
+                    self._free(worker)

@@ -1,0 +1,133 @@
+"""Workers that are processes of this machine.
+
+Each is a Python of its own with one pipe to this one. It ends when the pipe does, so that none outlives the process
+that started it, however that ends; and it is no child by fork, nor does it import the caller's script.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from genaipa.errors import UsageError, clipped
+from genaipa.workers.base import Died
+
+if TYPE_CHECKING:
+    from genaipa.workers.base import Craft, News
+
+_ENDING = 5.0
+"""Seconds that a worker without a job has to end."""
+_LONGEST = 300
+"""Characters of a dead worker's last words."""
+
+
+@dataclass
+class _Process:
+    """A process, our end of its pipe, and the file that it writes its complaints to."""
+
+    running: subprocess.Popen[bytes]
+    pipe: Connection
+    complaints: BinaryIO
+
+    def end(self, wait_for: float = 0.0) -> None:
+        """End it by closing its pipe, and at once after so many seconds."""
+        self.pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.running.wait(wait_for)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.running.pid, signal.SIGKILL)
+        self.running.wait()
+        self.complaints.close()
+
+    def last_words(self) -> str:
+        """How it ended, and the last line that it complained with."""
+        code = self.running.wait()
+        how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        self.complaints.seek(0)
+        lines = self.complaints.read().decode(errors="replace").split("\n")
+        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f"its process {how}" + (f" ({clipped(said, _LONGEST)})" if said else "")
+
+
+@dataclass
+class Processes:
+    """Processes with one craft; with `environment`, variables for each by its name."""
+
+    craft: Craft
+    environment: Callable[[str], dict[str, str]] = lambda _worker: {}
+    _running: dict[str, _Process] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if os.name != "posix":
+            raise UsageError("worker processes need Linux or macOS.")
+
+    def start(self, worker: str) -> None:
+        """Start a process; it imports nothing heavy until it has a job."""
+        ours, theirs = multiprocessing.Pipe()
+        complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        # In a session of its own: Ctrl-C reaches it through us, after which its job ends in order.
+        with theirs:
+            running = subprocess.Popen(  # noqa: S603 - this very Python
+                [sys.executable, "-m", "genaipa.workers.process", worker, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=complaints,
+                stderr=complaints,
+                start_new_session=True,
+                env=os.environ | self.environment(worker),
+            )
+        self._running[worker] = _Process(running, ours, complaints)
+        # A dead process is heard of when its pipe is read.
+        with contextlib.suppress(OSError):
+            ours.send(sys.path)
+            ours.send(self.craft)
+
+    def give(self, worker: str, job: Any) -> None:
+        """Send a job through the pipe; of one that is dead meanwhile, `hear` tells."""
+        with contextlib.suppress(OSError):
+            self._running[worker].pipe.send(job)
+
+    def hear(self, seconds: float) -> list[News]:
+        """Read what the pipes hold; a closed pipe is a dead process."""
+        names = {process.pipe: name for name, process in self._running.items()}
+        found: list[News] = []
+        for pipe in wait(list(names), seconds):
+            assert isinstance(pipe, Connection)
+            try:
+                found.append(pipe.recv())
+            except (EOFError, OSError):
+                process = self._running.pop(names[pipe])
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.running.pid, signal.SIGKILL)
+                found.append(Died(names[pipe], process.last_words()))
+                process.end()
+        return found
+
+    def stop(self) -> None:
+        """Send the word; a job ends as it does at Ctrl-C."""
+        for process in self._running.values():
+            with contextlib.suppress(OSError):
+                process.pipe.send(None)
+
+    def end(self, worker: str) -> None:
+        """Close its pipe, which ends it."""
+        process = self._running.pop(worker, None)
+        if process is not None:
+            process.end(_ENDING)
+
+    def close(self) -> None:
+        """Close all pipes, and kill what is left."""
+        for process in self._running.values():
+            process.pipe.close()
+        for process in self._running.values():
+            process.end(_ENDING)
+        self._running.clear()
