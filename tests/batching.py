@@ -1,4 +1,4 @@
-"""OpenAI's and Anthropic's servers with their batches, and whatever may go wrong with them."""
+"""OpenAI's, Anthropic's and Google's servers with their batches, and whatever may go wrong with them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from servers import AnthropicServer, LoopbackServer, OpenAIServer, Request, drop, failure
+from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer, Request, drop, failure
+
+_LONGEST_FILE = 40
+"""Characters of a file's id at Google that it can be looked up by."""
 
 Answer = tuple[int, dict[str, str], bytes] | None
 Line = tuple[str, dict[str, Any]]
@@ -25,6 +28,9 @@ class Fate:
     """What becomes of a batch that is handed in. The default completes it at the second look."""
 
     state: str = "completed"
+    """Its last state, in OpenAI's words, or in the provider's own."""
+    before: tuple[str, ...] = ()
+    """States at the first looks."""
     looks: int = 1
     """Looks at which it is not done yet."""
     share: float = 1.0
@@ -60,6 +66,8 @@ class Held:
     status: str = "validating"
     output: str | None = None
     errors: str | None = None
+    path: str = "/v1/model"
+    """Where its requests would have gone by themselves."""
 
 
 @dataclass
@@ -75,6 +83,7 @@ class Batches(LoopbackServer):
     """Batches of any provider; `fates(number from 1)` says what becomes of each that is handed in."""
 
     place = "/v1/batches"
+    name_field = "custom_id"
 
     def __init__(self, fates: Callable[[int], Fate] | None = None, **more: Any) -> None:
         super().__init__(**more)
@@ -104,9 +113,21 @@ class Batches(LoopbackServer):
     def _handed_in(self, request: Request) -> tuple[str, str, list[Line]]:
         """The mark and file of a batch, and its lines."""
 
+    def _id(self) -> str:
+        """The id of the next batch."""
+        return f"batch_{len(self.batches) + 1}"
+
+    def _path(self, _request: Request) -> str:
+        """Where the requests of a batch would have gone by themselves."""
+        return "/v1/model"
+
     @abc.abstractmethod
     def _done(self, held: Held, good: list[Result], bad: list[Result], undone: list[str]) -> None:
         """Keep the results of a batch."""
+
+    def _listed(self) -> dict[str, Any]:
+        """The list of all batches."""
+        return {"object": "list", "data": list(map(self._shown, self.batches[::-1])), "has_more": False}
 
     @abc.abstractmethod
     def _shown(self, held: Held) -> dict[str, Any]:
@@ -122,7 +143,7 @@ class Batches(LoopbackServer):
             for one in self.batches:
                 # They go on whether or not anybody looks.
                 await self._go_on(one)
-            return self._said({"object": "list", "data": list(map(self._shown, self.batches[::-1])), "has_more": False})
+            return self._said(self._listed())
         held = next(one for one in self.batches if one.id == place[0])
         if request.method == "DELETE":
             self.at("delete")
@@ -147,17 +168,18 @@ class Batches(LoopbackServer):
             return self._failed(failure(fate.refused, "no", fate.code or None))
         mark, file, lines = self._handed_in(request)
         names = [name for name, _ in lines]
-        held = Held(f"batch_{len(self.batches) + 1}", mark, file, fate, int(time.time()), names, lines)
+        held = Held(self._id(), mark, file, fate, int(time.time()), names, lines, path=self._path(request))
         assert len(set(names)) == len(lines), "equal names swap answers"
-        assert len({body["model"] for _, body in lines}) == 1
+        assert len({body.get("model") for _, body in lines}) == 1
         self.batches.append(held)
         self.at("accepted")
         return None if fate.unanswered else self._said(self._shown(held))
 
     async def _go_on(self, held: Held) -> None:
         held.looks += 1
-        if held.ended or held.looks <= held.fate.looks:
-            held.status = held.status if held.ended else "in_progress"
+        if held.ended or held.looks <= max(held.fate.looks, len(held.fate.before)):
+            before = held.fate.before[held.looks - 1 : held.looks]
+            held.status = held.status if held.ended else before[0] if before else "in_progress"
             return
         held.status, held.ended = held.fate.state, True
         if held.fate.state == "failed":
@@ -165,7 +187,7 @@ class Batches(LoopbackServer):
         done = round(held.fate.share * len(held.lines))
         good, bad = list[Result](), list[Result]()
         for name, body in held.lines[:done]:
-            request = Request("POST", "/v1/model", {}, body)
+            request = Request("POST", held.path, {}, body)
             self.requests.append(request)
             answer = await self._called(request, self._behaviour(len(self.requests), body))
             assert answer is not None
@@ -181,7 +203,7 @@ class Batches(LoopbackServer):
         if held.fate.doubled:
             lines = [*lines, *({**line, **second} for line in lines)]
         if held.fate.foreign:
-            lines = [{**lines[0], "custom_id": "somebody-elses"}, *lines]
+            lines = [{**lines[0], self.name_field: "somebody-elses"}, *lines]
         name = f"file-{len(self.files) + 1}"
         self.files[name] = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         return name
@@ -303,3 +325,104 @@ class AnthropicBatchServer(Batches, AnthropicServer):
             | ({"processing": 0, "succeeded": number} if held.ended else {"processing": number}),
             "results_url": f"{self.root}{self.place}/{held.id}/results" if held.ended else None,
         }
+
+
+class GoogleBatchServer(Batches, GoogleServer):
+    """Google's: a file to be uploaded in pieces, operations as batches, and no counts that its SDK would show."""
+
+    name_field = "key"
+    _STATES: ClassVar = {"completed": "SUCCEEDED", "in_progress": "RUNNING", "validating": "PENDING"}
+    _CODES: ClassVar = {400: 3, 403: 7, 404: 5, 429: 8, 500: 13, 503: 14}
+
+    async def _answer(self, request: Request) -> Answer:
+        kind, _, rest = request.path.removeprefix("/upload").removeprefix("/").partition("/")[2].partition("/")
+        batch = request.path.endswith(":batchGenerateContent")
+        if kind not in ("batches", "files") and not batch:
+            return await super()._answer(request)
+        if self.only is not None and self.sent_key(request.headers) != self.only:
+            return self._failed(self.wrong_key(self.sent_key(request.headers)))
+        if kind == "files":
+            return await self._file(request)
+        return await self._batch(request, [] if batch else rest.replace(":", "/").split("/") if rest else [])
+
+    def _id(self) -> str:
+        return f"batches/{super()._id()}"
+
+    def _path(self, request: Request) -> str:
+        return request.path.replace(":batchGenerateContent", ":generateContent")
+
+    async def _batch(self, request: Request, place: list[str]) -> Answer:
+        return await super()._batch(request, [f"batches/{place[0]}", *place[1:]] if place else [])
+
+    def _listed(self) -> dict[str, Any]:
+        # Oldest first: nobody promises an order.
+        return {"operations": list(map(self._shown, self.batches))}
+
+    async def _file(self, request: Request) -> Answer:
+        name, _, verb = request.path.partition("/files")[2].removeprefix("/").partition(":")
+        if request.method == "POST" and "x-goog-upload-offset" in request.headers:
+            self.files[name] = self.files.get(name, b"") + request.body["form"]
+            if "finalize" not in request.headers["x-goog-upload-command"]:
+                return 200, {"x-goog-upload-status": "active"}, b"{}"
+            said = {"file": {"name": f"files/{name}", "mimeType": "application/jsonl", "state": "ACTIVE"}}
+            return 200, {"x-goog-upload-status": "final"}, json.dumps(said).encode()
+        if request.method == "POST":
+            self.at("upload")
+            name = request.body["file"]["name"]
+            assert len(name.removeprefix("files/")) <= _LONGEST_FILE
+            return 200, {"x-goog-upload-url": f"{self.root}/upload/v1beta/{name}"}, b"{}"
+        if verb == "download":
+            return self._sent(name)
+        if len(name) > _LONGEST_FILE or name not in self.files:
+            return self._failed(failure(400, "File ID (name excluding 'files/') cannot be more than 40 characters."))
+        self.at("delete")
+        self.deleted.append(name)
+        return self._said({})
+
+    def _handed_in(self, request: Request) -> tuple[str, str, list[Line]]:
+        batch = request.body["batch"]
+        file = batch["inputConfig"]["fileName"].removeprefix("files/")
+        lines = [json.loads(line) for line in self.files[file].splitlines()]
+        return batch["displayName"], file, [(line["key"], line["request"]) for line in lines]
+
+    async def _go_on(self, held: Held) -> None:
+        if held.fate.state == "expired":
+            held.fate = dataclasses.replace(held.fate, share=0.0)  # there is nothing to retrieve
+        await super()._go_on(held)
+
+    def _done(self, held: Held, good: list[Result], bad: list[Result], undone: list[str]) -> None:
+        errors = [(name, {**body["error"], "code": self._CODES[status]}) for name, status, body in bad]
+        if held.fate.state == "cancelled":
+            errors += [(name, {"code": 1, "message": "Cancelled.", "details": [{"@type": "x"}]}) for name in undone]
+        lines: list[dict[str, Any]] = [
+            *({"key": name, "response": body} for name, _, body in good),
+            *({"key": name, "error": error} for name, error in errors),
+        ]
+        held.output = self._stored(held, lines, {"response": {}})
+
+    def _stored(self, held: Held, lines: list[dict[str, Any]], second: dict[str, Any]) -> str | None:
+        stored = super()._stored(held, lines, second)
+        if stored is None:
+            return None
+        name = f"batch-{stored:0>40}"
+        self.files[name] = self.files.pop(stored)
+        return name
+
+    def _shown(self, held: Held) -> dict[str, Any]:
+        state = self._STATES.get(held.status, held.status.upper())
+        known = {"PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"}
+        metadata = {
+            "displayName": held.mark,
+            "state": f"{'BATCH' if state in known else 'JOB'}_STATE_{state}",
+            "createTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(held.created)),
+            "batchStats": {"requestCount": str(len(held.lines))},
+        }
+        if held.output:
+            metadata["output"] = {"responsesFile": f"files/{held.output}"}
+        shown = {"name": held.id, "metadata": metadata, "done": held.ended}
+        if held.status == "failed":
+            code, message = (
+                (8, "Resource exhausted.") if held.fate.code == "token_limit_exceeded" else (9, "It failed.")
+            )
+            shown["error"] = {"code": code, "message": f"{message} {held.fate.code}"}
+        return shown

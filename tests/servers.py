@@ -238,8 +238,9 @@ class LoopbackServer(abc.ABC):
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         path = urllib.parse.unquote(target.partition("?")[0])
-        # The parts of a form are left as they came.
-        body = {"form": raw} if "multipart" in headers.get("content-type", "") else json.loads(raw or b"{}")
+        # The parts of a form and of a file are left as they came.
+        plain = "multipart" in headers.get("content-type", "") or "x-goog-upload-offset" in headers
+        body = {"form": raw} if plain else json.loads(raw or b"{}")
         answer = await self._answer(Request(method, path, headers, body))
         if answer is None:
             return False

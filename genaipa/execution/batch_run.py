@@ -51,7 +51,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
     """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
     if not any(map(takes_batches, systems)):
         names = ", ".join(ready.resolved.asked for ready in systems)
-        raise UsageError(f"{names}: takes no batches (openai/… and anthropic/… do); ask by single calls.")
+        raise UsageError(f"{names}: takes no batches (openai/…, anthropic/… and google/… do); ask by single calls.")
     for ready in systems:
         if not takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
@@ -62,7 +62,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
             f"from minutes to 24 hours; the questions of independent conversations are one batch"
         )
     return [
-        dataclasses.replace(ready, tariff=ready.tariff and ready.tariff.in_batches()) if takes_batches(ready) else ready
+        dataclasses.replace(ready, tariff=ready.resolved.batch_tariff) if takes_batches(ready) else ready
         for ready in systems
     ]
 

@@ -90,6 +90,11 @@ class Resolved:
         return self.provider in ADAPTERS and bool(getattr(adapter(self.provider), "takes_batches", False))
 
     @property
+    def batch_tariff(self) -> Tariff | None:
+        """Prices in batches; None if unknown."""
+        return self.tariff and self.tariff.in_batches(adapter(self.provider).cached_in_batches)
+
+    @property
     def tariff(self) -> Tariff | None:
         """Prices: the catalog's, none on one's own machine, else the provider's; None if unknown."""
         if self.entry.price is not None:

@@ -23,6 +23,7 @@ from genaipa.systems.endpoint import (
     retry_after,
     sent_settings,
 )
+from genaipa.systems.prices import BATCH_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,6 +62,8 @@ class HostedSystem(abc.ABC):
     """Values of the options that the protocol requires."""
     takes_batches: ClassVar[bool] = False
     """Whether it is a `BatchSystem`."""
+    cached_in_batches: ClassVar[float] = BATCH_SHARE
+    """Part of the price of what came from a cache that is paid in a batch."""
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         self.name = name

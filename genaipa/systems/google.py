@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
+import json
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.errors import NotReadyError
-from genaipa.systems.base import Finish, Readiness, Reply, Usage
-from genaipa.systems.chat import HostedSystem
-from genaipa.systems.endpoint import (
-    LOOK_UP_SECONDS,
-    as_count,
-    error_text,
-    retry_after,
-)
+from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
+from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear
+from genaipa.systems.chat import BATCH_SECONDS, HostedSystem, part
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -23,14 +22,34 @@ if TYPE_CHECKING:
     import httpx2
     from google.genai import errors, types
 
-    from genaipa.errors import NoReplyError
-    from genaipa.systems.base import Message, Settings
+    from genaipa.systems.base import Message
 
 _ROLES = {"user": "user", "assistant": "model"}
 _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"})
 _FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS, "refusal")}
 # Raised inside the SDK by an answer of unexpected shape.
-_STUMBLES = (ValueError, TypeError, AttributeError)
+_STUMBLES = (ValueError, TypeError, AttributeError, KeyError)
+_STATUSES = {1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 13: 500, 14: 503, 16: 401}
+"""HTTP statuses of the codes by which batches tell errors."""
+_UNDONE = frozenset({499, 504})
+"""Statuses of lines that were called off, or whose time was over."""
+_ENDED = frozenset({"succeeded", "partially_succeeded", "failed", "cancelled", "expired"})
+_QUEUE_SECONDS = 60.0
+"""Seconds until a batch is handed in again that failed as a whole for a passing reason."""
+_ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
+
+
+class _Read:
+    """JSON under the names of the SDK's types, which refuse what they don't know; None for what it lacks."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        found = self._fields.get(_camel(name))
+        if isinstance(found, list):
+            return [_Read(one) for one in found]
+        return _Read(found) if isinstance(found, dict) else found
 
 
 class GoogleSystem(HostedSystem):
@@ -51,6 +70,11 @@ class GoogleSystem(HostedSystem):
         known_as="Gemini, Gemma, Bard, Google Bard, PaLM, LaMDA, Google AI, Google DeepMind, DeepMind, Google",
     )
     fields: ClassVar[dict[str, str]] = {"temperature": "temperature", "seed": "seed", "max_tokens": "max_output_tokens"}
+    takes_batches = True
+    cached_in_batches = 1.0
+    most_lines = 100_000
+    # The provider takes 2 GB; a smaller batch is held in memory, and one that gets lost costs less.
+    most_bytes = 90_000_000
 
     _connections: httpx2.AsyncClient
 
@@ -165,7 +189,7 @@ class GoogleSystem(HostedSystem):
         structured = settings.json_schema is not None
         return self._endpoint.refused(error.code, error.details, _retry_after(error), structured=structured)
 
-    def _read(self, response: types.GenerateContentResponse, sent: dict[str, Any]) -> Reply:
+    def _read(self, response: types.GenerateContentResponse | _Read, sent: dict[str, Any]) -> Reply:
         feedback = response.prompt_feedback
         blocked = _word(feedback.block_reason) if feedback is not None else ""
         candidate = response.candidates[0] if response.candidates else None
@@ -183,6 +207,101 @@ class GoogleSystem(HostedSystem):
             sent=sent,
             finish_detail=finish_detail,
         )
+
+    # -- batches: their lines in a file, since the SDK can't read all errors that inlined ones may end with --
+
+    def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+        """Encode the request as `reply` would send it; also the settings as sent."""
+        options, sent = self._options(settings)
+        fields = {_camel(name): value for name, value in options.items()}
+        turns = b",".join(
+            b'{"role":"%s","parts":[{"text":%s}]}' % (_ROLES[message.role].encode(), message.content_json)
+            for message in messages
+        )
+        return b'{"contents":[%s],"generationConfig":%s}' % (turns, json.dumps(fields).encode()), sent
+
+    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
+        """Hand in a batch: its file first, which is nothing yet, then the batch itself, once."""
+        content = b"".join(b'{"key":"%s","request":%s}\n' % (name.encode(), body) for name, body in lines)
+        upload: Any = {"name": _file_of(mark), "mime_type": "application/jsonl"} | _limited()
+        with self._translated(_ABOUT_BATCHES):
+            file = await self._client.aio.files.upload(file=io.BytesIO(content), config=upload)
+            name = str(file.name)
+        with unclear(), self._translated(_ABOUT_BATCHES):
+            options = {"display_name": mark} | _limited()
+            batch = await self._client.aio.batches.create(model=self.model, src=name, config=options)
+            return str(batch.name)
+
+    async def look(self, batch: str) -> BatchState:
+        """Look how far a batch is."""
+        with self._translated(_ABOUT_BATCHES):
+            state = _state(await self._client.aio.batches.get(name=batch, config=_limited()))
+        return replace(state, failure=await self._whole_failure(batch)) if state.state == "failed" else state
+
+    async def _whole_failure(self, batch: str) -> NoReplyError:
+        """Why a batch failed, which the SDK leaves out of the answer."""
+        with self._translated(_ABOUT_BATCHES):
+            answer = await self._connections.get(
+                f"{self._endpoint.address}/v1beta/{batch}",
+                headers={"x-goog-api-key": self._endpoint.key or ""},
+                timeout=BATCH_SECONDS,
+            )
+            error = part(answer.raise_for_status().json(), "error")
+        found = self._refusal(error, {}, _QUEUE_SECONDS)
+        said = self._endpoint.one_line(f"{self.name}: a batch failed: {error_text(error)}")
+        if isinstance(found, TransientError):
+            return TransientError(said, kind=found.kind, overload=found.overload, retry_after=_QUEUE_SECONDS)
+        return PermanentError(said, kind=found.kind, fatal=True)
+
+    async def recent(self, since: float) -> list[BatchState]:
+        """List the account's batches made since then; nobody promises their order."""
+        with self._translated(_ABOUT_BATCHES):
+            listed = await self._client.aio.batches.list(config={"page_size": 100} | _limited())
+            return [
+                _state(batch)
+                async for batch in listed
+                if batch.create_time is None or batch.create_time.timestamp() >= since
+            ]
+
+    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+        """Download the lines of an ended batch; there are none where it expired."""
+        lines = []
+        for name in state.results:
+            with self._translated(_ABOUT_BATCHES):
+                # By its name alone: it is too long for `files.get`, which refuses it.
+                content = await self._client.aio.files.download(file=name, config=_limited())
+                lines += [json.loads(line) for line in content.splitlines() if line.strip()]
+        return [line | {"custom_id": line.get("key")} for line in lines if isinstance(line, dict)]
+
+    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+        """Read one line as `reply` reads an answer."""
+        if response := part(line, "response"):
+            with self._translated(_ABOUT_BATCHES):
+                return self._read(_Read(response), sent)
+        raise self._refusal(part(line, "error") or part(line, "status"), sent)
+
+    def _refusal(self, error: dict[str, Any], sent: dict[str, Any], wait: float | None = None) -> NoReplyError:
+        """The error of a line, or of a whole batch."""
+        code = error.get("code")
+        status = _STATUSES.get(code, code) if type(code) is int else None
+        if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
+            said = f"{self.name}: a batch ended without this answer: {error_text(error)}"
+            return TransientError(self._endpoint.one_line(said), kind=UNDONE)
+        if "API key not valid" in error_text(error):
+            return self._endpoint.key_refused(status, error)
+        return self._endpoint.refused(status, error, wait, structured=bool(sent.get("json_schema")))
+
+    async def cancel(self, batch: str) -> None:
+        """Call a batch off; what was done is kept."""
+        with self._translated(_ABOUT_BATCHES):
+            await self._client.aio.batches.cancel(name=batch, config=_limited())
+
+    async def discard(self, state: BatchState) -> None:
+        """Delete the batch and its files; one that was deleted, or whose name is too long to delete it by, stays."""
+        deletions = [(self._client.aio.files, name) for name in state.files]
+        for place, name in [*deletions, (self._client.aio.batches, state.id)]:
+            with contextlib.suppress(NoReplyError), self._translated(_ABOUT_BATCHES):
+                await place.delete(name=name, config=_limited())
 
     async def count_tokens(self, text: str) -> int | None:
         """Count with Google's free call."""
@@ -205,6 +324,36 @@ class GoogleSystem(HostedSystem):
             self._client.close()
             await self._connections.aclose()
             self._client = None
+
+
+def _camel(name: str) -> str:
+    return re.sub("_(.)", lambda found: found[1].upper(), name)
+
+
+def _limited() -> dict[str, Any]:
+    """The time limit of a call about a batch, as the SDK takes it."""
+    return {"http_options": {"timeout": int(BATCH_SECONDS * 1000)}}
+
+
+def _file_of(mark: str) -> str:
+    """The file of a batch's lines, which is found again by the mark alone."""
+    return f"files/genaipa-{mark}"
+
+
+def _state(batch: types.BatchJob) -> BatchState:
+    """Read a batch, of which the SDK tells no counts."""
+    state = _word(batch.state).rpartition("_STATE_")[2].lower()
+    mark = batch.display_name or ""
+    results = (batch.dest.file_name,) if batch.dest is not None and batch.dest.file_name else ()
+    return BatchState(
+        id=str(batch.name),
+        state=state,
+        ended=state in _ENDED,
+        cancelled=state == "cancelled",
+        mark=mark,
+        files=(_file_of(mark), *results),
+        results=results,
+    )
 
 
 def _word(value: Any) -> str:
@@ -238,7 +387,7 @@ def _retry_after(error: errors.APIError) -> float | None:
     return None
 
 
-def _usage(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
+def _usage(usage: types.GenerateContentResponseUsageMetadata | _Read | None) -> Usage | None:
     if usage is None:
         return None
     reasoning = as_count(usage.thoughts_token_count)

@@ -39,14 +39,20 @@ class Tariff:
     model: str = ""
     share: float = 1.0
     """Part of these prices that is paid."""
+    cached_share: float = 1.0
+    """Part of the price of what came from a cache that is paid."""
 
-    def in_batches(self) -> Tariff:
-        """The tariff of calls handed in as a batch."""
-        return dataclasses.replace(self, label=f"{self.label}, half of it in batches", share=BATCH_SHARE)
+    def in_batches(self, cached: float = BATCH_SHARE) -> Tariff:
+        """The tariff of calls handed in as a batch; `cached` is paid of the price of what comes from a cache."""
+        label = f"{self.label}, half of it in batches"
+        return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached)
 
     def cost(self, usage: Usage) -> float:
         """Dollars for one call, or for a sum of calls within the model's base tier."""
-        return self.share * self._full(usage)
+        cost = self.share * self._full(usage)
+        if usage.cached and self.cached_share != self.share:
+            cost += (self.cached_share - self.share) * self._full(type(usage)(input=usage.cached, cached=usage.cached))
+        return cost
 
     def _full(self, usage: Usage) -> float:
         # Some servers count what came from the cache beside the input, not in it.
