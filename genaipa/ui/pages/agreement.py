@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.errors import GenaipaError
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, Pair, measure
 from genaipa.scoring.preselected import LEAST, Preselected, compare
-from genaipa.ui.pages.overview import scores_of
+from genaipa.ui.reading import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.widgets import (
     FOLD,
     SHORT,
@@ -200,18 +199,9 @@ def _read(desk: Desk, user: User, digest: str) -> None:
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
-    try:
-        case = desk.pool.case(digest)
-    except GenaipaError as error:
-        desk.set_aside(digest, error)
-        st.rerun()
+    case = case_of(desk, digest)
     reply = case.masked_reply() if desk.queue.plan.blind else case.reply
-    entries = [
-        Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest),
-        Text(reply, "Answer", fold=FOLD),
-    ]
-    if case.annotated:
-        entries += [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+    entries = [asked_of(case, digest), Text(reply, "Answer", fold=FOLD), *annotated_of(case)]
     texts("agreement reply", entries)
     scores_of(desk, user, answer, key="agreement scores")
 

@@ -16,7 +16,7 @@ from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
-from genaipa.scoring.rubric import shown
+from genaipa.ui.reading import annotated_of, case_of, scores_of
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
     from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
-    from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.systems.base import Message
     from genaipa.ui.desk import Desk
@@ -284,11 +283,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str, RunFolder]) -> None:
-    try:
-        case = desk.pool.case(answer.digest)
-    except GenaipaError as error:
-        desk.set_aside(answer.digest, error)
-        st.rerun()
+    case = case_of(desk, answer.digest)
     part("The answer as it was asked")
     if visible.system(answer.digest):
         _said(desk, visible, answer, case, runs)
@@ -299,11 +294,8 @@ def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str
             "was said before it, and the scores of others stay hidden, and the system's names are masked.",
         )
         _question_and_reply(case.asked, case.masked_reply())
-    if case.annotated:
-        texts(
-            "overview annotated",
-            [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)],
-        )
+    if annotated := annotated_of(case):
+        texts("overview annotated", annotated)
     if visible.scores(answer.digest):
         scores_of(desk, visible.user, answer, key="overview scores")
 
@@ -366,23 +358,3 @@ def _before(visible: Visibility, answer: Answer, messages: Sequence[Message]) ->
             told.append(digest)
             shown_messages.append(Text(message.content, "Reply", message.purpose, fold=FOLD))
     return shown_messages, told
-
-
-def scores_of(desk: Desk, user: User, answer: Answer, *, key: str) -> None:
-    """Everyone's values side by side, and the notes; seeing those of others is recorded as an exposure."""
-    given = list(desk.current.scores(answer.digest).values())
-    given += filter(None, [desk.current.adjudication(answer.digest)])
-    if any(event.analyst != user.name for event in given):
-        desk.queue.expose(user.name, [answer.digest], scores=True)
-    if not given:
-        st.caption("Nobody has scored it yet.")
-        return
-    heads = ["by", *numbers(*desk.rubric.names.values(), "M_all"), "note"]
-    table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
-
-
-def _score(desk: Desk, event: Event) -> Row:
-    assert event.values is not None, "scores and adjudications have values"
-    by = f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"
-    values = map(shown, event.values.values())
-    return Row((by, *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))

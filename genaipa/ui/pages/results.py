@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.figures import style
 from genaipa.reports.tidy import plain_texts
@@ -19,7 +18,7 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
 from genaipa.ui.chapter_view import readable, show_chapter
-from genaipa.ui.pages.overview import scores_of
+from genaipa.ui.reading import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
 from genaipa.ui.widgets import (
     ANY,
@@ -307,18 +306,11 @@ def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> No
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
-    try:
-        case = desk.pool.case(digest)
-    except GenaipaError as error:
-        desk.set_aside(digest, error)
-        st.rerun()
+    case = case_of(desk, digest)
     others = _others(desk, user, answer, place)
     picked = st.selectbox("Beside it", [ALONE, *others], key=f"results beside {digest}") if others else ALONE
-    asked = Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest)
+    asked, annotated = asked_of(case, digest), annotated_of(case)
     reply = Text(case.reply, "Answer" if picked == ALONE else place.system, answer.status, fold=FOLD)
-    annotated = []
-    if case.annotated:
-        annotated = [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
     if picked == ALONE:
         texts("results reply", [asked, reply, *annotated])
         scores_of(desk, user, answer, key="results scores")
@@ -356,12 +348,7 @@ def _others(desk: Desk, user: User, answer: Answer, place: heatmap.HeatmapCell) 
 def _beside(desk: Desk, user: User, digest: str, named: str) -> Text:
     """The other answer; that it and its scores are seen is recorded before."""
     desk.queue.expose(user.name, [digest], system=True, scores=True)
-    answer = desk.pool.answers[digest]
-    try:
-        case = desk.pool.case(digest)
-    except GenaipaError as error:
-        desk.set_aside(digest, error)
-        st.rerun()
+    answer, case = desk.pool.answers[digest], case_of(desk, digest)
     return Text(case.reply, named, answer.status, fold=FOLD)
 
 
