@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from genaipa.cli import completion
+from genaipa.cli import completion, corpora
 from genaipa.cli.console import number, print_json, say, show, show_facts, table
 from genaipa.cli.options import JsonOption, current_workspace, option
-from genaipa.cli.output import ForceOption, written
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("list", "show", "add", "annotate", "stats")
+_COMMANDS = ("list", "show", "add", "annotate", "stats", "generate")
 
 app = typer.Typer()
 
@@ -300,72 +299,5 @@ def annotate(
     show(f"{path}: {number(len(asked.questions), 'question')} to answer. To check them at any time: genaipa validate")
 
 
-@app.command()
-def stats(
-    names: Annotated[
-        list[str] | None, typer.Argument(autocompletion=completion.documents, help="Only these documents.")
-    ] = None,
-    json: JsonOption = False,
-    output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
-    force: ForceOption = False,
-) -> None:
-    """Measure how hard documents are to read (the paper's table 1)."""
-    from genaipa.cli.options import several
-    from genaipa.policies.document import document_names
-    from genaipa.policies.statistics import measure
-
-    here = current_workspace()
-    rows = []
-    for name in several(names) or document_names(here):
-        document = named_document(here, name)
-        found = measure(document.text)
-        rows.append(
-            {
-                "name": name,
-                "words": found.words,
-                "sections": len(document.sections),
-                "unique_words": round(found.unique_words, 4),
-                "reading_time": found.reading_time,
-                "grade": round(found.grade, 2),
-                "connective_words": round(found.connective_words, 4),
-            }
-        )
-    if output is not None:
-        _write_csv(output, rows, force=force)
-        show(f"{output}: {len(rows)} document{'s' if len(rows) != 1 else ''}")
-    elif json:
-        print_json(rows)
-    else:
-        headers = ("name", "words", "sections", "unique words", "reading time", "grade", "connective words")
-        cells = [
-            (
-                row["name"],
-                f"{row['words']:,}",
-                row["sections"],
-                f"{row['unique_words']:.1%}",
-                f"{row['reading_time']} min",
-                f"{row['grade']:.1f}",
-                f"{row['connective_words']:.1%}",
-            )
-            for row in rows
-        ]
-        table(headers, cells, right=range(1, 7))
-        show("unique and connective words: share of all words; reading time: 265 words of 5 characters a minute.")
-        show(
-            "grade: Flesch-Kincaid, 0.39 words/sentences + 11.8 syllables/words - 15.59, syllables by spelling rules;"
-            " compare it only with grades counted the same way."
-        )
-
-
-def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
-    import csv
-    import io
-
-    if path.suffix.lower() != ".csv":
-        raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, rows[0])
-    writer.writeheader()
-    writer.writerows(rows)
-    with written(path, force=force) as file:
-        file.write(text.getvalue().encode())
+app.command()(corpora.stats)
+app.command()(corpora.generate)

@@ -31,7 +31,8 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """Metadata of a document, `policies/NAME.yaml`.
 
     `company` replaces the placeholder in questions (for a regulation, its short name). `part_sets` are published
-    segmentations: for each, the offsets in the text (in characters) at which parts 1, 2, … begin.
+    segmentations: for each, the offsets in the text (in characters) at which parts 1, 2, … begin. `groups` are the
+    document's groups by their kind (`sector: shop`), `also` the names of a corpus's documents with this very text.
     """
 
     company: str
@@ -43,6 +44,9 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     extraction: str = ""
     digest: str = ""
     part_sets: dict[str, tuple[int, ...]] = {}
+    language: str = ""
+    groups: dict[str, str] = {}
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

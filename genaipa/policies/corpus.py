@@ -1,0 +1,368 @@
+"""A corpus: many documents in one file, `corpus.jsonl` or `corpus.parquet`, read in a stream and checked as a whole.
+
+Columns are `name`, `company` and `text`, and as far as they are known `date`, `source`, `language`, `title`, `license`
+and `kind`. Every further column is a group of documents, such as `sector` or `country`, by which they can be sampled,
+measured and reported.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+
+from genaipa.errors import DataError, UsageError, clipped, nearest
+from genaipa.policies.adding import LONGEST_NAME
+from genaipa.policies.corpus_files import CorpusFile, Row, open_corpus
+from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+NEEDED = ("name", "company", "text")
+KNOWN = (*NEEDED, "date", "source", "language", "title", "license", "kind", "also")
+"""Columns with a meaning of their own; all others are groups."""
+FACTS = ("language", "date", "source", "license", "kind")
+"""Columns with a meaning of their own by which documents can be grouped as well."""
+LAYER = "corpus"
+"""The origin of a document of a corpus, in place of a layer of the workspace."""
+_NAME = re.compile(r"[^\W_][\w.-]*")
+_MOST_GROUPS = 100
+_LONGEST_CELL = 2000
+"""Characters of a cell beside the text."""
+_LISTED = 20
+"""Places that are listed of one kind of problem; the others are counted."""
+
+
+class Problems:
+    """Everything that is wrong with a corpus: each kind once, with its lines."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._found: dict[str, list[str]] = {}
+        self._more: dict[str, int] = {}
+
+    def add(self, number: int, said: str, aside: str = "") -> None:
+        """Note a kind of problem of a row, with the words that are this row's own."""
+        places = self._found.setdefault(said, [])
+        if len(places) < _LISTED:
+            places.append(f"{number} ({aside})" if aside else str(number))
+        else:
+            self._more[said] = self._more.get(said, 0) + 1
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __iter__(self) -> Iterator[str]:
+        for said, places in self._found.items():
+            more = self._more.get(said, 0)
+            many = "s" if len(places) > 1 else ""
+            yield f"{self._place}{many} {', '.join(places)}{f' and {more:,} more' if more else ''}: {said}"
+
+
+def document(cells: Mapping[str, Any]) -> Document:
+    """The document of a row that was checked."""
+    said = {name: _text(cells.get(name)) or "" for name in KNOWN[:-1]}
+    about = About(
+        company=said["company"],
+        kind="regulation" if said["kind"] == "regulation" else "policy",
+        title=said["title"],
+        source=said["source"],
+        date=said["date"],
+        license=said["license"],
+        language=said["language"],
+        groups={name: _text(cells[name]) or "" for name in cells if name not in KNOWN},
+        also=tuple(cells.get("also") or ()),
+    )
+    return Document(said["name"], str(cells["text"]), about, LAYER)
+
+
+def line(document: Document) -> bytes:
+    """A document as a line of a corpus, with its end."""
+    about = document.about
+    known = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
+    known |= {name: getattr(about, name) for name in ("date", "source", "language", "title", "license")}
+    said = {"name": document.name, "company": document.company, "text": document.text}
+    given = {name: value for name, value in known.items() if value}
+    return msgspec.json.encode(said | given | about.groups) + b"\n"
+
+
+def group_of(document: Document, by: str) -> str:
+    """The group of a document in a column: one of its groups, or of its facts (language, date, …); empty for none."""
+    about = document.about
+    if not by:
+        return ""
+    return about.groups.get(by, "") if by not in FACTS else str(getattr(about, by))
+
+
+def _text(value: object) -> str | None:
+    """A cell in words; None for one that has none (a list, a mapping, bytes)."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dt.datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, str | int | float | dt.date):
+        return str(value)
+    return None
+
+
+def _is_plain(cells: Mapping[str, Any]) -> bool:
+    """Whether a row has nothing but texts, and they are as they should be: most are, and a million take a while."""
+    for value in cells.values():
+        if type(value) is not str:
+            return False
+    name, company, text = cells.get("name", ""), cells.get("company", ""), cells.get("text", "")
+    return (
+        len(name) <= LONGEST_NAME
+        and _NAME.fullmatch(name) is not None
+        and 0 < len(company) <= LONGEST_NAME
+        and company.isprintable()
+        and not company.isspace()
+        and 0 < len(text) <= LONGEST
+        and not text.isspace()
+        and "\0" not in text
+        and "kind" not in cells
+        and sum(map(len, cells.values())) - len(text) <= _LONGEST_CELL
+    )
+
+
+def _flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every problem of a row by itself: the kind, and the words that are its own."""
+    for name in NEEDED:
+        if name not in cells:
+            yield f"the column '{name}' is missing", ""
+        elif cells[name] is None or (isinstance(cells[name], str) and not cells[name].strip()):
+            yield f"the {name} is empty", ""
+    for name, value in cells.items():
+        if name == "also":
+            if value is not None and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+                yield "the column 'also' is no list of names", ""
+        elif _text(value) is None or (name == "text" and not isinstance(value, str | None)):
+            yield f"the column '{clipped(name)}' holds no text", type(value).__name__
+        elif name != "text" and len(str(value)) > _LONGEST_CELL:
+            yield f"the column '{clipped(name)}' holds more than {_LONGEST_CELL:,} characters", ""
+    yield from _unusable(cells)
+
+
+def _unusable(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    name, company, text = (_text(cells.get(one)) or "" for one in NEEDED)
+    if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
+        rule = f"letters, digits, '.', '_' and '-', a letter or digit first, {LONGEST_NAME} at most"
+        yield f"the name is none for a document ({rule})", repr(clipped(name))
+    if len(company) > LONGEST_NAME or not company.isprintable():
+        yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
+    if len(text) > LONGEST:
+        yield "the text is too long", too_long(text).partition(";")[0]
+    if "\0" in text:
+        yield "the text is binary", ""
+    if (_text(cells.get("kind")) or "policy") not in get_args(DocumentKind):
+        yield "the kind is neither policy nor regulation", ""
+
+
+@dataclass
+class Corpus:
+    """A corpus that was checked: where its rows start, which texts are the same, and which group each is in.
+
+    `first` holds for each row the first one with the same text about the same company (its own number for most), `rank`
+    the order in which a sample takes rows, `stratum` the number of its group in `strata`.
+    """
+
+    path: Path
+    file: CorpusFile
+    digest: str
+    groups: tuple[str, ...]
+    starts: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    rank: NDArray[np.uint64]
+    stratum: NDArray[np.int32]
+    strata: list[str]
+    by: str = ""
+    """The column of the strata; empty for none."""
+    kinds: set[str] = field(default_factory=set)
+
+    @property
+    def documents(self) -> int:
+        """The number of its documents."""
+        return len(self.starts)
+
+    @property
+    def texts(self) -> int:
+        """The number of texts that differ, or are about another company."""
+        return int((self.first == _counting(self.first)).sum())
+
+    def chosen(self, number: int | None = None) -> NDArray[np.int64]:
+        """The rows that are asked about, in the order of the file: one for each text, or a sample of so many.
+
+        Each stratum has its share of a sample, by largest remainders. The sample depends on the seed and the documents'
+        names alone, not on their order.
+        """
+        import numpy as np
+
+        once = np.flatnonzero(self.first == _counting(self.first))
+        if number is None or number >= len(once):
+            return once
+        strata = self.stratum[once]
+        ordered = once[np.lexsort((self.rank[once], strata))]
+        sizes = np.bincount(strata, minlength=max(1, len(self.strata)))
+        exact = number * sizes / len(once)
+        share = exact.astype(np.int64)
+        rest = number - int(share.sum())
+        share[np.argsort(share - exact, kind="stable")[:rest]] += 1
+        within = np.concatenate([np.arange(size) for size in sizes])
+        return np.sort(ordered[within < np.repeat(share, sizes)])
+
+    def same(self) -> dict[int, list[int]]:
+        """Row → the later rows with the same text about the same company, where there are any."""
+        import numpy as np
+
+        found: dict[int, list[int]] = {}
+        for row in np.flatnonzero(self.first != _counting(self.first)).tolist():
+            found.setdefault(int(self.first[row]), []).append(row)
+        return found
+
+    def entries(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
+        """The documents of these rows, which rise, with the names of those that have the same text; in a stream."""
+        same = self.same()
+        later = sorted(one for row in rows for one in same.get(int(row), ()))
+        names = {one: str(cells["name"]) for one, cells in zip(later, self._cells(later), strict=True)}
+        for row, cells in zip(rows, self._cells(rows), strict=True):
+            also = [names[one] for one in same.get(int(row), ())]
+            yield document({**cells, "also": [*(cells.get("also") or ()), *also]})
+
+    def _cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
+        for row in self.file.at([int(self.starts[number]) for number in rows]):
+            if row.problem or any(_flaws(row.cells)):
+                raise DataError(self.path, "was changed while it was read; begin again.")
+            yield row.cells
+
+
+def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.arange(len(like))
+
+
+class _Reading:
+    """The one pass through a corpus that checks it; bounded memory: some 60 bytes for each row."""
+
+    def __init__(self, path: Path, file: CorpusFile, seed: int, by: str) -> None:
+        self.path, self.file, self.by = path, file, by
+        self.problems = Problems(file.place)
+        self.starts, self.numbers, self.stratum = array("Q"), array("Q"), array("i")
+        self.names, self.texts = bytearray(), bytearray()
+        self.strata: dict[str, int] = {}
+        self.columns: set[str] = set()
+        self.kinds: set[str] = set()
+        self._key = hashlib.sha256(str(seed).encode()).digest()
+
+    def take(self, row: Row) -> None:
+        """Check one row, and note what is needed of it."""
+        if row.problem:
+            said, _, reason = row.problem.partition(" (")
+            self.problems.add(row.number, said, reason.removesuffix(")"))
+            return
+        cells = row.cells
+        if not _is_plain(cells):
+            for said, aside in _flaws(cells):
+                self.problems.add(row.number, said, aside)
+        if not cells.keys() <= self.columns:
+            self.columns.update(cells)
+        name, company, text = (_text(cells.get(one)) or "" for one in NEEDED)
+        if not name:
+            return
+        self.starts.append(row.start)
+        self.numbers.append(row.number)
+        # Keyed: the order of these hashes is also that of a sample.
+        self.names += hashlib.blake2b(name.encode(), digest_size=16, key=self._key).digest()
+        self.texts += hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=16).digest()
+        self.kinds.add(_text(cells.get("kind")) or "policy")
+        if self.by:
+            group = _text(cells.get(self.by)) or ""
+            self.stratum.append(self.strata.setdefault(group, len(self.strata)))
+
+    def finish(self) -> Corpus:
+        """The corpus; a DataError with every problem, or a UsageError for a column that it doesn't have."""
+        import numpy as np
+
+        names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
+        texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
+        numbers, first = np.frombuffer(self.numbers, np.uint64), _first(names)
+        for row in np.flatnonzero(first != _counting(first)).tolist():
+            self.problems.add(int(numbers[row]), "the name is taken", f"by {self.file.place} {numbers[first[row]]}")
+        groups = sorted(self.columns.difference(KNOWN))
+        if len(groups) > _MOST_GROUPS:
+            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; leave out those that nobody needs")
+        if self.problems:
+            listed = "\n".join(f"  {said}" for said in self.problems)
+            raise DataError(self.path, f"can't be used as it is, and nothing of it was taken:\n{listed}")
+        if not len(names):
+            raise DataError(self.path, "has no document.")
+        known = (*FACTS, *groups)
+        if self.by and self.by not in known:
+            raise UsageError(f"{self.path} has no column '{self.by}'{nearest(self.by, known)}")
+        return Corpus(
+            path=self.path,
+            file=self.file,
+            digest=file_digest(self.path),
+            groups=tuple(groups),
+            starts=np.frombuffer(self.starts, np.uint64),
+            first=_first(texts),
+            rank=names[:, 0],
+            stratum=np.frombuffer(self.stratum, np.int32) if self.by else np.zeros(len(names), np.int32),
+            strata=list(self.strata),
+            by=self.by,
+            kinds=self.kinds,
+        )
+
+
+def _first(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """For each row, the number of the first one with the same hash."""
+    import numpy as np
+
+    if not len(hashes):
+        return np.zeros(0, np.int64)
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+    ordered = hashes[order]
+    begins = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    first = np.empty(len(hashes), np.int64)
+    # lexsort is stable: of equal ones, the first in the file comes first.
+    first[order] = order[np.flatnonzero(begins)][np.cumsum(begins) - 1]
+    return first
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def examine(path: Path, *, seed: int = 0, by: str = "", seen: Callable[[], None] | None = None) -> Corpus:
+    """Read a corpus once, in a stream, and check all of it.
+
+    A DataError lists every problem with its lines, so that nothing is half taken; a UsageError for a column `by` that
+    it doesn't have; a MissingPackageError where Parquet can't be read. `seen` hears of each row.
+    """
+    file = open_corpus(path)
+    reading = _Reading(path, file, seed, by)
+    for row in file.rows():
+        reading.take(row)
+        if seen is not None:
+            seen()
+    return reading.finish()
+
+
+def documents_of(path: Path) -> Iterator[Document]:
+    """Every document of a corpus in a stream; `examine` it first."""
+    for row in open_corpus(path).rows():
+        yield document(row.cells)

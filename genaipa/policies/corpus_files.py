@@ -1,0 +1,142 @@
+"""Files of a corpus, read row by row: JSON lines, or Parquet, which needs pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import msgspec
+
+from genaipa.errors import DataError, MissingPackageError
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.policies.document import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LONGEST_ROW = 12 * LONGEST
+"""Bytes of a line that is read: a character takes at most twelve, escaped."""
+_BATCH = 128
+"""Rows of a Parquet file that are in memory at once: 128 of the longest documents are 256 MB of ASCII."""
+
+
+class Row(NamedTuple):
+    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read."""
+
+    number: int
+    start: int
+    cells: dict[str, Any]
+    problem: str = ""
+
+
+class CorpusFile(Protocol):
+    """A file of a corpus, as rows in a stream."""
+
+    place: str
+    """A row's place in words: line or row."""
+
+    def rows(self) -> Iterator[Row]:
+        """Every row."""
+
+    def at(self, starts: Sequence[int]) -> Iterator[Row]:
+        """The rows that start there, in the order of the file; `starts` rise."""
+
+
+def open_corpus(path: Path) -> CorpusFile:
+    """Open a corpus by its ending; a DataError for any other, or a file that can't be read.
+
+    A MissingPackageError where Parquet can't be read.
+    """
+    try:
+        if not path.is_file():
+            raise DataError(path, "is no file; name one with a document in each line (.jsonl) or row (.parquet).")
+        path.open("rb").close()
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return _Lines(path)
+    if path.suffix.lower() == ".parquet":
+        return _Parquet(path)
+    raise DataError(path, "is no corpus; its name ends in .jsonl (a JSON object in each line) or .parquet.")
+
+
+class _Lines:
+    """JSON lines; blank ones are passed over. A start is a byte offset."""
+
+    place = "line"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def rows(self) -> Iterator[Row]:
+        number, start = 0, 0
+        with self._path.open("rb") as file:
+            while line := file.readline(LONGEST_ROW):
+                number += 1
+                length = len(line)
+                if length == LONGEST_ROW and not line.endswith(b"\n"):
+                    while (more := file.readline(LONGEST_ROW)) and not more.endswith(b"\n"):
+                        length += len(more)
+                    length += len(more)
+                    yield Row(number, start, {}, f"is longer than {LONGEST_ROW // 1_000_000} MB")
+                elif not line.isspace() and line != _MARK:
+                    yield _parsed(number, start, line.removeprefix(_MARK) if number == 1 else line)
+                start += length
+
+    def at(self, starts: Sequence[int]) -> Iterator[Row]:
+        with self._path.open("rb") as file:
+            for number, start in enumerate(starts, 1):
+                file.seek(start)
+                line = file.readline(LONGEST_ROW)
+                yield _parsed(number, start, line.removeprefix(_MARK) if not start else line)
+
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def _parsed(number: int, start: int, line: bytes) -> Row:
+    try:
+        cells = msgspec.json.decode(line)
+    except DAMAGE as error:
+        return Row(number, start, {}, f"is no JSON object ({why(error)})")
+    if not isinstance(cells, dict):
+        return Row(number, start, {}, "is no JSON object")
+    return Row(number, start, cells)
+
+
+class _Parquet:
+    """A Parquet file, read a few rows at a time however large its row groups are. A start is a row's number from 0."""
+
+    place = "row"
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ModuleNotFoundError:
+            raise MissingPackageError(
+                f"{path} needs the package 'pyarrow': pip install 'genaipa[reports]', or save it as .jsonl."
+            ) from None
+        self._path, self._reader, self._wrong = path, pq, (pa.ArrowException, OSError, ValueError)
+
+    def rows(self) -> Iterator[Row]:
+        start = 0
+        try:
+            # Buffered: a column of a row group, which may be all of the file, is never in memory as a whole.
+            with self._reader.ParquetFile(self._path, buffer_size=1 << 20) as file:
+                for batch in file.iter_batches(_BATCH):
+                    for cells in batch.to_pylist():
+                        yield Row(start + 1, start, cells)
+                        start += 1
+        except self._wrong as error:
+            raise DataError(self._path, f"can't be read as Parquet ({' '.join(str(error).split())[:200]}).") from None
+
+    def at(self, starts: Sequence[int]) -> Iterator[Row]:
+        wanted = iter(starts)
+        following = next(wanted, None)
+        for row in self.rows():
+            if following is None:
+                return
+            if row.start == following:
+                yield row
+                following = next(wanted, None)

@@ -1,0 +1,216 @@
+"""A corpus: many documents in one file, checked as a whole, read in a stream, sampled and measured."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import sys
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genaipa.errors import DataError, MissingPackageError, UsageError
+from genaipa.policies.corpus import documents_of, examine, line
+from genaipa.policies.distribution import distributions, measured
+from genaipa.policies.made_up import made_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commandline import Finished
+
+
+def lines(path: Path, *rows: object) -> Path:
+    """Write rows as JSON lines; text is a line as it is."""
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+def row(name: str, **cells: Any) -> dict[str, Any]:
+    """A row that can be used."""
+    return {"name": name, "company": name.title(), "text": f"{name} keeps nothing.", **cells}
+
+
+def test_every_problem_is_listed(tmp_path: Path) -> None:
+    """Broken rows, missing columns, taken and unusable names, empty texts: all at once, each with its lines."""
+    path = lines(
+        tmp_path / "c.jsonl",
+        {"name": "a", "company": "A"},
+        row("a b"),
+        "",
+        row("x"),
+        {"name": "x", "company": "", "text": " \n"},
+        "{bad",
+        row("y", tags=[1]),
+        "[1]",
+        row("z", kind="poem", text="\0"),
+        row("z\ud800") | {"company": "A\nB"},
+    )
+    with pytest.raises(DataError) as refused:
+        examine(path)
+    told = str(refused.value).splitlines()
+    assert told[0] == f"{path}: can't be used as it is, and nothing of it was taken:"
+    wanted = (
+        "line 1: the column 'text' is missing",
+        "line 2 ('a b'): the name is none for a document",
+        "line 5: the company is empty",
+        "line 5: the text is empty",
+        "line 5 (by line 4): the name is taken",
+        "is no JSON object",
+        "line 7 (list): the column 'tags' holds no text",
+        "line 9: the text is binary",
+        "line 9: the kind is neither policy nor regulation",
+    )
+    for said in wanted:
+        assert any(said in one for one in told), said
+    places = next(one for one in told if "is no JSON object" in one)
+    assert all(place in places for place in ("6 (", "8,", "10 (")), places
+
+
+def test_many_problems_of_a_kind_are_counted(tmp_path: Path) -> None:
+    """A column that every row lacks is one sentence, not a million."""
+    path = lines(tmp_path / "c.jsonl", *({"name": f"n{n}", "text": "t"} for n in range(2500)))
+    with pytest.raises(
+        DataError, match=r"lines 1, 2, .* 20 and 2,480 more: the column 'company' is missing"
+    ) as refused:
+        examine(path)
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_wrong_files(tmp_path: Path) -> None:
+    """A folder, another ending, a file that is no Parquet, an empty file, an unknown column: a sentence each."""
+    (tmp_path / "c.csv").write_text("name\n")
+    (tmp_path / "c.parquet").write_text("no")
+    (tmp_path / "empty.jsonl").write_text("\n")
+    with pytest.raises(DataError, match="is no file"):
+        examine(tmp_path)
+    with pytest.raises(DataError, match=r"its name ends in \.jsonl"):
+        examine(tmp_path / "c.csv")
+    with pytest.raises(DataError, match="can't be read as Parquet"):
+        examine(tmp_path / "c.parquet")
+    with pytest.raises(DataError, match="has no document"):
+        examine(tmp_path / "empty.jsonl")
+    with pytest.raises(UsageError, match="no column 'sectr': did you mean 'sector'"):
+        examine(lines(tmp_path / "c.jsonl", row("a", sector="shop")), by="sectr")
+
+
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20).filter(str.strip)
+_NAMES = st.text("abc ÄÖ-", min_size=1, max_size=5).filter(str.strip)
+
+
+@given(st.lists(st.tuples(_NAMES, _TEXTS, st.none() | _NAMES), min_size=1, max_size=8))
+def test_lines_and_parquet_are_the_same_corpus(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, str, str | None]]
+) -> None:
+    """The same rows as JSON lines and as Parquet, dates as dates, are the same documents, also written again."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = tmp_path_factory.mktemp("corpus")
+    table = [
+        {"name": f"n{n}", "company": company, "text": text, "date": dt.date(2020, 1, 1 + n), "size": n, "land": land}
+        for n, (company, text, land) in enumerate(cells)
+    ]
+    pq.write_table(pa.Table.from_pylist(table), folder / "c.parquet")
+    found = list(documents_of(folder / "c.parquet"))
+    lines(folder / "c.jsonl", *({**one, "date": str(one["date"])} for one in table))
+    assert list(documents_of(folder / "c.jsonl")) == found
+    (folder / "again.jsonl").write_bytes(b"".join(map(line, found)))
+    assert list(documents_of(folder / "again.jsonl")) == found
+    one, other = examine(folder / "c.parquet", by="land"), examine(folder / "c.jsonl", by="land")
+    assert one.first.tolist() == other.first.tolist()
+    assert one.strata == other.strata
+    assert list(one.entries(one.chosen())) == list(other.entries(other.chosen()))
+    assert found[0].about.groups == {"size": "0", "land": cells[0][2] or ""}
+
+
+def test_parquet_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pyarrow, a Parquet file names the package and the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "c.parquet").write_bytes(b"PAR1")
+    with pytest.raises(MissingPackageError, match=re.escape("'pyarrow': pip install 'genaipa[reports]'")):
+        examine(tmp_path / "c.parquet")
+
+
+def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
+    """A text about the same company is asked about once, and says whose it is too; another company's is its own."""
+    path = lines(
+        tmp_path / "c.jsonl",
+        row("a", text="T", company="A"),
+        row("b", text="T", company="B"),
+        row("a-2020", text="T", company="A"),
+        row("c"),
+        row("a-2021", text="T", company="A"),
+    )
+    corpus = examine(path)
+    assert (corpus.documents, corpus.texts) == (5, 3)
+    found = list(corpus.entries(corpus.chosen()))
+    assert [(one.name, one.about.also) for one in found] == [("a", ("a-2020", "a-2021")), ("b", ()), ("c", ())]
+
+
+def test_a_sample_has_its_share_of_each_stratum(tmp_path: Path) -> None:
+    """Shares by largest remainders; the same whatever the order of the file, another with another seed."""
+    rows = [row(f"n{n}", sector="shop" if n % 4 else "bank") for n in range(200)]
+    path, turned = lines(tmp_path / "c.jsonl", *rows), lines(tmp_path / "d.jsonl", *reversed(rows))
+    corpus = examine(path, seed=3, by="sector")
+    drawn = [one.name for one in corpus.entries(corpus.chosen(21))]
+    sectors = [one.about.groups["sector"] for one in corpus.entries(corpus.chosen(21))]
+    assert (sectors.count("shop"), sectors.count("bank")) == (16, 5)
+    other = examine(turned, seed=3, by="sector")
+    assert {one.name for one in other.entries(other.chosen(21))} == set(drawn)
+    another = examine(path, seed=4, by="sector")
+    assert {one.name for one in another.entries(another.chosen(21))} != set(drawn)
+    assert len(corpus.chosen(200)) == len(corpus.chosen()) == 200
+
+
+def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
+    """Checking and drawing from a corpus takes a fifth of its size in memory."""
+    path = tmp_path / "c.jsonl"
+    with path.open("wb") as file:
+        file.writelines(map(line, made_up(1500)))
+    examine(path)
+    tracemalloc.start()
+    corpus = examine(path, by="sector")
+    assert sum(1 for _ in corpus.entries(corpus.chosen(1000))) == 1000
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < path.stat().st_size / 5
+
+
+def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """Each measure's median, quartiles and range by group are those of the documents' own statistics."""
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b"".join(map(line, made_up(40))))
+    told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
+    every = list(documents_of(path))
+    shops = np.array([measured(one) for one in every if one.about.groups["sector"] == "shop"])
+    rows = {one["measure"]: one for one in told["rows"] if one["sector"] == "shop"}
+    assert rows["words"]["documents"] == len(shops)
+    assert rows["words"]["median"] == np.median(shops[:, 0])
+    assert rows["grade"]["upper"] == round(float(np.quantile(shops[:, 4], 0.75)), 2)
+    assert (told["documents"], told["texts"]) == (40, 38)
+    assert sum(group.documents for group in distributions(every, "country")) == 40
+    shown = genaipa("policies", "stats", "--documents", path)
+    assert shown.code == 0
+    assert "40 documents, 2 of them with the very text of another of the same company." in shown.out
+    refused = genaipa("policies", "stats", "brindlecart", "--by", "sector")
+    assert (refused.code, refused.err) == (2, "genaipa: --by is for a corpus; name one with --documents.\n")
+
+
+def test_generated_policies(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """The generator's corpus can be used as it is; more of them begin with the same, another seed has others."""
+    path = tmp_path / "made.jsonl"
+    assert genaipa("policies", "generate", path, "--number", "60").code == 0
+    corpus = examine(path)
+    assert (corpus.documents, corpus.texts, corpus.groups) == (60, 57, ("country", "sector"))
+    assert [one.text for one in documents_of(path)] == [one.text for one in made_up(90)][:60]
+    assert next(made_up(1, seed=1)) != next(made_up(1))
+    again = genaipa("policies", "generate", path)
+    assert again.code == 2
+    assert "is there already" in again.err
