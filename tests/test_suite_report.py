@@ -19,13 +19,13 @@ from genaipa.reports.report import report
 from genaipa.reports.suites import breakdowns
 from genaipa.reports.suites.breakdowns import in_order
 from genaipa.reports.suites.card import correlation
-from genaipa.reports.suites.crosswalk import load_crosswalk
 from genaipa.reports.suites.merit import Counts, Units
 from genaipa.reports.suites.results import boards, results
 from genaipa.reports.suites.scored import Scored
 from genaipa.reports.suites.tables import main_table
 from genaipa.runs.selection import select
 from genaipa.suites.catalog import suites
+from genaipa.suites.crosswalk import load_crosswalk
 from genaipa.suites.material import Given, Item, Outcome
 from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa.suites.piextract.data import LAYERS

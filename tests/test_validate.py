@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -439,3 +440,42 @@ def test_a_file_read_again_is_as_it_stands(tmp_path: Path) -> None:
     assert read_yaml(path, dict[str, Any]) == {"names": ["a", "b"]}
     path.write_text("names: [c, d]\n")
     assert read_yaml(path, dict[str, Any]) == {"names": ["c", "d"]}
+
+
+def test_files_of_suites(genaipa: Callable[..., Finished]) -> None:
+    """Every split of one's own is read: sizes of good ones, the faults of others, and files that nothing reads."""
+    ours = shipped() / "suites"
+    for name in ("opp115", "policyqa", "piextract", "privacyqa", "encoders"):
+        Path("suites", name).mkdir(parents=True)
+    rows = (ours / "opp115/sample_dataset.csv").read_bytes()
+    Path("suites/opp115/our_own_dataset.csv").write_bytes(rows)
+    Path("suites/opp115/test_dataset.csv").write_bytes(rows)
+    Path("suites/policyqa/mine.json").write_text('{"data": []}')
+    Path("suites/privacyqa/mine.csv").write_text("no table")
+    shutil.copy(ours / "privacyqa/sample_opp_annotations.csv", "suites/privacyqa/mine_opp_annotations.csv")
+    Path("suites/piextract/CollectUse_true").mkdir()
+    shutil.copy(ours / "piextract/CollectUse_true/sample.conll03", "suites/piextract/CollectUse_true/mine.conll03")
+    settings = (ours / "encoders/training.yaml").read_text(encoding="utf-8")
+    Path("suites/encoders/training.yaml").write_text(re.sub("(?m)^patience: .*", "patience: 0", settings))
+    walk = (ours / "crosswalk.yaml").read_text(encoding="utf-8")
+    Path("suites/crosswalk.yaml").write_text(re.sub(r"\[T,", "[TT,", walk, count=1))
+    Path("suites/opp-115").mkdir()
+    Path("suites/opp-115/a.csv").touch()
+    Path("suites/README.md").touch()
+    told = {(file, severity): f"{entry} {problem}" for file, entry, severity, problem in found()}
+    for file, severity, said in (
+        ("crosswalk.yaml", "error", "'TT' is no category of the question set 'policy': did you mean 'T'?"),
+        ("encoders/training.yaml", "error", "patience"),
+        ("opp-115/a.csv", "warning", "there is no suite 'opp-115': did you mean 'opp115'?"),
+        ("opp115/test_dataset.csv", "warning", "takes the place of the published datasets/Majority/test_dataset.csv"),
+        ("piextract/CollectUse_true/mine.conll03", "error", "'mine.conll03'"),
+        ("policyqa/mine.json", "error", "has no examples"),
+        ("privacyqa/mine.csv", "error", "line 1"),
+    ):
+        assert said in told.pop((f"suites/{file}", severity)), file
+    assert not told
+    finished = genaipa("validate")
+    assert finished.code == 1
+    assert "9 files of suites." in finished.out
+    assert "Splits of opp115 from your own files: test (20 items), our_own (20 items)." in finished.out
+    assert json.loads(genaipa("validate", "--json").out)["splits"] == {"opp115": {"test": 20, "our_own": 20}}

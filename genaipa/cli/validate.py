@@ -12,7 +12,8 @@ from genaipa.cli.console import print_json, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option
 
 if TYPE_CHECKING:
-    from genaipa.validation.data_files import Finding, Validation
+    from genaipa.validation.data_files import Validation
+    from genaipa.validation.finding import Finding
     from genaipa.workspace import Workspace
 
 # Kind of data → one and several of it, as the last line counts them.
@@ -24,6 +25,7 @@ _NOUNS = {
     "corrections": ("file of corrections", "files of corrections"),
     "rubrics": ("rubric", "rubrics"),
     "people": ("list of analysts", "lists of analysts"),
+    "suites": ("file of suites", "files of suites"),
     "systems": ("catalog of systems", "catalogs of systems"),
     "waves": ("file of waves", "files of waves"),
     "runs": ("run", "runs"),
@@ -39,8 +41,8 @@ def validate(
 ) -> None:
     """Check all data files of a workspace, and list every problem.
 
-    Documents, questions, annotated answers, prompts, analysts, systems and runs are checked at once. The exit code is 1
-    if there is an error; warnings leave it at 0.
+    Documents, questions, annotated answers, prompts, suites, analysts, systems and runs are checked at once. The exit
+    code is 1 if there is an error; warnings leave it at 0.
     """
     from genaipa.validation.data_files import validate as validated
 
@@ -48,7 +50,7 @@ def validate(
     done = validated(here, data=data)
     if json:
         counts = {kind: {"fine": fine, "checked": total} for kind, (fine, total) in done.counts.items()}
-        print_json({"workspace": str(here.home), "findings": done.findings, "counts": counts})
+        print_json({"workspace": str(here.home), "findings": done.findings, "counts": counts, "splits": done.splits})
     else:
         _print_findings(here, done.findings)
         _print_counts(done)
@@ -72,6 +74,9 @@ def _print_counts(done: Validation) -> None:
     checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in done.counts.items() if total]
     fine, total = (sum(counts) for counts in zip(*done.counts.values(), strict=True))
     show(f"Checked {', '.join(checked)}.")
+    for suite, splits in done.splits.items():
+        sizes = ", ".join(f"{split} ({items:,} items)" for split, items in splits.items())
+        show(f"Splits of {suite} from your own files: {sizes}.")
     if not done.findings:
         show("Everything is fine.")
         return

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,8 +15,6 @@ from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
-from genaipa.judging.prompts import TEMPLATES as JUDGES
-from genaipa.judging.prompts import load_templates
 from genaipa.policies.document import About, Document, load_document, read_document
 from genaipa.policies.document import problems as document_problems
 from genaipa.policies.lookup import resolve
@@ -38,37 +35,28 @@ from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.wave_file import WAVES, load_waves
-from genaipa.suites.prompts import faults
+from genaipa.suites.data import FOLDER
 from genaipa.systems.catalog import own_entries
-from genaipa.tasks.prompts import INCLUDED, SUITES, TEMPLATES, found_prompts, set_names
+from genaipa.tasks.prompts import SUITES, found_prompts, set_names
 from genaipa.validation.assigned import unknown_assignments
-from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder, shipped
+from genaipa.validation.finding import Finding, as_findings
+from genaipa.validation.prompts import prompt_findings, unused_prompts
+from genaipa.validation.suites import check_suites, suite_files
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.tasks.prompts import Prompts
-
-Severity = Literal["error", "warning"]
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """A problem of an entry of a file (of the file itself if `entry` is empty).
-
-    An `error` makes the file unusable; a `warning` is a likely oversight of its author.
-    """
-
-    path: str
-    entry: str
-    problem: str
-    severity: Severity = "error"
-
 
 class Validation(msgspec.Struct, frozen=True):
-    """All findings on a workspace by file, and for each kind of data how many files are fine, of how many."""
+    """All findings on a workspace by file, and for each kind of data how many files are fine, of how many.
+
+    `splits` are those of the user's own data: suite → split → number of items.
+    """
 
     findings: list[Finding]
     counts: dict[str, tuple[int, int]]
+    splits: dict[str, dict[str, int]]
 
 
 def validate(workspace: Workspace, *, data: bool = False) -> Validation:
@@ -76,12 +64,14 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 
     With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
     """
-    files = _data_files(workspace)
-    findings = _check_workspace(workspace, files["runs"], data=data)
+    files, suites = _data_files(workspace), check_suites(workspace)
+    findings = [*_check_workspace(workspace, files["runs"], data=data), *suites.findings]
+    findings = sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
     named = {Path(finding.path) for finding in findings}
     named |= {parent for path in named for parent in path.parents}
     fine = {kind: [p for p in paths if not {p, p.with_suffix(".yaml")} & named] for kind, paths in files.items()}
-    return Validation(findings, {kind: (len(fine[kind]), len(paths)) for kind, paths in files.items()})
+    counts = {kind: (len(fine[kind]), len(paths)) for kind, paths in files.items()}
+    return Validation(findings, counts, suites.splits)
 
 
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
@@ -92,6 +82,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     found["prompts"] += [path for inner in (JUDGE, SUITES) for _, path in workspace.names("prompts", inner).values()]
     found["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
+    found["suites"] = suite_files(workspace)
     found["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
     found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
     return found
@@ -100,9 +91,9 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
 def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) -> list[Finding]:
     findings = [*_check_folders(workspace), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
-        findings += _errors(read_partly(path, QuestionSet, partial(question_problems, path, name))[1])
+        findings += as_findings(read_partly(path, QuestionSet, partial(question_problems, path, name))[1])
     for _, path in workspace.names("rubrics").values():
-        findings += _errors(read_partly(path, Rubric, partial(rubric_problems, path))[1])
+        findings += as_findings(read_partly(path, Rubric, partial(rubric_problems, path))[1])
     findings += _check_rubric_name(workspace)
     for name in workspace.names("policies"):
         findings += _check_document(workspace, name)
@@ -110,10 +101,10 @@ def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) 
         findings += _check_annotations(workspace, name)
     for name in workspace.names("corrections"):
         findings += _check_corrections(workspace, name)
-    findings += _check_prompts(workspace)
-    findings += _errors(own_entries(workspace)[1])
+    findings += prompt_findings(workspace)
+    findings += as_findings(own_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
-        findings += _errors(read_partly(people, desk_people.People, partial(desk_people.problems, people))[1])
+        findings += as_findings(read_partly(people, desk_people.People, partial(desk_people.problems, people))[1])
         findings += [Finding(*found, "warning") for found in unknown_assignments(workspace, runs)]
     findings += _unread_files(workspace)
     for path in runs:
@@ -121,27 +112,17 @@ def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) 
     try:
         load_waves(workspace)
     except GenaipaError as error:
-        findings += _errors([error])
+        findings += as_findings([error])
     if data:
         findings += _check_scores(workspace)
-    return sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
-
-
-def _errors(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:
-    """Errors as findings; `path` is the file for one that names none."""
-    return [
-        Finding(error.path, error.entry, error.problem)
-        if isinstance(error, DataError)
-        else Finding(str(path), "", str(error))
-        for error in errors
-    ]
+    return findings
 
 
 def _check_folders(workspace: Workspace) -> Iterator[Finding]:
     """Names of folders that something else has, names of files that no file has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
-    folders = [home / name for name in (*kinds, RUNS)]
+    folders = [home / name for name in (*kinds, FOLDER, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
         if problem := no_folder(path):
@@ -162,7 +143,7 @@ def _check_marker(workspace: Workspace) -> Iterator[Finding]:
         try:
             known = tomllib.loads(read_text(path))
         except DataError as error:
-            yield from _errors([error])
+            yield from as_findings([error])
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             yield Finding(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
         else:
@@ -176,10 +157,10 @@ def _check_marker(workspace: Workspace) -> Iterator[Finding]:
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
     try:
-        yield from _errors(guideline_problems(workspace, load_rubric(workspace)))
+        yield from as_findings(guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
         if error.entry == "rubric":
-            yield from _errors([error])
+            yield from as_findings([error])
 
 
 def _check_document(workspace: Workspace, name: str) -> list[Finding]:
@@ -195,13 +176,13 @@ def _check_document(workspace: Workspace, name: str) -> list[Finding]:
         return document_problems(path, Document(name, text, about, layer)) if not unread else ()
 
     known = read_partly(beside, About, rules)[1] if beside.is_file() else []
-    return _errors([*unread, *known])
+    return as_findings([*unread, *known])
 
 
 def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
     path = workspace.names("annotations")[name][1]
     annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
-    yield from _errors(errors)
+    yield from as_findings(errors)
     if annotated is not None:
         try:
             document = load_document(name, workspace)
@@ -247,7 +228,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
         document = None
     for layer, path in workspace.every("corrections")[name]:
         found, errors = read_partly(path, Corrections, partial(correction_problems, path, name))
-        yield from _errors(errors)
+        yield from as_findings(errors)
         if found is None:
             continue
         if document is None or document.digest != found.digest:
@@ -256,7 +237,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
                 said = f"there is no document '{name}' here with the text of that digest; they are not used."
                 yield Finding(str(path), "digest", said, "warning")
             continue
-        yield from _errors(unproved(path, found, document.text))
+        yield from as_findings(unproved(path, found, document.text))
         held = find_annotations(workspace, document)
         known = held.annotations.answers if held and held.annotations.questions == found.questions else None
         for question in found.corrections:
@@ -275,45 +256,6 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
                 yield Finding(file, f"answers.{question}", f"{problem} as far as genaipa can see.", "warning")
 
 
-def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
-    """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
-    for name in set_names(workspace):
-        yield from _check_set(workspace, found_prompts(workspace, name))
-    try:
-        load_templates(workspace)
-    except GenaipaError as error:
-        yield from _errors([error], workspace.home)
-    for name, (_, path) in workspace.names("prompts", JUDGE).items():
-        if name not in JUDGES:
-            yield Finding(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
-    ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
-    for name, (_, path) in workspace.names("prompts", SUITES).items():
-        yield from _errors(faults(path))
-        if name not in ours:
-            yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
-
-
-def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
-    files = prompts.files
-    missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
-    if missing:
-        yield Finding(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
-        return
-    while True:
-        try:
-            replace(prompts, files=files).check()
-        except GenaipaError as error:
-            broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
-            name = broken[0] if broken else ""
-            yield from _errors([error], files[name][1] if name else workspace.home)
-            original = prompts.originals.get(name)
-            if name not in TEMPLATES or original in (None, files[name][1]):
-                return
-            files = {**files, name: ("shipped", original)}
-        else:
-            return
-
-
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:
     """Files in the workspace's own folders that nothing reads, which their author may not know."""
     for kind in SUFFIXES:
@@ -323,21 +265,7 @@ def _unread_files(workspace: Workspace) -> Iterator[Finding]:
             if path.is_file() and path not in read | beside:
                 yield Finding(str(path), "", _why_unread(path, kind, read), "warning")
     for name in set_names(workspace):
-        yield from _unused_prompts(workspace, name)
-
-
-def _unused_prompts(workspace: Workspace, chosen: str) -> Iterator[Finding]:
-    """Templates of a set that replace none and that none includes: most likely a name mistyped."""
-    known = (*TEMPLATES, *INCLUDED)
-    prompts = found_prompts(workspace, chosen)
-    for name in set(prompts.files) - set(known):
-        path = prompts.files[name][1]
-        try:
-            included = name in prompts.used
-        except DataError:  # not text: told already
-            return
-        if not included:
-            yield Finding(str(path), "", f"replaces no prompt and is included by none{nearest(name, known)}", "warning")
+        yield from unused_prompts(workspace, name)
 
 
 def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
@@ -359,7 +287,7 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
-        yield from _errors([error], path / MANIFEST)
+        yield from as_findings([error], path / MANIFEST)
     else:
         if problem := folder.manifest_damage():
             yield Finding(str(path / MANIFEST), "", problem)
@@ -379,7 +307,7 @@ def _check_scores(workspace: Workspace) -> Iterator[Finding]:
                 yield from (Finding(store.name, "", problem) for problem in verify(store).breaks)
     except GenaipaError as error:
         # Not the address of a server, which may contain a password.
-        yield from _errors([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
+        yield from as_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
 def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:

@@ -6,20 +6,16 @@ from collections import defaultdict
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 import pandas as pd
 
-from genaipa.errors import DataError, UsageError, nearest
-from genaipa.files.strict_yaml import read_yaml
-from genaipa.questions.sets import load_question_set
 from genaipa.reports import averages
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import with_estimates
 from genaipa.reports.suites.card import plainest
 from genaipa.reports.table import Table, table
-from genaipa.suites.data import FOLDER
+from genaipa.suites.crosswalk import load_crosswalk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,50 +25,9 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
     from genaipa.reports.suites.drawings import Marks
     from genaipa.reports.suites.scored import Row, Scored
-    from genaipa.workspace import Workspace
 
-FILE = "crosswalk.yaml"
-QUESTIONS = "policy"
-"""The question set whose categories are the rows."""
 NAME = "suites-by-category"
 M_ALL = "M_all*10"
-
-
-class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The categories of questions that ask about one category of practices, and the other names that suites have."""
-
-    genaipabench: tuple[str, ...]
-    also: tuple[str, ...] = ()
-
-
-class Crosswalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Category of practices (OPP-115) → categories of questions (GenAIPABench)."""
-
-    title: str
-    about: str
-    categories: dict[str, Category]
-
-    @property
-    def by_name(self) -> dict[str, tuple[str, ...]]:
-        """Every name of a category of practices → the categories of questions."""
-        return {name: one.genaipabench for known, one in self.categories.items() for name in (known, *one.also)}
-
-
-def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
-    """The nearest cross-walk, and the names of the categories of questions that it leads to.
-
-    A DataError for a category that the question set `policy` does not have.
-    """
-    path = next((file for _, folder in workspace.layers if (file := folder / FOLDER / FILE).is_file()), None)
-    if path is None:
-        raise UsageError(f"{FOLDER}/{FILE} is missing; install genaipa anew.")
-    found, known = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
-    for name, one in found.categories.items():
-        for code in one.genaipabench:
-            if code not in known:
-                problem = f"'{code}' is no category of the question set '{QUESTIONS}'{nearest(code, known)}"
-                raise DataError(path, problem, name)
-    return found, known
 
 
 def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:

@@ -1,0 +1,37 @@
+"""A problem of a data file, and errors as such."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from genaipa.errors import DataError, GenaipaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A problem of an entry of a file (of the file itself if `entry` is empty).
+
+    An `error` makes the file unusable; a `warning` is a likely oversight of its author.
+    """
+
+    path: str
+    entry: str
+    problem: str
+    severity: Severity = "error"
+
+
+def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:
+    """Errors as findings; `path` is the file for one that names none."""
+    return [
+        Finding(error.path, error.entry, error.problem)
+        if isinstance(error, DataError)
+        else Finding(str(path), "", str(error))
+        for error in errors
+    ]
