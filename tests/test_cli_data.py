@@ -7,7 +7,7 @@ import json
 import os
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from servers import OpenAIServer
@@ -283,9 +283,9 @@ def test_pull_refuses_what_it_cannot_do(genaipa: Cli) -> None:
 # --- systems -------------------------------------------------------------------------------------------------------
 
 
-def facts(genaipa: Cli, *names: str) -> list[dict[str, object]]:
+def facts(genaipa: Cli, *names: str) -> list[dict[str, Any]]:
     """The rows of `genaipa systems --json`."""
-    rows: list[dict[str, object]] = json.loads(done(genaipa("systems", *names, "--json")))
+    rows: list[dict[str, Any]] = json.loads(done(genaipa("systems", *names, "--json")))
     return rows
 
 
@@ -325,6 +325,24 @@ def test_systems_table_shows_context_price_and_retirement(genaipa: Cli, monkeypa
     assert "genai-prices" in out
     assert "openai-api/lab/: set LAB_BASE_URL; set LAB_API_KEY" in out
     assert "did you mean 'gpt-4o'?" in refused(genaipa("systems", "gpt4o"))
+
+
+def test_systems_fold_the_baselines_of_the_suites(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Baselines are listed by suite in a line each; asked for, each is there with its kind and meaning."""
+    Path("genaipa.toml").touch()
+    Path("systems.yaml").write_text("systems: {words: {system: baseline/tfidf}}\n")
+    monkeypatch.setenv("COLUMNS", "120")
+    out = done(genaipa("systems"))
+    assert "   words                baseline/tfidf" in out, "a short name of the user's own is a system like any other"
+    assert "baseline/majority" not in out
+    (line,) = (line for line in out.splitlines() if line.startswith("  opp115 "))
+    assert line.split(None, 1)[1] == "majority, tfidf*, tfidf-balanced*, tfidf-characters*"
+    every = done(genaipa("systems", "baseline"))
+    assert "   best-overlap                rule     the first sentence that shares most words" in every
+    assert "gpt-4o" not in every
+    (majority,) = facts(genaipa, "baseline/majority")
+    assert majority["suites"]["policyie"] == {"kind": "floor", "about": "the intent Other everywhere, and no slots"}
+    assert "did you mean 'baseline/tfidf'?" in refused(genaipa("systems", "baseline/tfdf"))
 
 
 def test_systems_check_starts_them(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.console import print_json, say, show, show_facts, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
-from genaipa.errors import GenaipaError, UsageError
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from genaipa.systems.catalog import Resolved
     from genaipa.systems.prices import Tariff
 
+_TRAINED = "most of them by scikit-learn (pip install 'genaipa[baselines]')"
+
 
 def systems(
     names: Annotated[
         list[str] | None,
-        typer.Argument(autocompletion=completion.systems, help="Only these: short names or provider/model."),
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="Only these: short names or provider/model; baseline for all of them.",
+        ),
     ] = None,
     check: Annotated[bool, option("--check", help="Start them, and show their server's reply.")] = False,
     json: JsonOption = False,
@@ -40,18 +45,37 @@ def systems(
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
     for error in own_entries(here)[1] if not chosen else ():
         say(f"left out: {error}")
-    resolved = [resolve(name, here) for name in chosen or (*builtin_systems(), *load_catalog(here))]
+    listed = dict.fromkeys(_spelt_out(chosen) or (*builtin_systems(), *load_catalog(here)))
+    resolved = [resolve(name, here) for name in listed]
     if check:
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]
     if json:
         print_json(rows)
         return
-    _print_table(rows)
+    # A short name of the user's own for a baseline is a system like any other.
+    others = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
+    if others:
+        _print_table(others)
     if chosen:
-        _print_details(rows)
+        _print_meanings(rows)
+        _print_details(others)
     else:
+        _print_baselines(rows)
         _print_forms()
+
+
+def _spelt_out(names: Iterable[str]) -> list[str]:
+    """The names, `baseline` alone as all baselines; an UnknownNameError for a baseline of no suite."""
+    from genaipa.suites.baseline import PREFIX
+    from genaipa.suites.catalog import baseline_names
+
+    found: list[str] = []
+    for name in names:
+        if name.startswith(PREFIX) and name not in baseline_names():
+            raise UnknownNameError("baseline", name, baseline_names(), "See: genaipa systems baseline")
+        found += baseline_names() if name == PREFIX.rstrip("/") else (name,)
+    return found
 
 
 def _facts(resolved: Resolved) -> dict[str, Any]:
@@ -72,6 +96,22 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
+        "suites": _meanings(resolved.name),
+    }
+
+
+def _meanings(system: str) -> dict[str, dict[str, str]]:
+    """Suite → kind and meaning of this baseline in it; empty for any other system."""
+    from genaipa.suites.baseline import PREFIX
+    from genaipa.suites.catalog import suites
+
+    if not system.startswith(PREFIX):
+        return {}
+    return {
+        name: {"kind": one.kind, "about": one.about}
+        for name, suite in suites().items()
+        for one in suite.baselines
+        if PREFIX + one.name == system
     }
 
 
@@ -132,12 +172,50 @@ def _price_sources(rows: list[dict[str, Any]]) -> str:
 
 
 def _print_details(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
     for row in rows:
         if row["settings"] is not None:
             show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
     show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+
+
+def _print_baselines(rows: list[dict[str, Any]]) -> None:
+    """Print the names of the baselines by suite: their meanings would fill the screen."""
+    show(
+        "\nBaselines of the suites (run --suite SUITE --system baseline/NAME); none needs a key. Those with * learn "
+        f"from the suite's train split, {_TRAINED}:"
+    )
+    show_facts(
+        (f"  {suite}", ", ".join(name + "*" * (kind == "trained") for name, kind, _ in of))
+        for suite, of in _by_suite(rows).items()
+    )
+    show("The meaning of each: genaipa systems baseline")
+
+
+def _print_meanings(rows: list[dict[str, Any]]) -> None:
+    listed: list[tuple[str, ...] | str] = []
+    for suite, of in _by_suite(rows).items():
+        listed += [suite, *((f"  {name}", kind, about) for name, kind, about in of)]
+    if listed:
+        table(("  baseline/", "kind", "its reply"), listed, flexible=2)
+        show(
+            "A floor uses nothing of an item, a rule its text alone, a ceiling its gold label; a trained one learns "
+            f"from the suite's train split, {_TRAINED}."
+        )
+
+
+def _by_suite(rows: list[dict[str, Any]]) -> dict[str, list[tuple[str, str, str]]]:
+    """Suite → name, kind and meaning of each of these baselines that it has."""
+    from genaipa.suites.catalog import suites
+
+    found: dict[str, list[tuple[str, str, str]]] = {suite: [] for suite in suites()}
+    for row in rows:
+        for suite, meaning in row["suites"].items():
+            found[suite].append((row["system"].partition("/")[2], meaning["kind"], meaning["about"]))
+    return {suite: list(dict.fromkeys(of)) for suite, of in found.items() if of}
 
 
 def _print_forms() -> None:
