@@ -8,14 +8,14 @@ without one, runs are written to the working folder.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Kind = Literal["prompts", "questions", "policies", "annotations", "corrections", "rubrics"]
 SUFFIXES: dict[Kind, tuple[str, ...]] = {
@@ -56,6 +56,12 @@ class Workspace:
 
     home: Path
     layers: tuple[tuple[str, Path], ...]
+    held: Mapping[str, Named] = field(default_factory=dict, compare=False, repr=False)
+    """Documents in memory, of a corpus, that come before those of the layers."""
+
+    def holding(self, documents: Mapping[str, Named]) -> Workspace:
+        """The same workspace with these documents, by name, before those of its folders."""
+        return replace(self, held=documents)
 
     @property
     def runs(self) -> Path:

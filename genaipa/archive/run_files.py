@@ -8,6 +8,7 @@ about the texts left out (`runs.redactions`), so that the tables come out the sa
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -17,10 +18,12 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.policies.corpus import line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.batches import BATCHES, RESULTS
+from genaipa.runs.documents import DOCUMENTS, KeptDocuments
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.permission import Permission
@@ -74,6 +77,7 @@ class _Redacted:
     def __init__(self, source: Source, *, whole: bool) -> None:
         self._source = source
         permission = Permission(source.folder, source.manifest)
+        self._kept = KeptDocuments(source.folder.path)
         self._documents = set() if whole else permission.documents
         self._unasked = set() if whole else permission.unasked
         self._worded = set() if whole else permission.worded
@@ -105,6 +109,11 @@ class _Redacted:
             return self._answers
         if name == MANIFEST:
             return self._manifest()
+        if name == DOCUMENTS:
+            return b"".join(
+                line(dataclasses.replace(document, text="") if name in self._documents else document)
+                for name, document in self._kept.items()
+            )
         if name not in self._worded:
             return path.read_bytes()
         return _annotations(path) if name.startswith("annotations/") else _questions(path)
@@ -131,15 +140,18 @@ class _Redacted:
         """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
         return record.reply is not None and (record.system, record.document) in self._replies
 
+    def _text(self, document: str) -> str:
+        """A document's text, from the one file or its own."""
+        if self._kept:
+            return self._kept[document].text
+        path = self._source.folder.path / "documents" / f"{self._digest(document)}.txt"
+        return path.read_text(encoding="utf-8")
+
     def facts(self) -> Withheld:
         """The facts that the tables need about the texts left out."""
-        documents = self._source.folder.path / "documents"
         stances = {r.key: stance(r.reply or "") for r in self._source.folder.records() if self._quotes(r)}
         return Withheld(
-            statistics={
-                name: measure((documents / f"{self._digest(name)}.txt").read_text(encoding="utf-8"))
-                for name in sorted(self._documents)
-            },
+            statistics={name: measure(self._text(name)) for name in sorted(self._documents)},
             claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
         )

@@ -236,7 +236,7 @@ class TerminalObserver(Observer):
             yield self
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
-        documents = ", ".join(run.spec.documents)
+        documents = run.corpus.in_words if run.corpus else ", ".join(run.spec.documents)
         what = f"{documents}, {run.spec.conversation} conversations" if documents else f"the task '{run.spec.task}'"
         if run.spec.plan is not None:
             what = f"the suite {run.spec.task} ({run.spec.plan.label})"

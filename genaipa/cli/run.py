@@ -37,6 +37,9 @@ def run(
     context: typer.Context,
     system: options.System = None,
     policy: options.Policy = None,
+    corpus: options.Documents = None,
+    limit_documents: options.LimitDocuments = None,
+    stratify: options.Stratify = None,
     task: options.Task = "procedure",
     suite: options.Suite = None,
     split: options.Split = None,
@@ -124,6 +127,8 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         )
     }
     others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
+    if corpus := options["corpus"]:
+        others["corpus"] = str(corpus)
     if suite := options["suite"]:
         if options["task"] != PROCEDURE:
             raise UsageError("a suite is a task; name one of the two, --suite or --task.")

@@ -54,6 +54,22 @@ Policy = Annotated[
         "--policy", "-p", autocompletion=completion.documents, help="The documents: privacy policies or regulations."
     ),
 ]
+Documents = Annotated[
+    Path | None,
+    option(
+        "--documents",
+        metavar="FILE",
+        help="A corpus instead: a .jsonl or .parquet file of documents (genaipa policies stats --documents).",
+    ),
+]
+LimitDocuments = Annotated[
+    int | None,
+    option("--limit-documents", metavar="N", help="Of a corpus: a sample of N documents, drawn by --seed.", min=1),
+]
+Stratify = Annotated[
+    str | None,
+    option("--stratify", metavar="COLUMN", help="Of a corpus: each group of this column has its share of the sample."),
+]
 Task = Annotated[
     str,
     option(

@@ -133,7 +133,7 @@ def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ..
         folder.name,
         manifest.status,
         ", ".join(manifest.spec.systems),
-        manifest.spec.plan.label if manifest.spec.plan else ", ".join(manifest.spec.documents),
+        manifest.spec.plan.label if manifest.spec.plan else manifest.documents_in_words,
         _experiment(manifest),
         f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",
         "" if totals.cost is None else f"${totals.cost:.2f}",

@@ -71,7 +71,7 @@ def show(
     judged, right = _Judged(here, folder, matching), ""
     for record in matching:
         _print_answer(record, _messages(folder, record, offsets) if whole else [])
-        for told in judged.scores(record):
+        for told in (*judged.also(record), *judged.scores(record)):
             console.show(told)
         # Said once for all answers to a question that follow one another.
         if (annotated := judged.annotated(record)) and annotated != right:
@@ -109,7 +109,11 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
         served = f", served as {', '.join(facts.served)}" if facts.served else ""
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
         console.show(f"system {name}: {facts.model}{served}{counted}")
-    for name, document in manifest.documents.items():
+    if manifest.corpus is not None:
+        from genaipa.execution.corpus import in_words
+
+        console.show(f"{in_words(manifest.corpus)} sha256 {manifest.corpus.digest[:12]}")
+    for name, document in manifest.documents.items() if manifest.corpus is None else ():
         console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
     if spec.plan is None:
         console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
@@ -222,6 +226,11 @@ class _Judged:
             return ""
         text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
         return f"{text} ({', '.join(found.sections)})" if found.sections else text
+
+    def also(self, record: Record) -> list[str]:
+        """A sentence on the other documents with the very text that the answer is about."""
+        facts = self._inputs.manifest.documents.get(record.document)
+        return [f"It holds as well for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
 
     def scores(self, record: Record) -> list[str]:
         """Each score and decision in effect, in a sentence."""

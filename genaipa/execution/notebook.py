@@ -17,6 +17,7 @@ from genaipa.workspace import Named, find_workspace, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from pathlib import Path
 
     from genaipa.execution.observer import Observer
     from genaipa.workspace import WorkspaceLike
@@ -29,6 +30,12 @@ Documents = str | Named | Sequence[str | Named]
 class RunOptions(SamplingOptions, total=False):
     """The options of a run as the arguments of a function: the fields of `RunRequest` and `RunLimits`."""
 
+    corpus: str | Path | None
+    """A file of documents, .jsonl or .parquet, in place of their names."""
+    limit_documents: int | None
+    """Of a corpus: a sample of so many, drawn by the seed."""
+    stratify: str | None
+    """Of a corpus: the column of which each group has its share of the sample."""
     task: str
     split: str | None
     """Split of a suite, which is a task by its name: dev, test, … or sample."""
@@ -74,6 +81,7 @@ def requested(systems: Systems, documents: Documents, options: RunOptions) -> tu
         given[several] = names_of(given[several])
     if (limit := given.get("limit")) is not None:
         given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)
+    given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     return RunRequest(**given), RunLimits(**limits)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, command
+from genaipa.execution.corpus import kept, taken
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.questions.sets import WORDINGS
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from genaipa.policies.document import DocumentKind
+    from genaipa.runs.records import CorpusFacts
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 
@@ -46,14 +48,18 @@ _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 class RunRequest(Sampling, frozen=True):
     """A user's request, with fields named like the options of `genaipa run`.
 
-    The fields from `documents` to `summary_words`, but the task, are the procedure's. `split`, `shots` and `probe` are
-    a suite's, which is a task of that name; it takes `limit`, `seed`, `repetitions` and `wordings` (the number of one
-    of its own) as well. Without `new`, an unfinished run of the same plan goes on. `offline` forbids fetching missing
-    data.
+    The fields from `documents` to `summary_words`, but the task, are the procedure's. `corpus` is a file of documents
+    in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its share.
+    `split`, `shots` and `probe` are a suite's, which is a task of that name; it takes `limit`, `seed`, `repetitions`
+    and `wordings` (the number of one of its own) as well. Without `new`, an unfinished run of the same plan goes on.
+    `offline` forbids fetching missing data.
     """
 
     systems: tuple[str, ...]
     documents: tuple[str, ...] = ()
+    corpus: str | None = None
+    limit_documents: int | None = None
+    stratify: str | None = None
     task: str = PROCEDURE
     experiment: str | None = None
     initializations: tuple[str, ...] = ()
@@ -90,6 +96,7 @@ class PreparedRun:
     name: str
     folder: RunFolder | None = None
     offline: bool = False
+    corpus: CorpusFacts | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -135,6 +142,7 @@ class PreparedRun:
             commit=commit,
             dirty=dirty,
             planned=0 if self.task.orders else self.task.planned(),
+            corpus=self.corpus,
         )
 
 
@@ -149,13 +157,14 @@ def digests(task: Task) -> Digests:
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
+    observer = observer or Observer()
     folder = find_run(workspace, name)
     manifest = folder.manifest()
-    task = make_task(manifest.spec, workspace, folder)
+    task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
     _check_unchanged(folder, manifest, digests(task))
     for note in task.notes:
-        (observer or Observer()).said(note)
-    return PreparedRun(task, manifest.name, folder, offline)
+        observer.said(note)
+    return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
 
 
 def _check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
@@ -175,7 +184,11 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
 
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
-    observer = observer or Observer()
+    observer, corpus = observer or Observer(), None
+    if request.corpus is not None and request.task == PROCEDURE:
+        workspace, request, corpus = taken(workspace, request, observer)
+    elif request.limit_documents is not None or request.stratify is not None:
+        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     spec = _spec(workspace, request, observer)
     task = make_task(spec, workspace)
     if request.name is not None and not folder_words(request.name):
@@ -191,7 +204,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         older = _same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)
         if older is not None:
             observer.said(f"{older.name} asks the same with the {GUIDED} prompts; to go on with it, choose these.")
-    return PreparedRun(task, title, folder, request.offline)
+    return PreparedRun(task, title, folder, request.offline, corpus)
 
 
 def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None) -> RunFolder | None:

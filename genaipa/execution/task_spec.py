@@ -30,7 +30,7 @@ def task_spec(request: RunRequest) -> RunSpec:
             continue
         if field in ("split", "shots", "probe"):
             raise UsageError(f"'{field}' is an option of suites; name a suite, or leave it out.")
-        option = "policy" if field == "documents" else field
+        option = {"documents": "policy", "corpus": "documents"}.get(field, field)
         kind = "suite" if suite else "task"
         raise UsageError(f"'{option}' is an option of the procedure; leave it out with the {kind} '{request.task}'.")
     sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}

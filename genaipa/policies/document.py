@@ -110,8 +110,8 @@ def read_document(path: Path) -> str:
 
 
 def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
-    """Name → (layer, text file) of every document."""
-    return workspace.names("policies")
+    """Name → (layer, text file) of every document; those held in memory have the workspace's folder for a file."""
+    return workspace.names("policies") | dict.fromkeys(workspace.held, ("corpus", workspace.home))
 
 
 def list_documents(workspace: WorkspaceLike = None) -> list[str]:
@@ -132,7 +132,10 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     >>> policy.company, policy.kind, len(policy.sections)
     ('Brindlecart', 'policy', 70)
     """
-    files = document_names(find_workspace(workspace))
+    here = find_workspace(workspace)
+    if isinstance(held := here.held.get(name), Document):
+        return held
+    files = here.names("policies")
     if name not in files:
         raise UnknownNameError("policy", name, files)
     layer, path = files[name]

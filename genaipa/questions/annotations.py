@@ -6,19 +6,21 @@ every question with the same text, in any set.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import yaml
 
-from genaipa.errors import DataError, UnknownNameError
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.policies.document import load_document
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from genaipa.policies.document import Document
@@ -198,12 +200,35 @@ def problems(path: Path, document: str, annotations: Annotations) -> Iterator[Da
             )
 
 
-def find_annotations(workspace: Workspace, document: Document) -> AnnotationFile | None:
+def annotated_texts(workspace: Workspace) -> dict[str, str]:
+    """SHA-256 of each text that annotated answers are about → the name under which they are filed."""
+    found: dict[str, str] = {}
+    for name, files in workspace.every("annotations").items():
+        for layer, path in files:
+            with contextlib.suppress(UsageError):
+                about = (
+                    read_annotations(path).digest
+                    or load_document(
+                        name, workspace.from_layer([known for known, _ in workspace.layers].index(layer))
+                    ).digest
+                )
+                found.setdefault(about, name)
+    return found
+
+
+def find_annotations(
+    workspace: Workspace, document: Document, texts: Mapping[str, str] | None = None
+) -> AnnotationFile | None:
     """Find the nearest annotated answers about this very text, else the nearest of its name; None without any.
 
     A file with a digest is about that text; one without, about the document of its own layer or one below. A DataError
-    if a nearer file can't be used.
+    if a nearer file can't be used. A document of a corpus has a name of its own: `texts` (see `annotated_texts`) find
+    the answers about its text.
     """
+    if texts is not None:
+        if document.digest not in texts:
+            return None
+        document = _filed(workspace, document, texts[document.digest])
     nearest = None
     for layer, path in workspace.every("annotations").get(document.name, ()):
         found = _read(path, document.name)
@@ -213,6 +238,16 @@ def find_annotations(workspace: Workspace, document: Document) -> AnnotationFile
             return held
         nearest = nearest or held
     return nearest
+
+
+def _filed(workspace: Workspace, document: Document, name: str) -> Document:
+    """A document of a corpus as the workspace has its text, or under the name of its annotated answers."""
+    for number in range(len(workspace.layers)):
+        with contextlib.suppress(UsageError):
+            known = load_document(name, workspace.from_layer(number))
+            if known.digest == document.digest:
+                return known
+    return replace(document, name=name)
 
 
 def is_about(annotations: Annotations, layer: str, document: Document, workspace: Workspace) -> bool:

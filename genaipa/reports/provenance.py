@@ -57,7 +57,7 @@ def _run(source: Source) -> dict[str, Any]:
         "items": (f"{plan.limit:,}" if plan.limit else "all") if plan else "",
         "shots": str(plan.shots) if plan else "",
         "probe": plan.probe if plan else "",
-        "documents": ", ".join(spec.documents),
+        "documents": manifest.documents_in_words,
         "initializations": ", ".join(spec.initializations),
         "wordings": str(plan.wording) if plan else ", ".join(spec.wordings),
         "prompts": "" if plan else ", ".join(labels(manifest).values()),

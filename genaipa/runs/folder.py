@@ -5,7 +5,7 @@ manifest.json         the spec, digests, versions, orders, status (its last good
 answers.jsonl         one record per answer or failure, append-only
 conversations.jsonl   how each conversation began, append-only
 introductions/        the messages before the first question, once by digest
-documents/            the documents' texts, once by digest
+documents/            the documents' texts, once by digest; of a corpus they are lines of documents.jsonl
 prompts/ questions/ annotations/   the files that were in effect
 sheets/               for web chats driven by hand: messages to paste, and files for the replies
 batches.jsonl         with --batch: what was handed in to a provider, append-only; batches/ has results on their way

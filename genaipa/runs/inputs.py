@@ -6,6 +6,7 @@ since; else the run's own copies are used. Everything is read when it is first n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from genaipa.files.strict_yaml import read_text, read_yaml
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
+    annotated_texts,
     carry_over,
     find_annotations,
     question_set,
@@ -26,6 +28,7 @@ from genaipa.questions.annotations import (
 from genaipa.questions.corrections import correct, find_corrections
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
+from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import CONVERSATIONS, MANIFEST
 
 if TYPE_CHECKING:
@@ -56,6 +59,7 @@ class Inputs:
         self.workspace, self.folder = workspace, folder
         self.manifest = folder.manifest()
         self.problems: list[str] = []
+        self._kept = KeptDocuments(folder.path)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.questions = cache(self._questions)
@@ -64,6 +68,7 @@ class Inputs:
         self._annotations = cache(self._find_annotations)
         self._corrected = cache(self._correct)
         self._spans = cache(self._find_spans)
+        self._texts = cache(self._annotated_texts)
         self._begun: dict[str, str] = {}
         self._begun_size = -1
 
@@ -71,10 +76,12 @@ class Inputs:
         """The document as this run used it; a DataError if its text is lost or another."""
         if name not in self.manifest.documents:
             raise DataError(self.folder.path / MANIFEST, f"knows no document '{name}'.")
+        facts = self.manifest.documents[name]
+        if self._kept:
+            return self._kept.checked({name: facts})[name]
         held = self._held(name)
         if held is not None:
             return held
-        facts = self.manifest.documents[name]
         path = self.folder.path / "documents" / f"{facts.digest}.txt"
         about = About(
             company=facts.company,
@@ -150,6 +157,8 @@ class Inputs:
             return found
         try:
             about = self.document(document)
+            if texts := self._texts():
+                about = replace(about, name=texts.get(about.digest, about.name))
             for layer, known in find_corrections(self.workspace, about):
                 written_for = question_set(self.workspace, known.questions, layer)
                 same = same_questions(known.corrections, written_for, asked, about.company) if written_for else {}
@@ -162,8 +171,8 @@ class Inputs:
     def _find_annotations(self, document: str) -> Annotations | None:
         """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""
         try:
-            held = self._held(document)
-            known = find_annotations(self.workspace, held) if held is not None else None
+            held = self.document(document) if self._kept else self._held(document)
+            known = find_annotations(self.workspace, held, self._texts()) if held is not None else None
             if held is not None and known is not None and known.of_this_text:
                 return self._of_asked(document, known.annotations, known.asked)
             path = self.folder.path / "annotations" / f"{document}.yaml"
@@ -175,6 +184,10 @@ class Inputs:
         except DataError as error:
             self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
             return None
+
+    def _annotated_texts(self) -> dict[str, str] | None:
+        """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""
+        return annotated_texts(self.workspace) if self._kept else None
 
     def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
         """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""

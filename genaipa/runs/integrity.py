@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
+from genaipa.runs.documents import DOCUMENTS, KeptDocuments
 from genaipa.runs.records import (
     JUDGE,
     PREDICTIONS,
@@ -69,6 +70,7 @@ def damage(folder: RunFolder) -> Iterator[Damage]:
     except GenaipaError:
         return  # told by whoever checks the manifest
     yield from _records(folder, manifest)
+    yield from _documents(folder, manifest)
     for name, digest in _kept_files(folder, manifest).items():
         path = folder.path / name
         try:
@@ -91,6 +93,18 @@ def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
         return  # a line that is no record is told by whoever checks the lines
 
 
+def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+    """Documents of a corpus whose text is not the one of which a digest was kept; a pack leaves texts out."""
+    kept = KeptDocuments(folder.path)
+    try:
+        for name, facts in manifest.documents.items() if kept else ():
+            left_out = folder.is_withheld and name in kept and not kept[name].text
+            if not left_out and (name not in kept or kept[name].digest != facts.digest):
+                yield Damage(kept.path, name, "has changed since the run was made; restore the file.")
+    except GenaipaError as error:
+        yield Damage(kept.path, "", f"can't be read ({error})")
+
+
 def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     """Path in the folder → SHA-256 of every file of which a digest was kept, and that the folder has to have.
 
@@ -99,7 +113,8 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     # Of a task of a user's own it is the digest of code, which is not in the folder.
     own = manifest.spec.task in (JUDGE, PREDICTIONS) or manifest.spec.plan is not None
     known = dict(manifest.digests.task) if own else {}
-    known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
+    if not (folder.path / DOCUMENTS).is_file():
+        known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):
         known |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
     try:

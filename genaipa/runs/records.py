@@ -6,6 +6,7 @@ Everything here is plain data, and is written to the run folder as JSON under th
 from __future__ import annotations
 
 import hashlib
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import msgspec
@@ -251,6 +252,10 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     date: str = ""
     license: str = ""
     layer: str = ""
+    language: str = ""
+    groups: dict[str, str] = {}
+    also: tuple[str, ...] = ()
+    """Names of the documents of a corpus that have this very text, and are asked about with it."""
 
     @classmethod
     def of(cls, document: Document) -> Self:
@@ -265,7 +270,29 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
             date=about.date,
             license=about.license,
             layer=document.layer,
+            language=about.language,
+            groups=about.groups,
+            also=about.also,
         )
+
+
+class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The corpus that a run's documents are of: its file and SHA-256, how many documents and different texts it has.
+
+    `asked` is the number of documents that the run asks about, `stratified` the column of the strata of a sample.
+    """
+
+    file: str
+    digest: str
+    documents: int
+    texts: int
+    asked: int
+    stratified: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """The number of documents that are asked about, and the file's name."""
+        return f"{self.asked:,} of {PurePath(self.file).name}"
 
 
 class Digests(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -324,6 +351,12 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     max_cost: float | None = None
     totals: Totals = Totals()
     planned: int = 0
+    corpus: CorpusFacts | None = None
+
+    @property
+    def documents_in_words(self) -> str:
+        """The names of the documents, or how many they are of which corpus."""
+        return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)
 
     def complaint(self) -> str:
         """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""

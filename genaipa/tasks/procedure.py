@@ -13,11 +13,13 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.strict_yaml import as_yaml, digest, read_text
+from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document
 from genaipa.policies.parts import split_parts
-from genaipa.questions.annotations import find_annotations
+from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.conversation import NO_WORDS
+from genaipa.runs.documents import DOCUMENTS, kept_lines
 from genaipa.runs.records import Digests, DocumentFacts, Initialization, RunSpec, conversation_of
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
@@ -148,15 +150,23 @@ class Procedure(Task):
         self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
         self._annotated, self._notes = self._find_annotated()
 
+    @property
+    def _of_corpus(self) -> bool:
+        """Whether the documents are of a corpus, which is kept in one file."""
+        return any(document.layer == LAYER for document in self.documents.values())
+
     def _find_annotated(self) -> tuple[dict[str, str], tuple[str, ...]]:
         """Document → the file of its annotated answers to the questions asked, and what is to be said about them."""
         files, notes = {}, []
+        texts = annotated_texts(self.workspace) if self._of_corpus else None
         for name, document in self.documents.items():
-            held = find_annotations(self.workspace, document)
+            held = find_annotations(self.workspace, document, texts)
             if held is None:
                 continue
             usable = held.usable(self.questions[name], document.company)
-            if usable.answers:
+            if usable.answers and self._of_corpus:
+                files[name] = as_yaml(replace(usable, document=name, digest=document.digest))
+            elif usable.answers:
                 files[name] = read_text(held.path) if usable is held.annotations else as_yaml(usable)
             if said := held.notice(self.questions[name], document.company):
                 notes.append(said)
@@ -200,7 +210,11 @@ class Procedure(Task):
     @property
     def sources(self) -> dict[str, str]:
         """Every text that the messages are made of, and the annotated answers."""
-        sources = {f"documents/{document.digest}.txt": document.text for document in self.documents.values()}
+        every = self.documents.values()
+        if self._of_corpus:
+            sources = {DOCUMENTS: kept_lines(every)}
+        else:
+            sources = {f"documents/{document.digest}.txt": document.text for document in every}
         sources |= {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
         sources |= {f"questions/{name}.yaml": text for name, text in self._asked.items()}
         return sources | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}

@@ -145,7 +145,7 @@ def _run(folder: RunFolder) -> Row:
     totals = tally.totals()
     share = totals.kept / totals.planned if totals.planned else 1.0
     failed = Cell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
-    about = (folder.name, state, ", ".join(manifest.spec.systems), ", ".join(manifest.spec.documents))
+    about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_in_words)
     return Row((*about, Cell(f"{totals.kept:,}", share=share), f"{totals.planned:,}", failed))
 
 

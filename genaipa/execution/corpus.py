@@ -1,0 +1,109 @@
+"""The documents of a corpus on their way into a run, and into one that goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from genaipa.errors import GenaipaError, RunError, UsageError
+from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
+from genaipa.runs.documents import DOCUMENTS, KeptDocuments
+from genaipa.runs.records import CorpusFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.execution.observer import Observer
+    from genaipa.execution.request import RunRequest
+    from genaipa.policies.document import Document
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest
+    from genaipa.workspace import Workspace
+
+_NAMED = 3
+"""Documents that a sentence on changes names."""
+
+
+def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, CorpusFacts]:
+    """The corpus of a request, checked, and what the run's manifest says of it; says what is asked about."""
+    if request.corpus is None:
+        raise UsageError("no corpus is named.")
+    if request.documents:
+        raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
+    if request.stratify and request.limit_documents is None:
+        raise UsageError("a sample is stratified; say of how many documents (limit_documents).")
+    path = Path(request.corpus)
+    corpus = examine(path, seed=request.seed, by=request.stratify or "")
+    asked = len(corpus.chosen(request.limit_documents))
+    facts = CorpusFacts(
+        str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, request.stratify or ""
+    )
+    observer.said(in_words(facts))
+    return corpus, facts
+
+
+def in_words(facts: CorpusFacts) -> str:
+    """A sentence on a corpus: its documents and texts, and how many of them are asked about."""
+    name = Path(facts.file).name
+    said = f"{name}: {facts.documents:,} document{'s' if facts.documents > 1 else ''}"
+    if same := facts.documents - facts.texts:
+        said += f", {same:,} of them with the very text of another of the same company, which is asked about once"
+    if facts.asked < facts.texts:
+        by = f", from each {facts.stratified} its share" if facts.stratified else ""
+        said += f"; a sample of {facts.asked:,} texts is asked about{by}"
+    return f"{said}."
+
+
+def taken(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest, CorpusFacts]:
+    """A workspace that holds the corpus's documents, a request that names them, and the corpus's facts."""
+    corpus, facts = open_corpus(request, observer)
+    documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
+    name = "-".join((*request.systems, Path(facts.file).stem)).replace("/", "-")
+    named = replace(request, documents=tuple(documents), corpus=None, name=request.name)
+    return workspace.holding(documents), replace(named, name=request.name or name), facts
+
+
+def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: Observer) -> Workspace:
+    """A workspace that holds the documents of a run of a corpus as the run has them; says if the corpus has changed.
+
+    A run that was cut off before it had its own copies takes them from the corpus, if that is as it was.
+    """
+    if manifest.corpus is None:
+        return workspace
+    path, facts = Path(manifest.corpus.file), manifest.corpus
+    unchanged = path.is_file() and file_digest(path) == facts.digest
+    if (folder.path / DOCUMENTS).is_file():
+        documents = KeptDocuments(folder.path).checked(manifest.documents)
+        if path.is_file() and not unchanged:
+            observer.said(f"{path.name} {_changes(path, documents)}; the run goes on with its own copies.")
+        return workspace.holding(documents)
+    if not unchanged:
+        raise RunError(
+            f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
+            "was. Put it back, or begin a new run."
+        )
+    return workspace.holding({one.name: one for one in _wanted(documents_of(path), manifest)})
+
+
+def _wanted(documents: Iterable[Document], manifest: Manifest) -> Iterable[Document]:
+    return (one for one in documents if one.name in manifest.documents)
+
+
+def _changes(path: Path, documents: dict[str, Document]) -> str:
+    """The changes of a corpus since a run took its documents, in words."""
+    try:
+        examine(path)
+        now = {one.name: one.digest for one in documents_of(path) if one.name in documents}
+    except GenaipaError as error:
+        return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
+    gone = [name for name in documents if name not in now]
+    other = [name for name, digest in now.items() if documents[name].digest != digest]
+    said = [f"{what} {_names(names)}" for what, names in (("another text of", other), ("no", gone)) if names]
+    return "has changed since the run was begun: it has " + (" and ".join(said) or "the run's texts, among others")
+
+
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"

@@ -1,0 +1,67 @@
+"""Documents of a corpus as a run keeps them: `documents.jsonl`, each a line in the form of a corpus, in place of files.
+
+Every other run has a file for each text, `documents/DIGEST.txt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.errors import DataError
+from genaipa.policies.corpus import document, line
+from genaipa.runs import journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from genaipa.policies.document import Document
+    from genaipa.runs.records import DocumentFacts
+
+DOCUMENTS = "documents.jsonl"
+
+
+class _Name(msgspec.Struct):
+    name: str
+
+
+class KeptDocuments(Mapping[str, "Document"]):
+    """The documents that a run folder keeps in one file, by name; none where it keeps a file for each.
+
+    Only where each line begins is kept in memory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / DOCUMENTS
+        self._places: dict[str, int] | None = None
+
+    def _index(self) -> dict[str, int]:
+        if self._places is None:
+            self._places = {one.name: place for place, one in journal.read(self.path, _Name)}
+        return self._places
+
+    def __getitem__(self, name: str) -> Document:
+        return document(journal.read_at(self.path, [self._index()[name]], dict[str, Any])[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index())
+
+    def __len__(self) -> int:
+        return len(self._index())
+
+    def checked(self, wanted: Mapping[str, DocumentFacts]) -> dict[str, Document]:
+        """The documents of these facts; a DataError for one that is not there, or has another text."""
+        found = {name: self[name] for name in wanted if name in self}
+        for name, facts in wanted.items():
+            if name not in found or found[name].digest != facts.digest:
+                what = "has no" if name not in found else "has another text of"
+                raise DataError(self.path, f"{what} '{name}' than the run was begun with; restore the file.")
+        return found
+
+
+def kept_lines(documents: Iterable[Document]) -> str:
+    """The content of the file that keeps these documents."""
+    return b"".join(map(line, documents)).decode()

@@ -1,0 +1,179 @@
+"""Runs of a corpus: its documents in one file, equal texts asked once, resumed on their own copies, packed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from genaipa.execution.observer import Observer
+from genaipa.execution.request import RunRequest, prepare
+from genaipa.policies.corpus import line
+from genaipa.policies.document import load_document
+from genaipa.policies.made_up import made_up
+from genaipa.runs.run import load_run
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    from genaipa.policies.document import Document
+
+SHORT = ("-s", "extractive", "-e", "quality", "--limit", "2")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A workspace with a corpus of 20 documents, the last of which is a later snapshot of the one before it."""
+    (tmp_path / "genaipa.toml").touch()
+    return written(tmp_path / "shops.jsonl", *made_up(20))
+
+
+def written(path: Path, *documents: Document) -> Path:
+    """Write a corpus."""
+    path.write_bytes(b"".join(map(line, documents)))
+    return path
+
+
+def add(folder: Path, document: Document) -> None:
+    """Put a document into a workspace as a file of its own."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{document.name}.md").write_text(document.text)
+    (folder / f"{document.name}.yaml").write_text(json.dumps({"company": document.company}))
+
+
+def test_asks_as_documents_of_their_own_would(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """Keys, messages, orders and introductions are those of the same documents as files; the texts are in one file."""
+    done = genaipa("run", "--documents", corpus, "--limit-documents", "3", *SHORT)
+    assert done.code == 0, done.err
+    assert "20 documents, 1 of them with the very text of another" in done.err
+    assert "a sample of 3 texts is asked about" in done.err
+    run = load_run("latest")
+    assert sorted(path.name for path in run.path.iterdir() if path.is_dir()) == [
+        "introductions",
+        "prompts",
+        "questions",
+    ]
+    kept = [json.loads(one)["name"] for one in (run.path / "documents.jsonl").read_text().splitlines()]
+    assert kept == list(run.manifest.spec.documents)
+    assert genaipa("run", "--documents", corpus, "--limit-documents", "3", *SHORT).out.count("nothing was asked") == 1
+    for document in made_up(20):
+        add(corpus.parent / "policies", document)
+    genaipa("run", "-p", ",".join(kept), *SHORT, "--name", "files")
+    other = load_run("files")
+    assert [(one.key, one.asked, one.digest) for one in run.answers()] == [
+        (one.key, one.asked, one.digest) for one in other.answers()
+    ]
+    assert run.manifest.orders == other.manifest.orders
+    assert [one.introduction for one in run.folder.conversations()] == [
+        one.introduction for one in other.folder.conversations()
+    ]
+
+
+def test_equal_texts_are_named(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """The record of a text that several documents have names them, and so does an answer about it."""
+    genaipa("run", "--documents", corpus, *SHORT)
+    facts = load_run("latest").manifest
+    assert facts.corpus is not None
+    assert (facts.corpus.documents, facts.corpus.texts, facts.corpus.asked) == (20, 19, 19)
+    first = next(name for name, one in facts.documents.items() if one.also)
+    assert facts.documents[first].also[0].startswith(first)
+    question = facts.orders[f"{first}|1"][0]
+    shown = genaipa("show", "latest", f"{first}|{question}").out
+    assert f"It holds as well for {facts.documents[first].also[0]}, with the same text." in shown
+    listed = genaipa("show", "latest").out
+    assert "shops.jsonl: 20 documents" in listed
+    assert "19 of" in genaipa("runs").out
+
+
+def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """A changed corpus doesn't change a run that has copies, which says what has changed; one without is refused."""
+    request = RunRequest(("extractive",), corpus=str(corpus), experiment="quality", limit="2")
+    before = prepare(find_workspace(), request, Observer()).open()
+    assert not (before.path / "documents.jsonl").exists()
+    every = list(made_up(20))
+    changed = written(corpus, with_text(every[0], "Nothing."), *every[2:])
+    refused = genaipa("run", "--resume", "latest")
+    assert refused.code == 1
+    assert f"{changed} is not as it was. Put it back, or begin a new run." in refused.err
+    written(corpus, *every)
+    assert genaipa("run", "--resume", "latest").code == 0
+    answers = before.answers.read_bytes().splitlines(keepends=True)
+    before.answers.write_bytes(b"".join(answers[:-5]))
+    written(corpus, with_text(every[0], "Nothing."), *every[2:])
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done.err
+    said = f"it has another text of {every[0].name} and no {every[1].name}; the run goes on with its own copies."
+    assert said in done.err
+    again = before.answers.read_bytes().splitlines()
+    assert [json.loads(one)["asked"] for one in again[-5:]] == [json.loads(one)["asked"] for one in answers[-5:]]
+
+
+def with_text(document: Document, text: str) -> Document:
+    """The document with another text."""
+    return type(document)(document.name, text, document.about)
+
+
+def test_annotated_answers_are_found_by_the_text(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """A document of a corpus has the annotated answers about its very text, whatever its name; another has none."""
+    known = load_document("brindlecart")
+    same = type(known)("groceries-7", known.text, msgspec.structs.replace(known.about, part_sets={}, digest=""))
+    written(corpus, same, next(made_up(1)))
+    genaipa("run", "--documents", corpus, "-s", "extractive", "-e", "quality")
+    run = load_run("latest")
+    assert set(run.manifest.digests.annotations) == {"groceries-7"}
+    shown = json.loads(genaipa("show", "latest", "groceries-7|CA_u1", "--json").out)
+    assert shown[0]["annotated"]["answer"]
+    (run.path / "annotations" / "groceries-7.yaml").unlink()
+    # The workspace's are still found by the text.
+    assert json.loads(genaipa("show", "latest", "groceries-7|CA_u1", "--json").out)[0]["annotated"]["answer"]
+    other = next(name for name in run.manifest.documents if name != "groceries-7")
+    assert json.loads(genaipa("show", "latest", f"{other}|CA_u1", "--json").out)[0]["annotated"] is None
+
+
+def test_an_edited_copy_is_noticed(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """Validation and resuming name the document whose copy in the run folder was edited."""
+    genaipa("run", "--documents", corpus, *SHORT)
+    path = load_run("latest").path / "documents.jsonl"
+    path.write_text(path.read_text().replace("We ", "They ", 1))
+    found = genaipa("validate", "--data")
+    assert found.code != 0
+    assert "has changed since the run was made" in " ".join(found.out.split())
+    refused = genaipa("run", "--resume", "latest")
+    assert "has another text of" in refused.err
+
+
+def test_a_pack_leaves_texts_out(corpus: Path, tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A text without a license that allows it stays out of a pack; the others go along, and the tables are the same."""
+    free, *rest = made_up(3)
+    closed = [type(one)(one.name, one.text, msgspec.structs.replace(one.about, license="")) for one in rest]
+    written(corpus, free, *closed)
+    genaipa("run", "--documents", corpus, *SHORT)
+    assert genaipa("pack", "-o", "study.zip").code == 0
+    unpacked = genaipa("unpack", "study.zip", tmp_path / "there")
+    assert unpacked.code == 0, unpacked.err
+    lines = next((tmp_path / "there" / "runs").glob("*/documents.jsonl")).read_text().splitlines()
+    assert [bool(json.loads(one)["text"]) for one in lines] == [True, False, False]
+    assert "different" not in unpacked.out
+
+
+def test_refusals(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """Options that don't go together, each in a sentence, before anything is written."""
+    asked = ("run", "-s", "extractive")
+    for options, said in (
+        (("--documents", corpus, "-p", "brindlecart"), "name documents or a corpus, not both"),
+        (("--documents", corpus, "--stratify", "sector"), "a sample is stratified; say of how many documents"),
+        (("--documents", corpus, "--limit-documents", "3", "--stratify", "sectr"), "did you mean 'sector'?"),
+        (("-p", "brindlecart", "--limit-documents", "3"), "a sample is drawn from a corpus"),
+        (("--documents", corpus, "--suite", "policyqa"), "'documents' is an option of the procedure"),
+        (("--documents", "none.jsonl"), "is no file"),
+    ):
+        refused = genaipa(*asked, *options)
+        assert refused.code == 2, options
+        assert said in refused.err, refused.err
+    assert not Path("runs").exists()
