@@ -157,6 +157,19 @@ def test_what_takes_long_is_said_before(genaipa: Cli) -> None:
     assert "trained" not in genaipa(*run, "baseline/majority").err
 
 
+def test_a_system_without_json_is_told_before(genaipa: Cli) -> None:
+    """Who asks the baseline of the paper's questions, under whatever name, is told what to ask in its place."""
+    Path("systems.yaml").write_text("systems: {quotes: {system: extractive}}\n")
+    Path("genaipa.toml").touch()
+    said = genaipa(*RUN, "--system", "extractive,quotes,baseline/empty", "--dry-run").err
+    assert (
+        "PolicyQA: extractive, quotes can only quote, which is no JSON, so that every reply will be unparsable" in said
+    )
+    assert "; ask baseline/best-overlap in place of it" in said
+    for plain in (("--system", "baseline/empty"), ("--system", "extractive", "--probe", "continuation")):
+        assert "unparsable" not in genaipa(*RUN, *plain, "--dry-run").err
+
+
 def test_a_figure_of_errors_defines_their_types(genaipa: Cli) -> None:
     """Beneath the figure and the table: what makes an answer too long, too short, overlapping or elsewhere."""
     done(genaipa(*RUN, "--system", "baseline/best-overlap"))

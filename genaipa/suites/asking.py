@@ -18,6 +18,8 @@ from genaipa.suites.encoders import encoder as encoders
 from genaipa.suites.material import Item, Material
 from genaipa.suites.sampling import examples, same_text, stratified
 from genaipa.systems.base import Message
+from genaipa.systems.catalog import resolve
+from genaipa.systems.extractive import ExtractiveSystem
 from genaipa.tasks.base import Call
 
 if TYPE_CHECKING:
@@ -113,7 +115,25 @@ def notes(suite: Suite) -> tuple[str, ...]:
         verb = "is" if len(learning) == 1 else "are"
         on = f"on the split {suite.learns_from}"
         said.append(f"{title}: {', '.join(learning)} {verb} trained first, {on}, which may take a minute")
-    return (*said, *encoders.notes(suite))
+    return (*said, *encoders.notes(suite), *_unreadable(suite))
+
+
+def _unreadable(suite: Suite) -> list[str]:
+    """A sentence on systems none of whose replies can be read; empty without any."""
+    quoting = [name for name in suite.spec.systems if _provider(suite, name) == ExtractiveSystem.provider.name]
+    if not quoting or suite.plan.probe == probes.CONTINUATION:
+        return []
+    kinds = {one.kind: PREFIX + one.name for one in reversed(suite.baselines)}
+    instead = kinds.get("rule") or kinds.get("floor") or "another"
+    why = "which is no JSON, so that every reply will be unparsable and is scored 0"
+    return [f"{suite.title}: {', '.join(quoting)} can only quote, {why}; ask {instead} in place of it"]
+
+
+def _provider(suite: Suite, system: str) -> str:
+    try:
+        return resolve(system, suite.workspace).provider
+    except UsageError:  # told where the systems are started
+        return ""
 
 
 # The messages of a run.
