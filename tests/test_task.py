@@ -9,7 +9,7 @@ import shutil
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from forking import fork
@@ -331,3 +331,18 @@ def test_a_task_whose_code_fails_is_told_in_a_sentence(genaipa, server):
                 1,
                 f"genaipa: task '{name}:Retention' failed: {error} ({name}.py, line {line}).",
             )
+
+
+def test_the_time_that_a_run_took_has_what_was_learnt_first_in_it(genaipa: Any) -> None:
+    """A task that takes a moment before anything is asked: the run took at least that long."""
+    Path("learning.py").write_text(
+        "import time\n"
+        "from own_task import Retention\n"
+        "class Learning(Retention):\n"
+        "    def planned(self):\n"
+        "        time.sleep(0.3)\n"
+        "        return super().planned()\n"
+    )
+    done = genaipa("run", "--system", "scripted", "--task", "learning:Learning", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["elapsed"] >= 0.3

@@ -41,7 +41,7 @@ class Outcome:
     needed: float = 0.0
     """US dollars that the run would have come to with the call that the cap stopped."""
     elapsed: float | None = None
-    """Seconds that this process asked for; None where it asked nobody."""
+    """Seconds that this process learnt and asked for; None where it asked nobody."""
 
 
 def store_inputs(folder: RunFolder, task: Task) -> None:
@@ -74,6 +74,8 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
         if plan is not None:
             systems = priced(run, systems, observer)
         observer.ready(run, systems, limits.max_cost)
+        # What a suite's baselines learn before anything is asked takes time as well.
+        since = time.monotonic()
         folder = run.open()
         with folder.writing() as repairs:
             store_inputs(folder, run.task)
@@ -84,6 +86,8 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
                 outcome = await _ask(run, folder, batches, limits, watching, keep)
             if any(ready.resolved.manual for ready in systems):
                 ManualRun(folder, run.task, systems).write_sheets()
+        if not all(ready.resolved.manual for ready in systems):
+            outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
         await close_systems(systems)
     return outcome
@@ -108,7 +112,7 @@ async def _ask(
     keep: Callable[[Record], None],
 ) -> Outcome:
     # Read and written only now that no other process can be at it.
-    manifest, since, systems = folder.manifest(), time.monotonic(), batches.systems
+    manifest, systems = folder.manifest(), batches.systems
     engine = Engine(folder, run.task, limits, observer, keep)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
@@ -127,8 +131,7 @@ async def _ask(
         manifest.status = status = batches.status(status)
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
-    elapsed = None if all(ready.resolved.manual for ready in systems) else round(time.monotonic() - since, 3)
-    return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, elapsed)
+    return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed)
 
 
 def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:
