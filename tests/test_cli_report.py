@@ -140,8 +140,9 @@ def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str
     """What was asked wrongly is one sentence and exit code 2."""
     assert unscored.is_dir()
     finished = genaipa("report", *arguments)
-    assert (finished.code, finished.err.count("\n")) == (2, 1)
-    assert said in finished.err
+    *before, sentence = finished.err.splitlines()
+    assert (finished.code, said in sentence) == (2, True)
+    assert before in ([], ["working out tables and figures, which takes some seconds"])
 
 
 def test_no_run(genaipa: Cli):

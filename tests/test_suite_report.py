@@ -172,6 +172,24 @@ def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
         load_crosswalk(find_workspace(tmp_path))
 
 
+def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None:
+    """Two samples of a suite: the terminal has the main table of each, and says once what both mean.
+
+    In a pipe, a line says that something goes on.
+    """
+    for size in ("5", "6"):
+        done = genaipa(
+            "run", "--suite", "opp115", "--split", "sample", "--system", "baseline/majority", "--limit", size
+        )
+        assert done.code == 0
+    reported = genaipa("report", "--formats", "svg", "-o", "out")
+    assert reported.code == 0
+    for size in (5, 6):
+        assert f"\nOPP-115, sample, a sample of {size}\n" in f"\n{reported.out}"
+    assert reported.out.count("Percentages; the table on what the columns mean defines each measure.") == 1
+    assert reported.err == "working out tables and figures, which takes some seconds\n"
+
+
 @pytest.mark.parametrize("name", suites())
 def test_published_rows_are_of_the_measures_that_a_suite_has(name: str) -> None:
     """Every published row names a split, a source and measures of its suite."""

@@ -7,6 +7,7 @@ table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from functools import cache
@@ -160,11 +161,20 @@ def table(
 
 def show_table(made: ReportTable) -> None:
     """The table with its title above and its note below, on stdout."""
+    show_tables([made])
+
+
+def show_tables(several: Iterable[ReportTable]) -> None:
+    """Each table with its title above and its note below; a sentence that is below one of them is said once."""
     from genaipa.reports import render
 
-    show(made.title)
-    table(render.headings(made), render.rows(made), right=render.numeric(made))
-    show(made.note)
+    said: set[str] = set()
+    for made in several:
+        show(("\n" if said else "") + made.title)
+        table(render.headings(made), render.rows(made), right=render.numeric(made))
+        new = [sentence for sentence in re.split(r"(?<=\.) ", made.note) if sentence not in said]
+        show(" ".join(new) or "As above.")
+        said.update(new)
 
 
 def _style(header: str, cell: str) -> str:

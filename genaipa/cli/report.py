@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.console import err, print_json, printable, say, show, show_table
+from genaipa.cli.console import err, print_json, printable, say, show, show_tables
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
 from genaipa.cli.selection import RunsArgument
@@ -91,7 +91,9 @@ def report(
 
 @contextlib.contextmanager
 def _telling(first: str) -> Iterator[Callable[[str], None]]:
-    """Show the current step on the terminal: `first`, then each that the function is told."""
+    """Show the current step on the terminal: `first`, then each that the function is told; elsewhere one line."""
+    if not err().is_terminal:
+        say("working out tables and figures, which takes some seconds")
     with err().status(first) as status:
         yield lambda now: status.update(printable(now))
 
@@ -112,9 +114,8 @@ def _open(page: Path) -> None:
 
 
 def print_summary(made: Report, page: Path) -> None:
-    """Print the most important table, the notes that a reader must not miss, and the page's path."""
-    if made.key:
-        show_table(made.key)
+    """Print the most important tables, the notes that a reader must not miss, and the page's path."""
+    show_tables(made.keys)
     for sentence in (*made.notable, *made.absent, *made.problems):
         show(f"- {sentence}")
     show(f"The report: {page}")

@@ -180,8 +180,8 @@ def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], an
         "method": chapter.method,
         "references": chapter.references,
         "figures": _figures(chapter.figures, pictures, answers),
-        "first": [table for table in tables if table.name == chapter.first],
-        "tables": [table for table in tables if table.name != chapter.first],
+        "first": [table for table in tables if table.name in chapter.first],
+        "tables": [table for table in tables if table.name not in chapter.first],
     }
 
 

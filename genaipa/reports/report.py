@@ -75,6 +75,17 @@ class Report:
         named = (self.tables.get(name) for name in ("leaderboard", "card", "answers"))
         return next(filter(None, named), next(iter(self.tables.values()), None))
 
+    @property
+    def keys(self) -> list[Table]:
+        """The tables to read first: `key`, and the main table of each set of items of a suite that this does not show.
+
+        A card has one set of items of each suite.
+        """
+        own = [chapter.first for chapter in self.chapters if chapter.name.startswith(suites.PREFIX)]
+        names = [name for first in own if "card" not in self.tables or len(first) > 1 for name in first]
+        named = (self.tables.get(name) for name in ("card", *names))
+        return list({table.name: table for table in (self.key, *named) if table}.values())
+
     @cached_property
     def notable(self) -> list[str]:
         """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""

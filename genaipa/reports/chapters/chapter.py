@@ -25,8 +25,8 @@ class Chapter:
     """A part of a report: its tables and figures, with sentences on those that it lacks and why.
 
     `name` is its anchor on the page, `lead` says in a sentence or two what a reader sees here. `method` is HTML for the
-    page's section on methods, `references` (anchor → HTML) are the works that it cites. `first` is the name of a table
-    that comes before the figures: it has the findings.
+    page's section on methods, `references` (anchor → HTML) are the works that it cites. `first` are the names of tables
+    that come before the figures: they have the findings.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Chapter:
     absent: list[str] = field(default_factory=list)
     method: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
-    first: str = ""
+    first: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether there is anything in it."""

@@ -56,7 +56,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         _absent(given),
         method=_METHOD,
         references=_REFERENCES,
-        first=found.name,
+        first=(found.name,),
     )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
 
+PREFIX = "suite-"
+"""The begin of the names of the chapters of one suite each."""
 _METHOD = (
     "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
     "of a suite draw its policies again, with all their items (a cluster bootstrap, 2,000 draws, a fixed seed)."
@@ -64,7 +66,7 @@ def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) 
             *(crosswalk.figure(one, marks) for one in categories),
         ),
         absent,
-        first=made.name,
+        first=(made.name,),
     )
 
 
@@ -91,13 +93,13 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
             made, figures = [*made, *own], [*figures, *more]
     made.append(gaps.gaps(some))
     return Chapter(
-        f"suite-{name}",
+        f"{PREFIX}{name}",
         suite.title,
         f"{suite.about[:1].upper()}{suite.about[1:].rstrip('.')}.",
         present(*made),
         drawn(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
-        first=made[0].name,
+        first=tuple(scored.board.stem for scored in some),
     )
 
 

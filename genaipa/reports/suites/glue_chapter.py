@@ -36,11 +36,14 @@ _METHOD = (
 def chapter(sources: Sequence[Source], every: Sequence[Scored], encoders: Sequence[Standing]) -> Chapter | None:
     """The chapter on PrivacyGLUE; None where no run asked all its tasks, and there are no imported encoders."""
     made: list[Table] = []
+    first: list[str] = []
     figures: list[Figure | None] = []
     for view in views(sources, every, encoders):
         found = tables.compared(view)
         agreed = tables.pairs(found, view)
-        made += [tables.rows(view), tables.averages(view), tables.tests(view), agreed, tables.shown(found, view)]
+        rows = tables.rows(view)
+        first += [rows.name] if rows else []
+        made += [rows, tables.averages(view), tables.tests(view), agreed, tables.shown(found, view)]
         figures.append(_figure(agreed))
     if not present(*made):
         return None
@@ -52,7 +55,7 @@ def chapter(sources: Sequence[Source], every: Sequence[Scored], encoders: Sequen
         drawn(*figures),
         method=_METHOD,
         references={f"reference-{GLUE}": escape(PrivacyGLUE.citation)},
-        first=present(*made)[0].name,
+        first=tuple(first) or (present(*made)[0].name,),
     )
 
 
