@@ -66,7 +66,8 @@ class Noting:
                 raise LostServerError("the vLLM server ended.")
             case "sleep":
                 try:
-                    await asyncio.sleep(60)
+                    while not (self.folder / "woken").exists():  # noqa: ASYNC110 - another process makes it
+                        await asyncio.sleep(0.1)
                 except asyncio.CancelledError:
                     self.note("cancelled")
                     raise

@@ -26,16 +26,16 @@ class Jobs:
         """Make the job that a worker is given, one of so many; None where it can't be begun now, but may be later."""
         return number
 
-    def told(self, number: int, what: Any) -> bool:  # noqa: ARG002 - for whoever overrides it
-        """A job under way reports something; whether it got further than ever, so that earlier deaths don't count."""
-        return False
+    def told(self, number: int, what: Any) -> None:
+        """A job under way reports something."""
 
     def ended(self, number: int, what: Any) -> bool:  # noqa: ARG002 - for whoever overrides it
         """A job is done; whether it has to be given once more."""
         return False
 
-    def lost(self, number: int, why: str) -> None:
-        """A job's worker died or failed; the job is given again."""
+    def lost(self, number: int, why: str) -> bool:  # noqa: ARG002 - for whoever overrides it
+        """A job's worker died or can't go on; whether the job got further with it, so that it counts as no trial."""
+        return False
 
     def said(self, sentence: str) -> None:
         """Something worth knowing about a worker."""
@@ -170,8 +170,8 @@ class Dispatcher:
             case Ready():
                 worker.state = "idle" if worker.state == "coming" else worker.state
             case Told(what=what):
-                if worker.job is not None and self.jobs.told(worker.job.number, what):
-                    worker.job.died.clear()
+                if worker.job is not None:
+                    self.jobs.told(worker.job.number, what)
             case Ended(what=what):
                 worker.deaths = self.failures = 0
                 job = self._free(worker)
@@ -220,9 +220,10 @@ class Dispatcher:
 
     def _died(self, name: str, worker: _Worker, why: str) -> None:
         job = self._free(worker)
-        worker.deaths += 1
+        further = job is not None and self.jobs.lost(job.number, why)
+        worker.deaths = 1 if further else worker.deaths + 1
         if job is not None:
-            job.died.append(name)
+            job.died = [name] if further else [*job.died, name]
             if len(job.died) >= self.patience.tries:
                 # The job is to blame, not those who had it.
                 for other, one in self.known.items():
@@ -230,7 +231,6 @@ class Dispatcher:
                 self._give_up(job, f"its worker died {len(job.died)} times; the last because: {why}")
             else:
                 self.waiting.appendleft(job)
-                self.jobs.lost(job.number, why)
         if worker.deaths >= self.patience.tries:
             self._out(name, worker, why)
         else:

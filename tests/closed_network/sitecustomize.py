@@ -5,6 +5,7 @@ of every subprocess too. It changes the standard library, not the code under tes
 """
 
 import errno
+import functools
 import ipaddress
 import socket
 
@@ -28,7 +29,19 @@ def _is_address(host):
 
 def _is_near(host):
     """Whether a name or an address is this machine's own."""
-    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+    return host == "localhost" or (_is_address(host) and (ipaddress.ip_address(host).is_loopback or _is_ours(host)))
+
+
+@functools.cache
+def _is_ours(host):
+    """Whether an address is one of this machine's network cards: no other can be bound."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((host, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _check(address):
