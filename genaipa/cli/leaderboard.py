@@ -10,6 +10,7 @@ from genaipa.cli.console import print_json, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.cli.selection import (
+    ByOption,
     ExperimentOption,
     PolicyOption,
     RunsArgument,
@@ -38,6 +39,7 @@ def leaderboard(
     experiment: ExperimentOption = None,
     since: SinceOption = None,
     without: WithoutOption = None,
+    by: ByOption = "",
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="FILE", help="Write it to a .csv, .html, .tex or .txt file instead."),
@@ -46,7 +48,7 @@ def leaderboard(
     include_excluded: ExcludedOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Rank all systems by the overall quality of their answers.
+    """Rank all systems by the overall quality of their answers, with --by within each group of documents as well.
 
     Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
     did not answer the same. An experiment of which less than half is scored is left blank. Suites have a table of
@@ -65,6 +67,7 @@ def leaderboard(
     from genaipa.reports.thin import too_few
 
     table, card = board(found.frame), _card(found)
+    grouped = _by_group(found, by) if by else None
     told = [*notable(found), *sorted(set(found.problems))]
     only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))
     if only:
@@ -72,11 +75,12 @@ def leaderboard(
     if json:
         facts = {"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)}
         suites = {"title": card.title, "note": card.note, "rows": render.as_rows(card)} if card else {}
-        print_json(facts | ({"suites": suites} if suites else {}))
+        groups = {"title": grouped.title, "note": grouped.note, "rows": render.as_rows(grouped)} if grouped else {}
+        print_json(facts | ({"suites": suites} if suites else {}) | ({"groups": groups} if groups else {}))
         return
-    shown = [one for one in (table, card) if one]
+    shown = [one for one in (table, grouped, card) if one]
     if output is not None:
-        _write(shown[0] if shown else table, output, force=force)
+        _write(grouped or (shown[0] if shown else table), output, force=force)
     else:
         imported = "No run here has answers to rank. Of imported predictions, their figures: genaipa report"
         _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
@@ -92,6 +96,14 @@ def _show(tables: Sequence[Table], blank: str) -> None:
         show(blank)
     for one in tables:
         show_table(one)
+
+
+def _by_group(found: Gathered, by: str) -> Table | None:
+    """The systems within each group of documents; None where none has a score."""
+    from genaipa.reports.chapters.groups import quality
+    from genaipa.reports.groups import groups_of
+
+    return quality(found.frame, groups_of(found.sources, by)) or None
 
 
 def _card(found: Gathered) -> Table | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from genaipa.cli.console import err, print_json, printable, say, show, show_tables
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
-from genaipa.cli.selection import RunsArgument
+from genaipa.cli.selection import ByOption, RunsArgument
 from genaipa.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ _RedOption = Annotated[
 _CorrectedOption = Annotated[
     bool, option("--corrected", help="Apply the corrections of annotated answers that are known (corrections/).")
 ]
+_TextsOption = Annotated[
+    bool, option("--with-texts", help="Show answers in the page that may not be passed on: for you alone.")
+]
 
 
 def report(
@@ -40,15 +43,13 @@ def report(
     ] = None,
     include_excluded: ExcludedOption = False,
     corrected: _CorrectedOption = False,
+    by: ByOption = "",
     green: _GreenOption = None,
     red: _RedOption = None,
     formats: Annotated[
         list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default all).")
     ] = None,
-    with_texts: Annotated[
-        bool,
-        option("--with-texts", help="Show answers in the page that may not be passed on: for you alone."),
-    ] = False,
+    with_texts: _TextsOption = False,
     frame: Annotated[
         Path | None,
         option("--frame", metavar="FILE", help="Write the tidy table to this .csv or .parquet file as well."),
@@ -72,7 +73,13 @@ def report(
 
     with _telling("reading the runs") as tell:
         made = reports.report(
-            several(run), workspace=here, excluded=include_excluded, corrected=corrected, bounds=bounds, tell=tell
+            several(run),
+            workspace=here,
+            excluded=include_excluded,
+            corrected=corrected,
+            bounds=bounds,
+            by=by,
+            tell=tell,
         )
         folder = output or default_folder(here, made.selection)
         before = selection_of(folder)

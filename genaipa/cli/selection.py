@@ -41,6 +41,12 @@ SinceOption = Annotated[
     str | None,
     option("--since", metavar="DATE", help="Only runs begun since 2026-01-31, or in the last so many days: 7d."),
 ]
+ByOption = Annotated[
+    str,
+    option(
+        "--by", metavar="COLUMN", help="Groups of documents apart, by a column of their corpus: sector, language, …"
+    ),
+]
 WithoutOption = Annotated[
     list[str] | None,
     option(

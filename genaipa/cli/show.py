@@ -110,9 +110,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
         console.show(f"system {name}: {facts.model}{served}{counted}")
     if manifest.corpus is not None:
-        from genaipa.execution.corpus import in_words
-
-        console.show(f"{in_words(manifest.corpus)} sha256 {manifest.corpus.digest[:12]}")
+        console.show(f"{manifest.corpus.sentence} sha256 {manifest.corpus.digest[:12]}")
     for name, document in manifest.documents.items() if manifest.corpus is None else ():
         console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
     if spec.plan is None:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, RunError, UsageError
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
+from genaipa.runs.corpus import CorpusFacts
 from genaipa.runs.documents import DOCUMENTS, KeptDocuments
-from genaipa.runs.records import CorpusFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,20 +40,8 @@ def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, Corpus
     facts = CorpusFacts(
         str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, request.stratify or ""
     )
-    observer.said(in_words(facts))
+    observer.said(facts.sentence)
     return corpus, facts
-
-
-def in_words(facts: CorpusFacts) -> str:
-    """A sentence on a corpus: its documents and texts, and how many of them are asked about."""
-    name = Path(facts.file).name
-    said = f"{name}: {facts.documents:,} document{'s' if facts.documents > 1 else ''}"
-    if same := facts.documents - facts.texts:
-        said += f", {same:,} of them with the very text of another of the same company, which is asked about once"
-    if facts.asked < facts.texts:
-        by = f", from each {facts.stratified} its share" if facts.stratified else ""
-        said += f"; a sample of {facts.asked:,} texts is asked about{by}"
-    return f"{said}."
 
 
 def taken(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest, CorpusFacts]:

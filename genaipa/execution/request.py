@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from genaipa.policies.document import DocumentKind
-    from genaipa.runs.records import CorpusFacts
+    from genaipa.runs.corpus import CorpusFacts
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 

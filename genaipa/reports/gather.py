@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from genaipa.policies.statistics import Statistics
+    from genaipa.reports.groups import Groups
     from genaipa.reports.suites.results import Result
     from genaipa.runs.audit import Finding
     from genaipa.runs.selection import Source
@@ -48,7 +49,7 @@ class Gathered:
 
     `statistics` are of the documents that the runs asked about, by name. `questions` (id → text, with its placeholder)
     and `categories` (id → name) are in the order of their sets. `findings` are the audits' of these runs.
-    `problems` are sentences on unreadable files.
+    `problems` are sentences on unreadable files. `groups` are those of the documents that are told apart.
     """
 
     frame: pd.DataFrame
@@ -78,6 +79,7 @@ class Gathered:
     """By which the answers are scored."""
     waves: Waves = field(default_factory=Waves)
     """The random parts of their answers that people were asked to score."""
+    groups: Groups | None = None
     suites: list[Result] = field(default_factory=list)
     """The results of the runs of suites, which have no place in the tidy table."""
 

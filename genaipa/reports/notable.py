@@ -47,6 +47,8 @@ def notable(gathered: Gathered) -> list[str]:
         *filter(None, [prompting.unlike(gathered.frame)]),
         *_corrected(gathered),
         *_audited(gathered.findings, gathered.frame),
+        *dict.fromkeys(one.manifest.corpus.sentence for one in gathered.sources if one.manifest.corpus),
+        *_unannotated(gathered),
         *_in_doubt(gathered.frame),
         *of_suites(gathered.suites),
     ]
@@ -130,6 +132,31 @@ def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
         "Counted all the same, as asked, though the audit would leave them out" if counted else "Left out by the audit"
     )
     return [f"{told}: {_number(answers, 'answer')} and {_number(scores, 'published score')} (findings: {why})."]
+
+
+_BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",), ("accuracy", "completeness")
+"""The paper's metrics by what an analyst needs: the answer, the sections that it cites, or the right answer."""
+
+
+def _unannotated(gathered: Gathered) -> list[str]:
+    """A sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
+    known = gathered.frame[["document", "silent"]].drop_duplicates().astype(str)
+    documents = set(known["document"]) - {""}
+    annotated = set(known.loc[known["silent"] != "", "document"]) & documents
+    if not documents - annotated:
+        return []
+    said = f"Annotated answers are known for {len(annotated):,} of {_number(len(documents), 'document')}."
+    names = gathered.rubric.names
+    reading, rules, needed = (
+        " and ".join(names[metric] for metric in metrics if metric in names)
+        for metrics in (_BY_READING, _BY_RULES, _BY_ANNOTATION)
+    )
+    if reading and rules and needed:
+        said += (
+            f" Without them {reading} can be scored by reading, and {rules} by the sections that an answer cites, "
+            f"which rules look up; {needed} need them (genaipa policies annotate)."
+        )
+    return [said]
 
 
 def _in_doubt(frame: pd.DataFrame) -> list[str]:

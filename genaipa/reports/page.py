@@ -45,6 +45,8 @@ MOST = 2000
 """Rows of a table shown in the page; its CSV file has all."""
 _PIXELS = 1.75
 """Pixels of a screen for a point of a figure, whose letters are sized for print."""
+_MOST_DOCUMENTS = 24
+"""Documents that are named."""
 _FEW = 3
 """Systems that fit into the title."""
 
@@ -134,7 +136,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     return [
         ("Systems", ", ".join(_systems(sources))),
         *_suites(gathered),
-        ("Documents", ", ".join(documents)),
+        ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _runs(sources)),
         ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),

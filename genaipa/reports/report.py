@@ -12,6 +12,7 @@ from genaipa.reports import notable, writing
 from genaipa.reports.chapters import chapters
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.gather import gather_scored
+from genaipa.reports.groups import groups_of
 from genaipa.reports.render import as_rows
 from genaipa.reports.suites import chapters as suites
 from genaipa.reports.suites.results import results
@@ -134,13 +135,14 @@ def report(
     excluded: bool = False,
     corrected: bool = False,
     bounds: Bounds | None = None,
+    by: str = "",
     tell: Callable[[str], object] = str,
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
     It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
-    `corrected` applies the known corrections of annotated answers; `bounds` are those of the bands. A UsageError where
-    there is no run, or a name fits none.
+    `corrected` applies the known corrections of annotated answers; `bounds` are those of the bands; `by` is a
+    column of the documents' groups that are looked at apart. A UsageError where there is no run, or a name fits none.
 
     >>> report = genaipa.report("demo")
     >>> list(report.figures)[:2]
@@ -153,6 +155,8 @@ def report(
     sources = select(here, names)
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
+    if by:
+        gathered.groups = groups_of(sources, by)
     tell("scoring the suites")
     add_suites(here, gathered).problems += left_out
     systems = {system for source in gathered.sources for system in source.systems}

@@ -6,12 +6,12 @@ Everything here is plain data, and is written to the run folder as JSON under th
 from __future__ import annotations
 
 import hashlib
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import msgspec
 
 from genaipa.questions.sets import Wording
+from genaipa.runs.corpus import CorpusFacts
 from genaipa.systems.base import Sampling, Usage, Words
 
 if TYPE_CHECKING:
@@ -274,25 +274,6 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
             groups=about.groups,
             also=about.also,
         )
-
-
-class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The corpus that a run's documents are of: its file and SHA-256, how many documents and different texts it has.
-
-    `asked` is the number of documents that the run asks about, `stratified` the column of the strata of a sample.
-    """
-
-    file: str
-    digest: str
-    documents: int
-    texts: int
-    asked: int
-    stratified: str = ""
-
-    @property
-    def in_words(self) -> str:
-        """The number of documents that are asked about, and the file's name."""
-        return f"{self.asked:,} of {PurePath(self.file).name}"
 
 
 class Digests(msgspec.Struct, frozen=True, omit_defaults=True):

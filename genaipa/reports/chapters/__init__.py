@@ -19,6 +19,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "outcomes": "answers",
     "overall": "scores",
     "documents": "scores",
+    "groups": "answers",
     "metrics": "scores",
     "silent": "scores",
     "robustness": "scores",

@@ -1,0 +1,93 @@
+"""Groups of documents apart: the outcomes of each, and the systems ranked within it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports import averages
+from genaipa.reports.averages import BOTH
+from genaipa.reports.chapters import outcomes
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.crossed import crossed
+from genaipa.reports.table import Table, table
+
+if TYPE_CHECKING:
+    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.groups import Groups
+
+_KNOWN = ("answered", "truncated", "refused", "failed", "missing")
+
+
+def answers(frame: pd.DataFrame, groups: Groups) -> Table:
+    """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
+    once = outcomes.asked_once(frame)
+    once = once.assign(group=once["document"].astype(str).map(groups.of))
+    columns = ["group", "system", "experiment", "documents", "planned", *_KNOWN, "says_silent", *BOTH[:-1]]
+    data = averages.summed_up(once[once["group"].notna()], ["group", "system", "experiment"], _counts)
+    data = data.reindex(columns=[*columns, "questions"])
+    return table(
+        "groups-answers",
+        f"What came back, by {groups.by}",
+        f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in "
+        "the outcomes of the questions. Of the answers, the share that says that the document is silent, found "
+        "by rules in the reply and not by scores: each question weighs the same, however many documents it is about. "
+        f"{averages.intervals(data.rename(columns={'questions': 'n'}))}",
+        data,
+        columns,
+        headings={"group": groups.by, "says_silent": "says silent"},
+        formats={"says_silent": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
+    )
+
+
+def _counts(rows: pd.DataFrame) -> dict[str, object]:
+    said = rows[rows["claims_silence"].isin(["yes", "no", "abstains"])]
+    found = crossed(said["claims_silence"] == "yes", said["question"], said["document"], limits=(0, 1))
+    return {
+        "documents": rows["document"].nunique(),
+        "planned": len(rows),
+        **{status: int((rows["status"] == status).sum()) for status in _KNOWN},
+        "says_silent": found.mean,
+        "questions": found.questions,
+        **{end: getattr(found, end) for end in BOTH[:-1]},
+    }
+
+
+def quality(frame: pd.DataFrame, groups: Groups) -> Table:
+    """The systems by their M_all within each group, the best first."""
+    found = []
+    for group in sorted(set(groups.of.values())):
+        within = frame[frame["document"].astype(str).map(groups.of) == group]
+        cells = averages.weighted(within, "m_all10")
+        if len(cells):
+            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
+            data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
+            found.append(data.assign(group=group, rank=averages.places(data["mean"])))
+    columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
+    data = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*columns])
+    return table(
+        "groups-quality",
+        f"Leaderboard by {groups.by}",
+        f"Systems by M_all times 10 (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
+        "the leaderboard: n is the number of questions, `documents` of how many documents there is a score. Groups may "
+        f"differ in what was scored of them. {averages.intervals(data)}",
+        data,
+        columns,
+        headings={"group": groups.by},
+    )
+
+
+def chapter(gathered: Gathered, _scope: Scope) -> Chapter | None:
+    """The groups of a column, where one is asked for."""
+    groups = gathered.groups
+    if groups is None:
+        return None
+    number = len(set(groups.of.values()))
+    return Chapter(
+        "groups",
+        f"By {groups.by}",
+        f"The documents fall into {number:,} group{'s' if number > 1 else ''}, each of which is looked at by itself.",
+        present(quality(gathered.frame, groups), answers(gathered.frame, groups)),
+    )

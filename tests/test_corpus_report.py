@@ -1,0 +1,100 @@
+"""Reports on a corpus: by group of documents, what can be scored without annotated answers, and the desk's wave."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from queues import work
+from stores import score
+
+from genaipa.policies.corpus import line
+from genaipa.policies.made_up import made_up
+from genaipa.reports.report import report
+from genaipa.runs.run import load_run
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.assignment import Plan
+from genaipa.scoring.current import CurrentScores
+from genaipa.scoring.queue import Queue
+from genaipa.scoring.store import open_store
+from genaipa.scoring.wave_file import draw_waves
+from genaipa.workspace import find_workspace
+from rubrics import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commandline import Finished
+
+    from genaipa.runs.run import Run
+
+
+@pytest.fixture
+def run(tmp_path: Path, genaipa: Callable[..., Finished]) -> Run:
+    """A run on a corpus of 20 documents, three questions about each."""
+    (tmp_path / "genaipa.toml").touch()
+    (tmp_path / "c.jsonl").write_bytes(b"".join(map(line, made_up(20))))
+    done = genaipa("run", "-s", "extractive", "-e", "quality", "--limit", "3", "--documents", "c.jsonl")
+    assert done.code == 0, done.err
+    return load_run("latest")
+
+
+def sectors(run: Run) -> dict[str, str]:
+    """Document → sector."""
+    return {name: facts.groups["sector"] for name, facts in run.manifest.documents.items()}
+
+
+def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> None:
+    """What came back and the leaderboard within each group are those of the group's documents alone."""
+    of = sectors(run)
+    values = {"shop": typed("11111")}
+    with contextlib.closing(open_store(find_workspace())) as store:
+        every = [(one, values.get(of[one.document], typed("33333"))) for one in run.answers()]
+        store.append([score("Ada", one.digest, given) for one, given in every])
+    made = report(by="sector")
+    came = made.tables["groups-answers"].data.set_index("group")
+    assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
+    assert (came["planned"] == 3 * came["documents"]).all()
+    said = made.frame.drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
+    shop = said[said["group"] == "shop"].groupby("question", observed=True)["claims_silence"]
+    assert came.loc["shop", "says_silent"] == pytest.approx(shop.apply(lambda told: (told == "yes").mean()).mean())
+    means = made.tables["groups-quality"].data.set_index("group")["mean"].round(1).to_dict()
+    assert means == {name: 100.0 if name == "shop" else 10.0 for name in set(of.values())}
+    shown = json.loads(genaipa("leaderboard", "--by", "country", "--json").out)["groups"]
+    assert {row["group"] for row in shown["rows"]} == {one.groups["country"] for one in run.manifest.documents.values()}
+    unknown = genaipa("report", "--by", "sectr")
+    assert (unknown.code, "did you mean 'sector'?" in unknown.err) == (2, True)
+    assert "groups-answers" not in report().tables
+
+
+def test_metrics_without_annotated_answers(run: Run) -> None:
+    """A report says how many documents have annotated answers, which metrics need them, and which texts are equal."""
+    notable = report([run.name]).notable
+    assert (
+        "Annotated answers are known for 0 of 19 documents. Without them relevance and clarity can be scored by "
+        "reading, and reference by the sections that an answer cites, which rules look up; accuracy and completeness "
+        "need them (genaipa policies annotate)."
+    ) in notable
+    assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in notable)
+
+
+def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
+    """A wave is drawn from a corpus's answers, its cases have their texts and sections, and the desk asks for it."""
+    here = find_workspace()
+    pool = Pool(here, [run.folder])
+    assert not pool.problems
+    waves = draw_waves(here, pool.answers.values(), (), size=6, seed=0)
+    with contextlib.closing(open_store(here)) as store:
+        queue = Queue(pool, store, CurrentScores(store.events), Plan(per_answer=1, wave=waves.asked))
+        done = work(queue, "Ada", answers=6)
+    assert len(set(done)) == 6
+    for digest in done:
+        case = pool.case(digest)
+        assert case.document.text
+        assert case.document.sections
+        assert case.annotated is None
+    assert report([run.name]).frame.query("counted")["in_wave"].eq("yes").all()
