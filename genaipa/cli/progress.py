@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
-    from genaipa.tasks.base import Task
 
 ASK_FROM = 1.0
 """Dollars from which a person at a terminal is asked first."""
@@ -226,7 +225,7 @@ class TerminalObserver(Observer):
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
-        _confirm_cost(run.task, systems, yes=self._yes or cap is not None)
+        _confirm_cost(run, systems, yes=self._yes or cap is not None)
 
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
@@ -236,7 +235,7 @@ class TerminalObserver(Observer):
             yield self
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
-        documents = run.corpus.in_words if run.corpus else ", ".join(run.spec.documents)
+        documents = run.subject
         what = f"{documents}, {run.spec.conversation} conversations" if documents else f"the task '{run.spec.task}'"
         if run.spec.plan is not None:
             what = f"the suite {run.spec.task} ({run.spec.plan.label})"
@@ -251,13 +250,13 @@ class TerminalObserver(Observer):
             yield table
 
 
-def _confirm_cost(task: Task, systems: Sequence[Ready], *, yes: bool) -> None:
+def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from genaipa.execution.estimate import estimate
 
-    costs = [row.cost for ready in systems for row in estimate(task, ready)]
-    expected = sum(cost for cost in costs if cost is not None)
+    costs = [row.cost for ready in systems for row in estimate(run.task, ready)]
+    expected = run.times * sum(cost for cost in costs if cost is not None)
     asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
     if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
         raise typer.Exit(1)
@@ -275,7 +274,7 @@ def interrupted(folder: RunFolder | None) -> None:
     if folder is None:
         say("interrupted; nothing was asked yet.")
     else:
-        totals = folder.manifest().totals
+        totals = folder.outline().totals
         kept = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned} in, all kept.")
         if out := list(batches_out(folder.path)):

@@ -66,6 +66,7 @@ def run(
     max_cost: options.MaxCost = None,
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
+    shard: options.Shard = None,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -179,7 +180,7 @@ def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserv
 async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> Outcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.stopping import promptly
-    from genaipa.execution.run import carry_out as ask
+    from genaipa.execution.shards import ask
 
     with promptly():
         return await ask(prepared, limits, observer)

@@ -188,6 +188,12 @@ Batch = Annotated[
 NoWait = Annotated[
     bool, option("--no-wait", help="With batches: leave once they are handed in; the same command collects them.")
 ]
+Shard = Annotated[
+    int | None,
+    option(
+        "--shard", metavar="DOCUMENTS", help="Keep the run in several folders, each for this many documents.", min=1
+    ),
+]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
 Resume = Annotated[
     str | None,

@@ -64,7 +64,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
         for one in found:
             figures = [f"{m.heading} {100 * one.of(m):.2f}" for m in one.suite.measures[:_FIRST_FIGURES]]
             faults = [f"{count:,} {name}" for name, count in one.faults.items() if count]
-            of = "" if one.suite.name == folder.manifest().spec.task else f" of {one.suite.name}"
+            of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
             about = "; ".join(filter(None, (f"{number(one.answers, 'answer')}{of}", ", ".join(faults))))
             show(f"{one.system}: {'; '.join(figures)} ({about})")
         return
@@ -75,7 +75,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 def _figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     """The figures of a run of a suite; none of any other task, or where its items can't be read."""
-    if folder.manifest().spec.plan is None:
+    if folder.outline().spec.plan is None:
         return []
     from genaipa.suites.figures import figures
 
@@ -106,7 +106,7 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     from genaipa.runs.batches import batches_out, out_sentence
 
     if outcome.status == "complete":
-        report = f"\nAll figures: {on_run(folder, 'report')}" if folder.manifest().spec.plan else ""
+        report = f"\nAll figures: {on_run(folder, 'report')}" if folder.outline().spec.plan else ""
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.request import RunRequest, prepare
-from genaipa.execution.run import carry_out
+from genaipa.execution.shards import ask
 from genaipa.runs.run import Run
 from genaipa.systems.base import SamplingOptions
 from genaipa.workspace import Named, find_workspace, names_of
@@ -57,6 +57,8 @@ class RunOptions(SamplingOptions, total=False):
     part_tokens: int | None
     acknowledge: bool
     summary_words: int
+    shard: int | None
+    """The number of documents in each shard, to keep a run in several folders."""
     name: str | None
     new: bool
     """Begin a new run even where the same plan was begun before."""
@@ -141,7 +143,7 @@ async def run_async(
     here = find_workspace(workspace)
     request, limits = requested(systems, documents, options)
     prepared = prepare(here, request, observer)
-    await carry_out(prepared, limits, observer)
+    await ask(prepared, limits, observer)
     return Run(here, prepared.open())
 
 

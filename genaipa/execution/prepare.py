@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,25 @@ def uncounted(systems: Sequence[str]) -> str:
     return f"{', '.join(systems)}: {whose} tokens can't be counted here ({tokens.estimated().label})."
 
 
+class Started:
+    """Systems that were started and serve run after run, until they are closed together."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[System, Readiness]] = {}
+
+    async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
+        """A system, started unless it was before."""
+        if resolved.asked not in self._known:
+            system = resolved.make()
+            self._known[resolved.asked] = system, await start(system, resolved)
+        return self._known[resolved.asked]
+
+    async def close(self) -> None:
+        """Let go of them."""
+        await asyncio.gather(*(system.close() for system, _ in self._known.values()), return_exceptions=True)
+        self._known.clear()
+
+
 async def make_ready(
     name: str,
     task: Task,
@@ -57,6 +77,7 @@ async def make_ready(
     offline: bool,
     asking: bool,
     say: Callable[[str], None],
+    started: Started | None = None,
 ) -> Ready:
     """One system, resolved, started if something is to be asked, with its tokens counted and its limits checked."""
     resolved = resolve(name, task.workspace)
@@ -64,8 +85,9 @@ async def make_ready(
         say(f"{resolved.asked} is {resolved.name}")
     for note in _known_notes(resolved):
         say(note)
-    system = resolved.make() if asking and not resolved.manual else None
-    readiness = await start(system, resolved) if system else Readiness()
+    system, readiness = None, Readiness()
+    if asking and not resolved.manual:
+        system, readiness = await (started or Started()).system(resolved)
     try:
         ready = Ready(
             resolved=resolved,
@@ -84,7 +106,7 @@ async def make_ready(
         ready.notes = [*_known_notes(resolved), *told]
         check_fit(ready, task)
     except BaseException:
-        if system:
+        if system and started is None:
             await system.close()
         raise
     return ready

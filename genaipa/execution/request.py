@@ -27,6 +27,7 @@ from genaipa.runs.records import (
     Manifest,
     RunSpec,
 )
+from genaipa.runs.shards import ShardedFolder
 from genaipa.suites.baseline import PREFIX
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import DocumentKind
     from genaipa.runs.corpus import CorpusFacts
+    from genaipa.runs.records import Shards
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 
@@ -52,7 +54,8 @@ class RunRequest(Sampling, frozen=True):
     in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its share.
     `split`, `shots` and `probe` are a suite's, which is a task of that name; it takes `limit`, `seed`, `repetitions`
     and `wordings` (the number of one of its own) as well. Without `new`, an unfinished run of the same plan goes on.
-    `offline` forbids fetching missing data.
+    `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
+    several folders.
     """
 
     systems: tuple[str, ...]
@@ -79,6 +82,7 @@ class RunRequest(Sampling, frozen=True):
     name: str | None = None
     new: bool = False
     offline: bool = False
+    shard: int | None = None
 
 
 _AS_THEY_ARE = (
@@ -109,6 +113,16 @@ class PreparedRun:
         return self.task.spec
 
     @property
+    def subject(self) -> str:
+        """The documents that are asked about, by name or number; empty for a task without any."""
+        return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)
+
+    @property
+    def times(self) -> float:
+        """The size of the run as a multiple of its `task`."""
+        return 1.0
+
+    @property
     def complete(self) -> bool:
         """Whether everything was answered before."""
         return self.folder is not None and self.folder.is_complete()
@@ -116,16 +130,17 @@ class PreparedRun:
     def cap(self, given: float | None) -> float | None:
         """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
         if given is None:
-            return self.folder.manifest().max_cost if self.folder else None
+            return self.folder.outline().max_cost if self.folder else None
         return None if math.isinf(given) else given
 
     def open(self) -> RunFolder:
         """The run folder, made now if the run is new."""
         if self.folder is None:
-            self.folder = RunFolder.create(self.workspace.runs, self._manifest())
+            self.folder = RunFolder.create(self.workspace.runs, self.manifest())
         return self.folder
 
-    def _manifest(self) -> Manifest:
+    def manifest(self) -> Manifest:
+        """The manifest of a new run."""
         commit, dirty = provenance.commit()
         return Manifest(
             format=FORMAT,
@@ -159,15 +174,20 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     observer = observer or Observer()
     folder = find_run(workspace, name)
+    if isinstance(folder, ShardedFolder):
+        from genaipa.execution.sharding import resume_shards
+
+        return resume_shards(workspace, folder, observer, offline=offline)
     manifest = folder.manifest()
     task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
-    _check_unchanged(folder, manifest, digests(task))
+    check_unchanged(folder, manifest, digests(task))
     for note in task.notes:
         observer.said(note)
     return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
 
 
-def _check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
+def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
+    """Raise a RunError, naming what it is, if anything that the run's answers depend on has changed."""
     for kind in _BEGUN_WITH:
         before, after = getattr(manifest.digests, kind), getattr(now_is, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
@@ -185,45 +205,52 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
     observer, corpus = observer or Observer(), None
-    if request.corpus is not None and request.task == PROCEDURE:
+    if request.shard is None and request.corpus is not None and request.task == PROCEDURE:
         workspace, request, corpus = taken(workspace, request, observer)
-    elif request.limit_documents is not None or request.stratify is not None:
+    elif request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
-    spec = _spec(workspace, request, observer)
-    task = make_task(spec, workspace)
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
+    if request.shard is not None:
+        from genaipa.execution.sharding import prepare_shards
+
+        return prepare_shards(workspace, request, observer)
+    spec = make_spec(workspace, request, observer)
+    task = make_task(spec, workspace)
     for note in task.notes:
         observer.said(note)
     title = request.name or "-".join((*spec.systems, *(spec.documents or (spec.task,)))).replace("/", "-")
-    folder = None if request.new else _same_plan(workspace, spec, digests(task), request.name)
+    folder = None if request.new else same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (the option `new` begins afresh)")
     if folder is None and not request.prompts and not request.new:
         # The same command asked with these prompts before there were others.
-        older = _same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)
+        older = same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)
         if older is not None:
             observer.said(f"{older.name} asks the same with the {GUIDED} prompts; to go on with it, choose these.")
     return PreparedRun(task, title, folder, request.offline, corpus)
 
 
-def _same_plan(workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None) -> RunFolder | None:
+def same_plan(
+    workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None, shards: Shards | None = None
+) -> RunFolder | None:
     """The newest run of this very plan and data (and name, if one is given); None if there is none."""
     for folder in reversed(run_folders(workspace)):
         try:
-            manifest = folder.manifest()
+            manifest = folder.outline()
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue
         same_data = now_is is None or all(
             getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH
         )
-        if manifest.spec == spec and same_data and name in (None, manifest.name):
+        if (manifest.spec, manifest.shards) == (spec, shards) and same_data and name in (None, manifest.name):
             return folder
     return None
 
 
-def _spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
+def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
+    """The spec of a request; pulls published documents that are not here."""
     from genaipa.datasets.base import datasets
     from genaipa.policies.document import document_names
 

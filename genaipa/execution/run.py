@@ -20,6 +20,7 @@ from genaipa.systems.catalog import resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from genaipa.execution.prepare import Started
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
@@ -50,16 +51,21 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
     What is there already stays: a run that was cut off while it began may lack some.
     """
     for name, text in task.sources.items():
-        if not (folder.path / name).exists():
+        if not folder.holds(name):
             folder.write_file(name, text.encode())
 
 
-async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> Outcome:
+async def carry_out(
+    run: PreparedRun,
+    limits: RunLimits | None = None,
+    observer: Observer | None = None,
+    started: Started | None = None,
+) -> Outcome:
     """Ask the missing questions of a run, keep the replies, and write its status into the manifest, however it ends.
 
     Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
     writes the files to paste from. Raises NotReadyError, UsageError (a cap that can't be kept), RunError and
-    RunBusyError; a call that fails is kept as a record.
+    RunBusyError; a call that fails is kept as a record. `started` are systems that stay as they are for the next run.
     """
     observer = observer or Observer()
     limits = limits or RunLimits()
@@ -69,7 +75,7 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
         return Outcome("complete", folder.state()[1])
     check_cap(run.spec, run.workspace, limits.max_cost)
     plan = chosen(run, limits.batch)
-    systems = await ready_systems(run.task, offline=run.offline, asking=True, say=observer.said)
+    systems = await ready_systems(run.task, offline=run.offline, asking=True, say=observer.said, started=started)
     try:
         if plan is not None:
             systems = priced(run, systems, observer)
@@ -89,7 +95,8 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
         if not all(ready.resolved.manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
-        await close_systems(systems)
+        if started is None:
+            await close_systems(systems)
     return outcome
 
 
@@ -190,14 +197,17 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
     return said if said in get_args(Words) else ""
 
 
-async def ready_systems(task: Task, *, offline: bool, asking: bool, say: Callable[[str], None]) -> list[Ready]:
-    """Every system of a run, made ready; those started are stopped again if one of them can't be."""
+async def ready_systems(
+    task: Task, *, offline: bool, asking: bool, say: Callable[[str], None], started: Started | None = None
+) -> list[Ready]:
+    """Every system of a run, made ready; those started here are stopped again if one of them can't be."""
     ready: list[Ready] = []
     try:
         for name in task.spec.systems:
-            ready.append(await make_ready(name, task, offline=offline, asking=asking, say=say))  # noqa: PERF401 - those before a failing one have to be closed
+            ready.append(await make_ready(name, task, offline=offline, asking=asking, say=say, started=started))  # noqa: PERF401 - those before a failing one have to be closed
     except BaseException:
-        await close_systems(ready)
+        if started is None:
+            await close_systems(ready)
         raise
     if guessed := [one.resolved.asked for one in ready if one.guesses]:
         say(uncounted(guessed))

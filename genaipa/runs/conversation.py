@@ -30,12 +30,13 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     `offsets` are the byte offsets of the latest record of each key (`folder.seen`): of all texts, only those of this
     conversation are read.
     """
-    begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
+    near = folder.near(record.document)
+    begun = next((c for c in near.conversations() if c.id == record.conversation), None)
     messages = []
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
     making = record.kind == "acknowledgement"
     if begun is not None and not making:
-        messages = folder.introduction(begun.introduction)
+        messages = near.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
         for earlier in _before(folder, record, offsets):
             messages += _turn(earlier, earlier.reply or NO_WORDS)

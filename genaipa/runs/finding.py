@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.runs.folder import MANIFEST, RunFolder, folder_words
+from genaipa.runs.shards import SHARDS, ShardedFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def open_run(path: Path) -> RunFolder:
     """The run in a folder."""
-    return RunFolder(path)
+    return ShardedFolder(path) if (path / SHARDS).is_file() else RunFolder(path)
 
 
 def run_folders(workspace: Workspace) -> list[RunFolder]:

@@ -29,6 +29,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
+from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.integrity import flaw
 from genaipa.runs.introductions import decoded, stored_introduction
 from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record
@@ -66,14 +67,7 @@ class RunFolder:
     @classmethod
     def create(cls, runs: Path, manifest: Manifest) -> Self:
         """A new folder for this manifest, named after the time and the run's name."""
-        stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-        slug = folder_words(manifest.name) or "run"
-        try:
-            runs.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"{runs} can't be made ({error.strerror}).") from None
-        for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
-            path = runs / f"{stamp}-{slug}{suffix}"
+        for path in free_names(runs, manifest.name):
             try:
                 path.mkdir()
             except FileExistsError:
@@ -108,14 +102,19 @@ class RunFolder:
     def is_called(self, words: str) -> bool:
         """Whether this is all of the name that the run was given; False where that can't be read."""
         try:
-            return folder_words(self.manifest().name) == words
+            return folder_words(self.outline().name) == words
         except DataError:
             return False
 
     def manifest(self) -> Manifest:
-        """The manifest, from its copy where the file is damaged; a DataError if that can't be read either.
+        """The manifest; the errors of `outline`."""
+        return self.outline()
 
-        It is also a DataError if the file was written by a newer genaipa.
+    def outline(self) -> Manifest:
+        """The manifest as its file has it: of a run of shards, without what there is for each document.
+
+        It is read from its copy where the file is damaged; a DataError if that can't be read either, or if the file was
+        written by a newer genaipa.
         """
         try:
             manifest = self._manifest(MANIFEST)
@@ -147,7 +146,7 @@ class RunFolder:
     def is_judges(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return self.manifest().spec.task == JUDGE
+            return self.outline().spec.task == JUDGE
         except DataError:
             return False
 
@@ -156,7 +155,7 @@ class RunFolder:
         try:
             self._manifest(MANIFEST)
         except DataError as damaged:
-            return f"{damaged.problem.partition(';')[0]}; its copy of {self.manifest().updated} is used in its place."
+            return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
         return ""
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -185,6 +184,19 @@ class RunFolder:
             f"{self.answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
             f"genaipa run --resume {self.name}"
         )
+
+    def holds(self, name: str) -> bool:
+        """Whether a file of that name is in the folder."""
+        return (self.path / name).exists()
+
+    def near(self, document: str) -> RunFolder:  # noqa: ARG002 - a run of shards looks for it
+        """The folder with the conversations about a document."""
+        return self
+
+    @property
+    def kept_documents(self) -> KeptDocuments:
+        """The documents of a corpus, as the run has them; none of any others."""
+        return KeptDocuments(self.path)
 
     def write_file(self, name: str, content: bytes) -> None:
         """A file of the run folder, whole or not at all."""
@@ -272,7 +284,7 @@ class RunFolder:
         """Store the messages before the first question; their digest."""
         content = stored_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()
-        if not (self.path / "introductions" / f"{digest}.json").exists():
+        if not self.holds(f"introductions/{digest}.json"):
             self.write_file(f"introductions/{digest}.json", content)
         return digest
 
@@ -346,6 +358,17 @@ class RunFolder:
         if hashlib.sha256(content).hexdigest() != digest:
             raise DataError(path, "was changed since the conversation began; restore the file.")
         return messages
+
+
+def free_names(runs: Path, name: str) -> Iterator[Path]:
+    """Paths for a new run of that name, begun now, in the folder of runs, which is made if missing."""
+    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
+    slug = folder_words(name) or "run"
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{runs} can't be made ({error.strerror}).") from None
+    return (runs / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
 def folder_words(name: str) -> str:

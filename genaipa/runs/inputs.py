@@ -28,10 +28,11 @@ from genaipa.questions.annotations import (
 from genaipa.questions.corrections import correct, find_corrections
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
-from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.folder import CONVERSATIONS, MANIFEST
+from genaipa.runs.folder import MANIFEST
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
@@ -59,7 +60,7 @@ class Inputs:
         self.workspace, self.folder = workspace, folder
         self.manifest = folder.manifest()
         self.problems: list[str] = []
-        self._kept = KeptDocuments(folder.path)
+        self._kept = folder.kept_documents
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.questions = cache(self._questions)
@@ -70,7 +71,7 @@ class Inputs:
         self._spans = cache(self._find_spans)
         self._texts = cache(self._annotated_texts)
         self._begun: dict[str, str] = {}
-        self._begun_size = -1
+        self._begun_size: dict[Path, int] = {}
 
     def _document(self, name: str) -> Document:
         """The document as this run used it; a DataError if its text is lost or another."""
@@ -82,7 +83,7 @@ class Inputs:
         held = self._held(name)
         if held is not None:
             return held
-        path = self.folder.path / "documents" / f"{facts.digest}.txt"
+        path = self.folder.near(name).path / "documents" / f"{facts.digest}.txt"
         about = About(
             company=facts.company,
             kind="regulation" if facts.kind == "regulation" else "policy",
@@ -175,7 +176,7 @@ class Inputs:
             known = find_annotations(self.workspace, held, self._texts()) if held is not None else None
             if held is not None and known is not None and known.of_this_text:
                 return self._of_asked(document, known.annotations, known.asked)
-            path = self.folder.path / "annotations" / f"{document}.yaml"
+            path = self.folder.near(document).path / "annotations" / f"{document}.yaml"
             kept = read_annotations(path) if path.is_file() else None
             if kept is None or (kept.digest != self.manifest.documents[document].digest and (kept.digest or known)):
                 # Where the workspace knows annotations to be about another text, an older run took them over by name.
@@ -209,23 +210,24 @@ class Inputs:
             # Its summary, which may speak of parts, was written in a conversation of its own.
             conversations.append(f"{record.conversation}|(summary)")
         try:
-            introductions = [found for name in conversations if (found := self._introduction(name))]
+            near = self.folder.near(record.document)
+            introductions = [found for name in conversations if (found := self._introduction(near, name))]
             return next(filter(None, (self._spans(found, record.document) for found in introductions)), ())
         except GenaipaError:
             # A damaged file beside the answers: "Part 2" can't be resolved, and the answer can be scored.
             return ()
 
-    def _introduction(self, conversation: str) -> str | None:
+    def _introduction(self, near: RunFolder, conversation: str) -> str | None:
         """The digest under which the messages before a conversation's first question are kept."""
-        path = self.folder.path / CONVERSATIONS
-        if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size:
-            self._begun_size = path.stat().st_size
-            self._begun = {begun.id: begun.introduction for _, begun in journal.read(path, _Begun)}
+        path = near.conversations_file
+        if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size.get(path):
+            self._begun_size[path] = path.stat().st_size
+            self._begun |= {begun.id: begun.introduction for _, begun in journal.read(path, _Begun)}
         return self._begun.get(conversation)
 
     def _find_spans(self, introduction: str, document: str) -> tuple[tuple[int, int], ...]:
         text, end, spans = self.document(document).text, 0, []
-        for message in self.folder.introduction(introduction):
+        for message in self.folder.near(document).introduction(introduction):
             if message.purpose == "part":
                 span = _span(text, end, message.carries or message.content)
                 if span is None:

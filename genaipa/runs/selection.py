@@ -46,10 +46,10 @@ def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     chosen: dict[str, Source] = {}
     runs = [(folder, manifest) for folder, manifest in _readable(run_folders(workspace)) if manifest.spec.task != JUDGE]
     if not names:
-        return _originals([Source(folder, manifest, manifest.spec.systems) for folder, manifest in runs])
+        return _originals([Source(folder, folder.manifest(), outline.spec.systems) for folder, outline in runs])
     for name in names:
         of_system = _originals(
-            [Source(folder, manifest, (name,)) for folder, manifest in runs if name in manifest.spec.systems]
+            [Source(folder, folder.manifest(), (name,)) for folder, outline in runs if name in outline.spec.systems]
         )
         recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
         if not of_system and recorded and not any(is_imported(folder) for folder, _ in runs):
@@ -100,7 +100,7 @@ def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
     found = []
     for folder in folders:
         try:
-            found.append((folder, folder.manifest()))
+            found.append((folder, folder.outline()))
         except DataError:
             continue
     return found

@@ -9,6 +9,8 @@ from genaipa.runs.records import PROCEDURE, MeasuredHead, RunSpec, Status, Total
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sized
+
     from genaipa.runs.records import Record
 
 
@@ -63,7 +65,18 @@ class Tally:
             row = self.rows[system, initialization] = Count()
         return row
 
-    def plan(self, spec: RunSpec, orders: dict[str, tuple[str, ...]], planned: int = 0) -> None:
+    def include(self, other: Tally) -> None:
+        """Add the counts of a shard, but for what it planned and its keys."""
+        for place, count in other.rows.items():
+            row = self.row(*place)
+            for status, number in count.status.items():
+                row.status[status] += number
+            row.usage = row.usage + count.usage
+            row.cost, row.priced = row.cost + count.cost, row.priced or count.priced
+            row.seconds += count.seconds
+            row.failed_steps += count.failed_steps
+
+    def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
         each = len(spec.prompts) * len(spec.wordings) * sum(len(order) for order in orders.values())
         for system in spec.systems:

@@ -1,0 +1,207 @@
+"""A run cut into shards of documents: planned, made once however many begin it, and found again."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import weakref
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import msgspec
+from filelock import FileLock
+from msgspec.structs import replace
+
+from genaipa.errors import UsageError
+from genaipa.execution.corpus import open_corpus
+from genaipa.execution.observer import Observer
+from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
+from genaipa.runs.documents import KeptDocuments, kept_lines
+from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
+from genaipa.runs.shards import SHARED, ShardedFolder, ShardPlan
+from genaipa.tasks.catalog import make_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.execution.request import RunRequest
+    from genaipa.policies.corpus import Corpus
+    from genaipa.policies.document import Document
+    from genaipa.runs.corpus import CorpusFacts
+    from genaipa.runs.folder import RunFolder
+    from genaipa.tasks.base import Task
+    from genaipa.workspace import Workspace
+
+_LOCK = ".sharding.lock"
+
+
+@dataclass
+class Cut:
+    """A run's documents cut into shards: the spec and digests of the whole, and a line for each shard."""
+
+    spec: RunSpec
+    digests: Digests
+    shards: Shards
+    plans: IO[bytes]
+    sources: dict[str, str]
+    parts: Parts
+
+
+@dataclass
+class ShardedRun(PreparedRun):
+    """A run of shards that can be asked; its `task` is that of the first shard's documents."""
+
+    cut: Cut | None = field(default=None, kw_only=True)
+    """None for a run that was begun."""
+    wanted: str | None = field(default=None, kw_only=True)
+    """The name that was asked for."""
+    new: bool = field(default=False, kw_only=True)
+
+    @property
+    def spec(self) -> RunSpec:
+        """The spec of the whole run, without its documents."""
+        return self.cut.spec if self.cut else self.sharded.outline().spec
+
+    @property
+    def subject(self) -> str:
+        """The number of its documents and shards."""
+        shards = self.cut.shards if self.cut else self.sharded.outline().shards
+        what = super().subject or f"{shards.documents:,} documents" if shards else ""
+        return f"{what} in {shards.number:,} shards" if shards else what
+
+    @property
+    def times(self) -> float:
+        """The number of its documents as a multiple of its `task`'s."""
+        shards = self.cut.shards if self.cut else self.sharded.outline().shards
+        return shards.documents / len(self.task.spec.documents) if shards else 1.0
+
+    @property
+    def sharded(self) -> ShardedFolder:
+        """The folder of a run that was begun."""
+        assert isinstance(self.folder, ShardedFolder), "only a run that exists has a folder"
+        return self.folder
+
+    def open(self) -> RunFolder:
+        """The run folder; made now if the run is new and nobody made it meanwhile."""
+        if self.folder is None:
+            assert self.cut is not None, "a run is new, or has a folder"
+            runs = self.workspace.runs
+            runs.mkdir(parents=True, exist_ok=True)
+            with FileLock(runs / _LOCK):
+                found = None if self.new else _found(self.workspace, self.cut, self.wanted)
+                self.folder = found or self._make(self.cut)
+        return self.folder
+
+    def _make(self, cut: Cut) -> ShardedFolder:
+        cut.plans.seek(0)
+        documents = map(kept_lines, map(dict.values, cut.parts.documents(cut.shards.documents_each)))
+        return ShardedFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, documents)
+
+    def manifest(self) -> Manifest:
+        """The manifest of a new run, without what there is for each document."""
+        assert self.cut is not None, "a new run was cut"
+        manifest = super().manifest()
+        manifest.spec, manifest.digests, manifest.shards = self.cut.spec, self.cut.digests, self.cut.shards
+        manifest.documents, manifest.orders = {}, {}
+        return manifest
+
+
+def prepare_shards(workspace: Workspace, request: RunRequest, observer: Observer) -> ShardedRun:
+    """Prepare the unfinished run of this very plan in shards of this size, else a new one; the errors of its data."""
+    if request.task != PROCEDURE:
+        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
+    each, parts = request.shard or 1, Parts(workspace, request, observer)
+    cut, first = _cut(parts, each, observer)
+    what = Path(parts.corpus.file).stem if parts.corpus else f"{cut.shards.documents}-documents"
+    title = request.name or "-".join((*request.systems, what)).replace("/", "-")
+    folder = None if request.new else _found(workspace, cut, request.name)
+    if folder is not None and not folder.is_complete():
+        observer.said(f"this plan was begun before: going on with {folder.name} (the option `new` begins afresh)")
+    return ShardedRun(
+        first, title, folder, request.offline, parts.corpus, cut=cut, wanted=request.name, new=request.new
+    )
+
+
+class Parts:
+    """The documents of a request, a shard's at a time: those that it names, or its corpus's, which are streamed."""
+
+    def __init__(self, workspace: Workspace, request: RunRequest, observer: Observer) -> None:
+        self._workspace = workspace
+        self.corpus: CorpusFacts | None = None
+        self._documents: Corpus | None = None
+        if request.corpus is None:
+            self._whole = make_spec(workspace, request, observer)
+            return
+        self._documents, self.corpus = open_corpus(request, observer)
+        self._request, self._observer = replace(request, corpus=None), observer
+
+    def tasks(self, each: int) -> Iterator[Task]:
+        """The task of each shard."""
+        if self._documents is None:
+            for start in range(0, len(self._whole.documents), each):
+                names = self._whole.documents[start : start + each]
+                questions = {name: self._whole.questions[name] for name in names}
+                yield make_task(replace(self._whole, documents=names, questions=questions), self._workspace)
+            return
+        for part in self.documents(each):
+            here, request = self._workspace.holding(part), replace(self._request, documents=tuple(part))
+            yield make_task(make_spec(here, request, self._observer), here)
+            self._observer = Observer()  # the same is said of each
+
+    def documents(self, each: int) -> Iterator[dict[str, Document]]:
+        """The documents of each shard of a corpus; none of documents that the workspace has."""
+        if self._documents is not None:
+            rows = self._documents.chosen(self._request.limit_documents)
+            entries = self._documents.entries(rows)
+            while part := {one.name: one for one in islice(entries, each)}:
+                yield part
+
+
+def _found(workspace: Workspace, cut: Cut, name: str | None) -> RunFolder | None:
+    return same_plan(workspace, cut.spec, cut.digests, name, cut.shards)
+
+
+def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
+    """The shards of documents, and the first one's task. The lines are on disk: there may be a million documents."""
+    plans: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the run
+    known, first = hashlib.sha256(), None
+    kinds, sources, found = dict[str, str](), dict[str, str](), Digests({}, {}, {}, {})
+    shards = Shards(each, 0, 0, 0, "")
+    for task in parts.tasks(each):
+        first = first or task
+        plan = ShardPlan(dict(task.facts), task.spec.questions, task.orders)
+        plans.write(msgspec.json.encode(plan) + b"\n")
+        known.update(msgspec.json.encode(plan.documents))
+        kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
+        sources |= {name: text for name, text in task.sources.items() if name.startswith(SHARED)}
+        own = digests(task)
+        prompts, asked = found.prompts | own.prompts, found.questions | own.questions
+        found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
+        questions = shards.questions + sum(map(len, plan.orders.values()))
+        shards = Shards(each, shards.number + 1, shards.documents + len(plan.documents), questions, known.hexdigest())
+        for note in task.notes:
+            observer.said(note)
+    assert first is not None, "there is a document"
+    cut = Cut(replace(first.spec, documents=(), questions=kinds), found, shards, plans, sources, parts)
+    weakref.finalize(cut, plans.close)
+    return cut, first
+
+
+def resume_shards(workspace: Workspace, folder: ShardedFolder, observer: Observer, *, offline: bool) -> ShardedRun:
+    """Prepare a run of shards that was begun before; a RunError if what all shards share has changed since."""
+    task, manifest = task_of(workspace, folder, 0), folder.outline()
+    check_unchanged(folder, manifest, replace(digests(task), documents={}))
+    for note in task.notes:
+        observer.said(note)
+    return ShardedRun(task, manifest.name, folder, offline, manifest.corpus)
+
+
+def task_of(workspace: Workspace, folder: ShardedFolder, index: int) -> Task:
+    """The task of a shard."""
+    plan, shard = folder.plan(index), folder.shard(index)
+    spec = replace(folder.outline().spec, documents=tuple(plan.documents), questions=plan.questions)
+    if folder.outline().corpus is not None:
+        workspace = workspace.holding(KeptDocuments(shard.path).checked(plan.documents))
+    return make_task(spec, workspace, shard)

@@ -1,0 +1,264 @@
+"""Carry out the shards of a run: one, as a worker is given it, or all of them here, one after another."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from genaipa.errors import GenaipaError, NotReadyError
+from genaipa.execution.engine import RunLimits
+from genaipa.execution.observer import Observer
+from genaipa.execution.prepare import Started
+from genaipa.execution.request import PreparedRun, check_unchanged, digests
+from genaipa.execution.run import Outcome, carry_out, check_cap
+from genaipa.execution.sharding import ShardedRun, task_of
+from genaipa.runs.records import RunStatus, Totals
+from genaipa.runs.shards import ShardedFolder
+from genaipa.workspace import MARKER, Workspace, find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from genaipa.execution.prepare import Ready
+    from genaipa.runs.records import Record
+    from genaipa.runs.shards import Shard
+    from genaipa.runs.tally import Tally
+
+_REPORT_EVERY = 0.5
+"""Seconds between two reports of a shard's counts."""
+_FAILED_SHARDS = 3
+"""As many shards that can't be asked are passed over at the beginning; after them, it is not the shards."""
+
+
+class ShardEnd(msgspec.Struct, frozen=True):
+    """The end of a shard: its status, its counts, and why it was not finished, as an `Outcome` says it."""
+
+    index: int
+    status: RunStatus
+    totals: Totals
+    stopped: dict[str, str] = {}
+    capped: str = ""
+    needed: float = 0.0
+
+
+class ShardWorker:
+    """Carries out shards of one run, one after another, and keeps the systems that it started for all of them.
+
+    Enter it in the event loop in which its shards are carried out. Until then it can be pickled.
+    """
+
+    def __init__(self, path: Path, workspace: Workspace | None = None, *, offline: bool = False) -> None:
+        self.path = path
+        self.workspace = workspace or _workspace_of(path)
+        self.offline = offline
+        self._started: Started | None = None
+
+    async def __aenter__(self) -> Self:
+        """Be ready for shards; systems are started by the first one."""
+        self._started = Started()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let go of the systems."""
+        if self._started is not None:
+            await self._started.close()
+
+    async def carry_out(self, index: int, limits: RunLimits, observer: Observer | None = None) -> ShardEnd:
+        """Ask what is missing of a shard, as `execution.run.carry_out` does; `limits.max_cost` is the shard's own.
+
+        A RunBusyError if another process holds it, a NotReadyError if a system can't be started.
+        """
+        observer = observer or Observer()
+        run = ShardedFolder(self.path)
+        shard = run.shard(index)
+        shard.make()
+        with shard.writing() as repairs:
+            for sentence in repairs:
+                observer.said(sentence)
+            prepared = self._prepared(run, shard, index)
+            cap = math.inf if limits.max_cost is None else limits.max_cost
+            outcome = await carry_out(prepared, replace(limits, max_cost=cap), observer, self._started)
+        return ShardEnd(index, outcome.status, outcome.tally.totals(), outcome.stopped, outcome.capped, outcome.needed)
+
+    def _prepared(self, run: ShardedFolder, shard: Shard, index: int) -> PreparedRun:
+        """The shard as a run that can be asked, its folder begun."""
+        task, outline = task_of(self.workspace, run, index), run.outline()
+        prepared = PreparedRun(task, outline.name, shard, self.offline)
+        if not shard.is_begun:
+            planned = {name: facts.digest for name, facts in run.plan(index).documents.items()}
+            check_unchanged(run, _with(outline, planned), digests(task))
+            shard.write_manifest(prepared.manifest())
+        else:
+            check_unchanged(shard, shard.manifest(), digests(task))
+        return prepared
+
+
+def _with(outline: Any, documents: dict[str, str]) -> Any:
+    outline.digests = msgspec.structs.replace(outline.digests, documents=documents)
+    return outline
+
+
+def _workspace_of(path: Path) -> Workspace:
+    """The workspace in which a run is."""
+    home = path.parents[1]
+    found = find_workspace(home)
+    return found if (home / MARKER).is_file() else Workspace(home, found.layers[1:])
+
+
+async def carry_out_shard(
+    path: Path, index: int, limits: RunLimits, report: Callable[[Totals], None] | None = None
+) -> ShardEnd:
+    """Carry out one shard of the run at this path by itself; the errors of `ShardWorker.carry_out`.
+
+    `report` is given the shard's counts now and then.
+    """
+    async with ShardWorker(path) as worker:
+        return await worker.carry_out(index, limits, Reporting(report) if report else None)
+
+
+class Reporting(Observer):
+    """Gives the counts of what it observes to a function, twice a second at most."""
+
+    def __init__(self, report: Callable[[Totals], None]) -> None:
+        self._report, self._next = report, 0.0
+
+    def begun(self, tally: Tally) -> None:
+        """Report at once."""
+        self._tell(tally)
+
+    def recorded(self, record: Record, tally: Tally) -> None:  # noqa: ARG002 - the counts have it
+        """Report, unless that was done just now."""
+        if time.monotonic() >= self._next:
+            self._tell(tally)
+
+    def _tell(self, tally: Tally) -> None:
+        self._next = time.monotonic() + _REPORT_EVERY
+        self._report(tally.totals())
+
+
+async def ask(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> Outcome:
+    """Carry out a run, of shards or not; the errors of `execution.run.carry_out`."""
+    limits, observer = limits or RunLimits(), observer or Observer()
+    if isinstance(run, ShardedRun):
+        return await carry_out_shards(run, limits, observer)
+    return await carry_out(run, limits, observer)
+
+
+async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observer) -> Outcome:
+    """Carry out the unfinished shards of a run here, one after another; a shard that another process holds is left out.
+
+    A damaged shard is told by a sentence and left out as well, unless all are. Raises what `carry_out` does.
+    """
+    cap, since = run.cap(limits.max_cost), time.monotonic()
+    check_cap(run.spec, run.workspace, cap)
+    if run.complete:
+        return Outcome("complete", run.sharded.progress()[1])
+    run.open()
+    folder = run.sharded
+    with contextlib.ExitStack() as shown:
+        whole = _Whole(run, observer, cap, shown)
+        folder.note("running", whole.tally, cap)
+        ended = _Ended()
+        try:
+            async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
+                for index in folder.to_do():
+                    spent = whole.tally.cost - folder.shard(index).cost
+                    left = None if cap is None else max(0.0, cap - spent)
+                    await ended.take(worker.carry_out(index, replace(limits, max_cost=left), whole), whole, index)
+                    if ended.over:
+                        break
+        finally:
+            manifest, tally = folder.progress()
+            folder.note(manifest.status, tally, cap)
+    ended.complain()
+    elapsed = round(time.monotonic() - since, 3)
+    return Outcome(manifest.status, tally, ended.stopped, ended.capped, ended.needed, elapsed)
+
+
+class _Ended:
+    """How the shards ended that were carried out here."""
+
+    def __init__(self) -> None:
+        self.stopped: dict[str, str] = {}
+        self.capped, self.needed = "", 0.0
+        self.over = False
+        """Whether the next shard would end as this one did."""
+        self._ends = 0
+        self._failed: list[GenaipaError] = []
+
+    async def take(self, carrying_out: Awaitable[ShardEnd], observer: Observer, index: int) -> None:
+        """Wait for a shard's end; what keeps one shard from being asked must not keep others."""
+        try:
+            end = await carrying_out
+        except NotReadyError:
+            raise
+        except GenaipaError as error:
+            self._failed.append(error)
+            self.over = len(self._failed) > _FAILED_SHARDS > self._ends
+            observer.said(f"shard {index:05}: {error}")
+            return
+        self._ends += 1
+        self.stopped |= end.stopped
+        self.capped, self.needed = end.capped, end.needed
+        self.over = bool(end.capped or end.stopped)
+
+    def complain(self) -> None:
+        """Raise what kept every shard from being asked."""
+        if self._failed and not self._ends:
+            raise self._failed[0]
+
+
+class _Whole(Observer):
+    """Shows one shard after another as one run: all counts together, each sentence once, one display."""
+
+    def __init__(self, run: ShardedRun, observer: Observer, cap: float | None, shown: contextlib.ExitStack) -> None:
+        self._run, self._observer, self._cap, self._shown = run, observer, cap, shown
+        self._display: Observer | None = None
+        self._said: set[str] = set()
+        _, self.tally = run.sharded.progress()
+
+    def said(self, sentence: str) -> None:
+        """Pass on what was not said about another shard."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            self._observer.said(sentence)
+
+    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:  # noqa: ARG002 - the whole's
+        """Pass on once that systems are ready."""
+        if self._display is None:
+            self._observer.ready(self._run, systems, self._cap)
+
+    @contextlib.contextmanager
+    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - the whole's
+        """Open the display with the first shard; it stays for all."""
+        if self._display is None:
+            self._display = self._shown.enter_context(self._observer.watching(self._run, systems, self._cap))
+            self._display.begun(self.tally)
+        yield self
+
+    def begun(self, tally: Tally) -> None:
+        """Know the keys of this shard."""
+        self.tally.statuses = dict(tally.statuses)
+
+    def recorded(self, record: Record, tally: Tally) -> None:  # noqa: ARG002 - the shard's
+        """Count it, and pass it on."""
+        self.tally.add(record)
+        self._shows.recorded(record, self.tally)
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Pass it on."""
+        self._shows.waiting(system, reason)
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Pass it on."""
+        self._shows.stopped(system, reason)
+
+    @property
+    def _shows(self) -> Observer:
+        return self._display or self._observer

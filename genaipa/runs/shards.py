@@ -1,0 +1,314 @@
+"""A run of shards: each a run folder for some of the documents, and all of them read as one run.
+
+runs/<time>-<name>/
+manifest.json         as of any run, without what there is for each document
+shards.jsonl          a line for each shard: its documents, and the orders of their questions; never written again
+prompts/ questions/   as in any run, for all shards
+shards/00017/         a run folder for the documents of the shard's line
+
+An answer's place is that in its shard's file, with the shard's number in the bits above.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from functools import cached_property
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from genaipa.errors import DataError, RunError
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.runs.documents import DOCUMENTS, KeptDocuments
+from genaipa.runs.folder import MANIFEST, RunFolder, free_names
+from genaipa.runs.records import DocumentFacts, Manifest, RunStatus
+from genaipa.runs.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+    from typing import IO, Self
+
+    from genaipa.policies.document import Document
+    from genaipa.runs.records import ConversationRecord, Record, RecordHead
+    from genaipa.systems.base import Message
+
+
+T = TypeVar("T", bound="RecordHead | Record")
+
+SHARDS = "shards.jsonl"
+
+FOLDER = "shards"
+SHARED = ("prompts/", "questions/")
+_MAKING = ".making-"
+_PLACE = 40
+"""Bits of a place in a shard's file."""
+_WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
+"""Statuses of shards in the order in which one decides about the whole."""
+
+
+class ShardPlan(msgspec.Struct, frozen=True):
+    """A line of `shards.jsonl`: the documents of a shard, the question set of each, and the orders of its questions."""
+
+    documents: dict[str, DocumentFacts]
+    questions: dict[str, str]
+    orders: dict[str, tuple[str, ...]]
+
+
+class Shard(RunFolder):
+    """One shard of a run; its prompts and questions are with the run."""
+
+    @property
+    def name(self) -> str:
+        """The run's name, and which of its shards this is."""
+        return f"{self.path.parent.parent.name}/{FOLDER}/{self.path.name}"
+
+    @property
+    def shared(self) -> Path:
+        """The run's folder."""
+        return self.path.parent.parent
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything of it was asked."""
+        return (self.path / MANIFEST).is_file()
+
+    def make(self) -> None:
+        """Make the folder, if it is not there."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"{self.path} can't be made ({error.strerror}).") from None
+
+    @property
+    def cost(self) -> float:
+        """US dollars that it cost so far."""
+        return (self.outline().totals.cost or 0.0) if self.is_begun else 0.0
+
+    def is_complete(self) -> bool:
+        """Whether everything was answered, and still is."""
+        return self.is_begun and super().is_complete()
+
+    def holds(self, name: str) -> bool:
+        """Whether a file is there, or with the run."""
+        return super().holds(name) or (name.startswith(SHARED) and (self.shared / name).exists())
+
+
+class _Kept(KeptDocuments):
+    """The documents of a corpus that a run of shards asks about."""
+
+    def __init__(self, run: ShardedFolder) -> None:
+        super().__init__(run.path)
+        self._run = run
+        self._files: dict[Path, KeptDocuments] = {}
+
+    def _index(self) -> dict[str, int]:
+        if self._places is None:
+            whole = self._run.manifest().documents if self._run.outline().corpus else {}
+            self._places = dict.fromkeys(whole, 0)
+        return self._places
+
+    def __getitem__(self, name: str) -> Document:
+        if name not in self._index():
+            raise KeyError(name)
+        path = self._run.near(name).path
+        return self._files.setdefault(path, KeptDocuments(path))[name]
+
+
+class ShardedFolder(RunFolder):
+    """A run of shards on disk, read as one; a shard is written by whoever holds its own lock."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._of: dict[str, int] = {}
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The byte offset of each line of `shards.jsonl`, and of its end."""
+        try:
+            with (self.path / SHARDS).open("rb") as file:
+                return list(accumulate(map(len, file), initial=0))
+        except OSError as error:
+            raise self._lost(error) from None
+
+    def _lost(self, error: Exception) -> DataError:
+        return DataError(
+            self.path / SHARDS, f"can't be read ({why(error)}); restore it: the folders beside it hold the answers."
+        )
+
+    @property
+    def number(self) -> int:
+        """The number of shards."""
+        return len(self._lines) - 1
+
+    def plan(self, index: int) -> ShardPlan:
+        """A shard's documents; a DataError if the file can't be read."""
+        try:
+            with (self.path / SHARDS).open("rb") as file:
+                file.seek(self._lines[index])
+                return msgspec.json.decode(file.readline(), type=ShardPlan)
+        except (OSError, *DAMAGE) as error:
+            raise self._lost(error) from None
+
+    @cached_property
+    def _whole(self) -> ShardPlan:
+        """The maps by document of all shards."""
+        whole = ShardPlan({}, {}, {})
+        for plan in map(self.plan, range(self.number)):
+            whole.documents.update(plan.documents)
+            whole.questions.update(plan.questions)
+            whole.orders.update(plan.orders)
+        return whole
+
+    @classmethod
+    def create_with(
+        cls, runs: Path, manifest: Manifest, plans: IO[bytes], sources: Mapping[str, str], documents: Iterable[str]
+    ) -> Self:
+        """A new folder for this manifest, whole or not at all.
+
+        `plans` are the lines of `shards.jsonl`, `sources` the texts that all shards share, by their names, and
+        `documents`, of a corpus, the content of each shard's file of documents.
+        """
+        names = free_names(runs, manifest.name)
+        made = cls(runs / f"{_MAKING}{uuid.uuid4().hex}")
+        try:
+            made.path.mkdir()
+            with (made.path / SHARDS).open("wb") as file:
+                shutil.copyfileobj(plans, file)
+                file.flush()
+                os.fsync(file.fileno())
+            for index, content in enumerate(documents):
+                made.shard(index).make()
+                (made.shard(index).path / DOCUMENTS).write_text(content, encoding="utf-8")
+        except OSError as error:
+            shutil.rmtree(made.path, ignore_errors=True)
+            raise RunError(f"{made.path} can't be made ({error.strerror}); make room and try again.") from None
+        for name, text in sources.items():
+            made.write_file(name, text.encode())
+        made.write_manifest(manifest)
+        for path in names:
+            with contextlib.suppress(OSError):
+                made.path.rename(path)
+                return cls(path)
+        raise RunError(f"no free name for a run folder in {runs}.")
+
+    def shard(self, index: int) -> Shard:
+        """The shard with this number, from 0; its folder may not be there yet."""
+        return Shard(self.path / FOLDER / f"{index:05}")
+
+    def shards(self) -> Iterator[tuple[int, Shard]]:
+        """The shards that were begun, in order."""
+        every = map(self.shard, range(self.number))
+        return ((index, shard) for index, shard in enumerate(every) if shard.is_begun)
+
+    def near(self, document: str) -> RunFolder:
+        """The shard that asks about a document; a DataError if none does."""
+        if not self._of:
+            self._of = {name: index for index in range(self.number) for name in self.plan(index).documents}
+        if document not in self._of:
+            raise DataError(self.path / SHARDS, f"knows no document '{document}'.")
+        return self.shard(self._of[document])
+
+    @property
+    def kept_documents(self) -> KeptDocuments:
+        """The documents of a corpus, as the shards have them; none of any others."""
+        return _Kept(self)
+
+    def manifest(self) -> Manifest:
+        """The manifest with what there is for each document, as that of a run of one folder has it."""
+        manifest, whole = self.outline(), self._whole
+        documents = {name: facts.digest for name, facts in whole.documents.items()}
+        manifest.spec = replace(manifest.spec, documents=tuple(whole.documents), questions=whole.questions)
+        manifest.digests = replace(manifest.digests, documents=documents)
+        manifest.documents, manifest.orders = whole.documents, whole.orders
+        return manifest
+
+    def counts(self) -> tuple[Tally, RunStatus]:
+        """The counts of all shards, without what is planned in those that were not begun, and the status of the whole.
+
+        The tally knows no keys.
+        """
+        tally, statuses = Tally(), set[RunStatus]()
+        for _, shard in self.shards():
+            manifest, counts = shard.state()
+            statuses.add(manifest.status)
+            tally.include(counts)
+        if len(statuses) != 1 or sum(1 for _ in self.shards()) < self.number:
+            statuses.add("partial")
+        return tally, next(status for status in _WORST if status in statuses)
+
+    def progress(self) -> tuple[Manifest, Tally]:
+        """The outline, with its status put right by the shards, and the run's counts."""
+        manifest = self.outline()
+        tally, status = self.counts()
+        questions = range(manifest.shards.questions if manifest.shards else 0)
+        tally.plan(manifest.spec, {"": questions})
+        if manifest.status == "running" and status != "running":
+            manifest.status = "complete" if status == "complete" else "interrupted"
+        elif manifest.status == "complete":
+            manifest.status = status
+        return manifest, tally
+
+    def state(self) -> tuple[Manifest, Tally]:
+        """The manifest, with its status put right by the shards, and the run's counts."""
+        outline, tally = self.progress()
+        manifest = self.manifest()
+        manifest.status = outline.status
+        return manifest, tally
+
+    def note(self, status: RunStatus, tally: Tally, cap: float | None) -> None:
+        """Write into the manifest how far the run is, its cap, and the facts about its systems from its shards."""
+        with self._lock:
+            manifest = self.outline()
+            manifest.status, manifest.max_cost, manifest.totals = status, cap, tally.totals()
+            for _, shard in self.shards():
+                for name, facts in shard.outline().systems.items():
+                    served = {*facts.served, *(manifest.systems[name].served if name in manifest.systems else ())}
+                    facts.served = sorted(served)
+                    manifest.systems[name] = facts
+            self.write_manifest(manifest)
+
+    def is_complete(self) -> bool:
+        """Whether everything was answered, and still is."""
+        return self.outline().status == "complete" and not self.to_do()
+
+    def to_do(self) -> list[int]:
+        """The shards in which answers are missing."""
+        return [index for index in range(self.number) if not self.shard(index).is_complete()]
+
+    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
+        """A sentence about answers that are gone from a shard; empty if none are."""
+        del manifest, kept
+        return next((lack for _, shard in self.shards() if (lack := shard.lack(shard.outline()))), "")
+
+    def is_held(self) -> bool:
+        """Whether a process works on a shard now."""
+        return any(shard.is_held() for _, shard in self.shards())
+
+    def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+        """(place, record) of every record, shard by shard; a RunError names the line that is no record."""
+        for index, shard in self.shards():
+            for offset, record in shard.read(kind):
+                yield index << _PLACE | offset, record
+
+    def records_at(self, offsets: list[int]) -> list[Record]:
+        """The records at these places."""
+        found: list[Record] = []
+        for index, places in groupby(offsets, lambda place: place >> _PLACE):
+            found += self.shard(index).records_at([place & ((1 << _PLACE) - 1) for place in places])
+        return found
+
+    def conversations(self) -> Iterator[ConversationRecord]:
+        """The records of how each conversation began."""
+        for _, shard in self.shards():
+            yield from shard.conversations()
+
+    def introduction(self, digest: str) -> list[Message]:
+        """The messages stored under a digest, in whichever shard."""
+        found = next((shard for _, shard in self.shards() if shard.holds(f"introductions/{digest}.json")), None)
+        return found.introduction(digest) if found else super().introduction(digest)
