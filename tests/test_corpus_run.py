@@ -55,7 +55,6 @@ def test_asks_as_documents_of_their_own_would(corpus: Path, genaipa: Callable[..
     assert "a sample of 3 texts is asked about" in done.err
     run = load_run("latest")
     assert sorted(path.name for path in run.path.iterdir() if path.is_dir()) == [
-        "introductions",
         "prompts",
         "questions",
     ]
@@ -148,6 +147,25 @@ def test_an_edited_copy_is_noticed(corpus: Path, genaipa: Callable[..., Finished
     assert "has another text of" in refused.err
 
 
+def test_introductions_are_in_one_file(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """Each is a line under its digest; a half-written one is taken away and written again, an edited one is noticed."""
+    genaipa("run", "--documents", corpus, "--limit-documents", "4", *SHORT)
+    run = load_run("latest")
+    path = run.path / "introductions.jsonl"
+    before = path.read_bytes()
+    begun = [one.introduction for one in run.folder.conversations()]
+    assert [json.loads(one)["digest"] for one in before.splitlines()] == begun
+    path.write_bytes(before[:-100])
+    run.folder.conversations_file.write_bytes(b"")
+    run.folder.answers.write_bytes(b"")
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done.err
+    assert "introductions.jsonl: the last line was cut off" in done.err
+    assert path.read_bytes() == before
+    path.write_bytes(before.replace(b"We ", b"They ", 1))
+    assert "has changed since the run was made" in " ".join(genaipa("validate", "--data").out.split())
+
+
 def test_a_pack_leaves_texts_out(corpus: Path, tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A text without a license that allows it stays out of a pack; the others go along, and the tables are the same."""
     free, *rest = made_up(3)
@@ -159,6 +177,8 @@ def test_a_pack_leaves_texts_out(corpus: Path, tmp_path: Path, genaipa: Callable
     assert unpacked.code == 0, unpacked.err
     lines = next((tmp_path / "there" / "runs").glob("*/documents.jsonl")).read_text().splitlines()
     assert [bool(json.loads(one)["text"]) for one in lines] == [True, False, False]
+    told = next((tmp_path / "there" / "runs").glob("*/introductions.jsonl")).read_text()
+    assert [json.dumps(one.text)[1:60] in told for one in (free, *rest)] == [True, False, False]
     assert "different" not in unpacked.out
 
 

@@ -23,9 +23,11 @@ from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.batches import BATCHES, RESULTS
-from genaipa.runs.documents import DOCUMENTS, KeptDocuments
+from genaipa.runs.corpus import DOCUMENTS
+from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
+from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import JUDGE
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
@@ -114,6 +116,9 @@ class _Redacted:
                 line(dataclasses.replace(document, text="") if name in self._documents else document)
                 for name, document in self._kept.items()
             )
+        if name == INTRODUCTIONS:
+            left_out = {PurePosixPath(one).stem for one in self._left_out}
+            return b"".join(KeptIntroductions(self._source.folder.path).without(left_out))
         if name not in self._worded:
             return path.read_bytes()
         return _annotations(path) if name.startswith("annotations/") else _questions(path)

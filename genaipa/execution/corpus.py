@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, RunError, UsageError
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
-from genaipa.runs.corpus import CorpusFacts
-from genaipa.runs.documents import DOCUMENTS, KeptDocuments
+from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
+from genaipa.runs.documents import KeptDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

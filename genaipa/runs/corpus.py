@@ -6,6 +6,9 @@ from pathlib import PurePath
 
 import msgspec
 
+DOCUMENTS = "documents.jsonl"
+"""The documents of a run of a corpus, each a line, in place of a file for each text."""
+
 
 class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The corpus that a run's documents are of: its file and SHA-256, how many documents and different texts it has.

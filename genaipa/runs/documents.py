@@ -13,6 +13,7 @@ import msgspec
 from genaipa.errors import DataError
 from genaipa.policies.corpus import document, line
 from genaipa.runs import journal
+from genaipa.runs.corpus import DOCUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.runs.records import DocumentFacts
-
-DOCUMENTS = "documents.jsonl"
 
 
 class _Name(msgspec.Struct):

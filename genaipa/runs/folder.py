@@ -5,7 +5,7 @@ manifest.json         the spec, digests, versions, orders, status (its last good
 answers.jsonl         one record per answer or failure, append-only
 conversations.jsonl   how each conversation began, append-only
 introductions/        the messages before the first question, once by digest
-documents/            the documents' texts, once by digest; of a corpus they are lines of documents.jsonl
+documents/            the documents' texts, once by digest; of a corpus lines of documents.jsonl, as introductions
 prompts/ questions/ annotations/   the files that were in effect
 sheets/               for web chats driven by hand: messages to paste, and files for the replies
 batches.jsonl         with --batch: what was handed in to a provider, append-only; batches/ has results on their way
@@ -29,9 +29,10 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
+from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.integrity import flaw
-from genaipa.runs.introductions import decoded, stored_introduction
+from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
 from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record
 from genaipa.runs.redactions import WITHHELD
 from genaipa.runs.tally import Tally
@@ -62,6 +63,7 @@ class RunFolder:
         self._conversations: journal.Journal | None = None
         self._begun: dict[str, str] = {}
         self._introduction = lru_cache(maxsize=64)(self.introduction)
+        self._introductions = KeptIntroductions(path)
         self._lock = FileLock(path / ".lock")
 
     @classmethod
@@ -220,7 +222,7 @@ class RunFolder:
             ) from None
         try:
             missed = self._missed()
-            repairs = [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS)]
+            repairs = [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
             yield [*missed, *filter(None, repairs)]
         finally:
             self._lock.release()
@@ -284,9 +286,19 @@ class RunFolder:
         """Store the messages before the first question; their digest."""
         content = stored_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()
-        if not self.holds(f"introductions/{digest}.json"):
+        if self.holds(DOCUMENTS):
+            try:
+                if digest not in self._introductions:
+                    self._introductions.add(digest, content)
+            except OSError as error:
+                raise RunError(f"{self._introductions.path} can't be written ({error.strerror}); make room.") from None
+        elif not self.holds(f"introductions/{digest}.json"):
             self.write_file(f"introductions/{digest}.json", content)
         return digest
+
+    def has_introduction(self, digest: str) -> bool:
+        """Whether messages are stored under a digest."""
+        return digest in self._introductions or self.holds(f"introductions/{digest}.json")
 
     # -- reading --
 
@@ -349,9 +361,10 @@ class RunFolder:
 
     def introduction(self, digest: str) -> list[Message]:
         """The messages stored under a digest."""
-        path = self.path / "introductions" / f"{digest}.json"
+        one = digest in self._introductions
+        path = self._introductions.path if one else self.path / "introductions" / f"{digest}.json"
         try:
-            content = path.read_bytes()
+            content = self._introductions.content(digest) if one else path.read_bytes()
             messages = decoded(content)
         except (OSError, *DAMAGE) as error:
             raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None

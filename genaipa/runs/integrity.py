@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
-from genaipa.runs.documents import DOCUMENTS, KeptDocuments
+from genaipa.runs.corpus import DOCUMENTS
+from genaipa.runs.documents import KeptDocuments
+from genaipa.runs.introductions import KeptIntroductions
 from genaipa.runs.records import (
     JUDGE,
     PREDICTIONS,
@@ -94,7 +96,7 @@ def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
 
 
 def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
-    """Documents of a corpus whose text is not the one of which a digest was kept; a pack leaves texts out."""
+    """Lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     kept = KeptDocuments(folder.path)
     try:
         for name, facts in manifest.documents.items() if kept else ():
@@ -103,6 +105,10 @@ def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(kept.path, name, "has changed since the run was made; restore the file.")
     except GenaipaError as error:
         yield Damage(kept.path, "", f"can't be read ({error})")
+    lines = KeptIntroductions(folder.path)
+    for digest in lines:
+        if hashlib.sha256(lines.content(digest)).hexdigest() != digest:
+            yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
 def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
@@ -121,7 +127,12 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
         begun = [conversation for _, conversation in journal.read(folder.conversations_file, ConversationRecord)]
     except GenaipaError:
         begun = []  # told by whoever checks the lines
-    known |= {f"introductions/{one.introduction}.json": one.introduction for one in begun if one.introduction}
+    lines = KeptIntroductions(folder.path)
+    known |= {
+        f"introductions/{one.introduction}.json": one.introduction
+        for one in begun
+        if one.introduction and one.introduction not in lines
+    }
     if not folder.is_withheld:
         return known
     whole = ("documents/", "introductions/", "prompts/")

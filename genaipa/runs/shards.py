@@ -24,7 +24,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError
 from genaipa.files.json_text import DAMAGE, why
-from genaipa.runs.documents import DOCUMENTS, KeptDocuments
+from genaipa.runs.corpus import DOCUMENTS
+from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import MANIFEST, RunFolder, free_names
 from genaipa.runs.records import DocumentFacts, Manifest, RunStatus
 from genaipa.runs.tally import Tally
@@ -310,5 +311,5 @@ class ShardedFolder(RunFolder):
 
     def introduction(self, digest: str) -> list[Message]:
         """The messages stored under a digest, in whichever shard."""
-        found = next((shard for _, shard in self.shards() if shard.holds(f"introductions/{digest}.json")), None)
+        found = next((shard for _, shard in self.shards() if shard.has_introduction(digest)), None)
         return found.introduction(digest) if found else super().introduction(digest)
