@@ -93,6 +93,7 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     """A pack leaves out what may not be passed on; unpacked elsewhere, every table comes out byte for byte."""
     make_study("not stated; not redistributable")
     done(genaipa("sample", "--size", "1"))
+    write("guidelines.md", "## accuracy\n\nOnly what the text says.\n")
     packed = genaipa("pack", "latest", "-o", "study.zip")
     assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
     assert "4 events of scoring" in done(packed)
@@ -104,7 +105,8 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     assert len(list(Path("check/reports/again/tables").glob("*.csv"))) > 5
     again = done(genaipa("report", "-o", "mine", "--formats", "svg", "--workspace", "check"))
     assert "mine/index.html" in again
-    assert Path("check/waves.jsonl").read_bytes() == Path("waves.jsonl").read_bytes()
+    for kept in ("waves.jsonl", "guidelines.md"):
+        assert Path("check", kept).read_bytes() == Path(kept).read_bytes()
     for path in Path("check/report/tables").iterdir():
         assert (Path("mine/tables") / path.name).read_bytes() == path.read_bytes()
     assert "test" in done(genaipa("runs", "--workspace", "check"))

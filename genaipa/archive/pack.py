@@ -5,6 +5,7 @@
     runs/NAME/…             the run folders (`archive.run_files`)
     scores.jsonl            every event of the store about their answers
     waves.jsonl             the random parts of their answers that people were asked to score, if any was drawn
+    guidelines.md           the guidelines that the analysts have, if they have any
     desk.yaml               the analysts whose scores are left out, and why, if any are
     report/…                the report, made from these
 
@@ -32,6 +33,7 @@ from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report, add_suites
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.selection import select
+from genaipa.scoring.guidelines import FILE as GUIDELINES
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.rubric import load_rubric, rubric_file
 from genaipa.scoring.store import existing_store
@@ -105,6 +107,8 @@ def pack(
         events = study.log
         absent = _lay_out(folder, sources, events, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
+        if (guidelines := workspace.home / GUIDELINES).is_file():
+            put(folder / GUIDELINES, guidelines.read_bytes())
         _put_waves(folder, study.waves, {name for source in sources for name in source.systems})
         if study.left_out:
             put(folder / DESK, json.dumps({"left_out": study.left_out}).encode() + b"\n")

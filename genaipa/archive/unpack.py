@@ -19,6 +19,7 @@ from genaipa.reports.gather import gather
 from genaipa.reports.report import Report, add_suites
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_scores
+from genaipa.scoring.guidelines import FILE as GUIDELINES
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import load_rubric
@@ -111,7 +112,7 @@ def _check(file: Path, pack: Pack, contents: dict[str, bytes]) -> None:
 def _is_ours(name: str) -> bool:
     """Whether a pack may hold a file of that name: in its own folders, nothing hidden, nor of a device's name."""
     parts = name.split("/")
-    placed = name in (MARKER, SCORES, WAVES, DESK) or (len(parts) > 1 and parts[0] in _FOLDERS)
+    placed = name in (MARKER, SCORES, WAVES, GUIDELINES, DESK) or (len(parts) > 1 and parts[0] in _FOLDERS)
     plain = all(part and part[-1] not in " ." and part[0] != "." for part in parts)
     device = any(part.partition(".")[0].casefold() in _RESERVED for part in parts)
     return placed and plain and not device and all(c.isprintable() and c not in '\\:*?"<>|' for c in name)
