@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 SCALE = sorted(VALUES)
 EXACT, HARSH, CONSTANT = (f"{name} @012345" for name in ("exact", "harsh", "constant"))
+NEXT = (
+    "Estimates of all answers' averages from people and judges: genaipa report. It takes a random part that people "
+    "score: genaipa sample."
+)
 ERRING = f"{GPT} @ba9876"
 
 
@@ -417,7 +421,9 @@ def test_the_command_at_eighty_columns(study, genaipa: Callable[..., Finished], 
     assert f"{ERRING} (2 passes, 96 answers judged, 64 of them scored by people)\n{finding(made, ERRING)}" in printed
     tables = printed[printed.index("\n measure") :].splitlines()
     notes = {one.note for one in made.tables}
-    assert [line for line in tables if len(line) > 80 and line not in notes] == []
+    assert [line for line in tables if len(line) > 80 and line not in notes] == [NEXT], (
+        "sentences are broken on a terminal alone"
+    )
     (row,) = rows(made, "judges-agreement", judge=HARSH, measure="M_all", **{"with": "people"})
     assert f"{row['alpha']:.2f} ({row['low']:.2f} to {row['high']:.2f})" in printed
     found = json.loads(genaipa("judges", "--json", "--workspace", folder).out)

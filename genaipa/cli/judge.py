@@ -156,4 +156,4 @@ def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]]
         show(f"{lack}{also}. Go on with the same command{higher}.")
     else:
         show("Complete. The verdicts are in the store, apart from people's scores, and in no average.")
-        show("How good the judges are: genaipa judges")
+        show("How good the judges are, by the answers that people scored, too: genaipa judges")

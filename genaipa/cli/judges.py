@@ -65,13 +65,14 @@ def judges(
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
         _write(found, output, force=force)
-        show(f"{output}: how good {number(len(tables['judges'].data), 'judge')} are")
+        show(f"{output}: tables and figures on {number(len(tables['judges'].data), 'judge')}")
         return
     if json:
         rows = {name: {"title": one.title, "note": one.note, "rows": as_rows(one)} for name, one in tables.items()}
         print_json({"absent": found.absent, "tables": rows})
     elif tables:
         _show(tables)
+        _say_next(tables["judges"], drawn=bool(gathered.waves))
     else:
         show(_NONE)
     for sentence in () if json else (*found.absent, *sorted(set(gathered.problems))):
@@ -96,6 +97,18 @@ def _show(tables: dict[str, Table]) -> None:
         _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
         show(" ".join(filter(None, (_too_few(lenient), lenient.note))))
         show("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
+
+
+def _say_next(found: Table, *, drawn: bool) -> None:
+    """The step that comes next: more scores by people, or the averages that rest on both."""
+    from genaipa.reports.judged.verdicts import LEAST
+
+    if (found.data["answers"] < LEAST).any():
+        draw = "" if drawn else "genaipa sample draws answers, "
+        show(f"A judge counts from {LEAST} answers that people scored, too: {draw}genaipa score asks for them.")
+    else:
+        draw = "" if drawn else " It takes a random part that people score: genaipa sample."
+        show(f"Estimates of all answers' averages from people and judges: genaipa report.{draw}")
 
 
 def _print(headers: Sequence[str], lines: list[list[str] | str], *, under: Sequence[int]) -> None:

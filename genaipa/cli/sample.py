@@ -10,7 +10,7 @@ from genaipa.cli.selection import RunsArgument
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from genaipa.scoring.waves import Standing, Waves
     from genaipa.workspace import Workspace
@@ -51,7 +51,7 @@ def sample(
     if json:
         print_json([group._asdict() for group in found])
     else:
-        _print(found, waves, size)
+        _print(found, waves, size, scored)
         lost = 0 if several(run) else gone(waves, pool.answers)
         if lost:
             show(
@@ -69,8 +69,8 @@ def _scored(here: Workspace) -> set[str]:
         return set() if store is None else CurrentScores(store.events).scored()
 
 
-def _print(found: Sequence[Standing], waves: Waves, size: int | None) -> None:
-    from genaipa.scoring.waves import SIZE
+def _print(found: Sequence[Standing], waves: Waves, size: int | None, scored: Collection[str]) -> None:
+    from genaipa.scoring.waves import SIZE, short
 
     heads = ("system", "experiment", "answers", "in the wave", "of these scored", "others scored")
     cells = [(g.system, g.experiment, g.answers, g.wave, g.scored, g.outside) for g in found]
@@ -85,6 +85,8 @@ def _print(found: Sequence[Standing], waves: Waves, size: int | None) -> None:
     if larger:
         show(f"A wave never gets smaller: {larger} of {len(found)} keep the size that they had.")
     groups = [(group.system, group.experiment) for group in found]
-    asked = len(set().union(*(waves.taken.get(group, set()) for group in groups)))
-    once = ", equal texts counted once" if asked < sum(group.wave for group in found) else ""
-    show(f"{number(asked, 'answer')} in the wave{once}; score them with: genaipa score")
+    asked = set().union(*(waves.taken.get(group, set()) for group in groups))
+    once = ", equal texts counted once" if len(asked) < sum(group.wave for group in found) else ""
+    left = len(asked - set(map(short, scored)))
+    step = f"{left:,} to be scored: genaipa score" if left else "all of them scored: genaipa report"
+    show(f"{number(len(asked), 'answer')} in the wave{once}, {step}")

@@ -47,19 +47,13 @@ def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
 
     A DataError for a category that the question set `policy` does not have.
     """
-    path = find_crosswalk(workspace)
+    path = next((file for _, folder in workspace.layers if (file := folder / FILE).is_file()), None)
+    if path is None:
+        raise UsageError(f"{FILE} is missing; install genaipa anew.")
     found, known = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
     for problem in problems(path, found, known):
         raise problem
     return found, known
-
-
-def find_crosswalk(workspace: Workspace) -> Path:
-    """The nearest file."""
-    path = next((file for _, folder in workspace.layers if (file := folder / FILE).is_file()), None)
-    if path is None:
-        raise UsageError(f"{FILE} is missing; install genaipa anew.")
-    return path
 
 
 def problems(path: Path, walk: Crosswalk, known: dict[str, str]) -> Iterator[DataError]:

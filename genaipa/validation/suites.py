@@ -47,7 +47,8 @@ def _is_data(path: Path) -> bool:
 def check_suites(workspace: Workspace) -> OwnSplits:
     """Read every file there as its suite would, with the published splits in which it takes a file's place."""
     home, files = workspace.home / FOLDER, suite_files(workspace)
-    findings = [*_check_crosswalk(workspace)]
+    # The shipped one may not fit a question set of the user's own, who can't mend it.
+    findings = [*_check_crosswalk(workspace)] if workspace.home / crosswalk.FILE in files else []
     read = {workspace.home / crosswalk.FILE, workspace.home / SETTINGS}
     if workspace.home / SETTINGS in files:
         findings += as_findings(read_partly(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
@@ -133,11 +134,10 @@ def _unread(path: Path, home: Path, known: Iterable[str]) -> Finding:
 
 
 def _check_crosswalk(workspace: Workspace) -> Iterator[Finding]:
-    """The nearest cross-walk: a question set of the user's own may lack the categories of the shipped one."""
     try:
         known = load_question_set(crosswalk.QUESTIONS, workspace).categories
     except GenaipaError:  # which is told already
         return
-    path = crosswalk.find_crosswalk(workspace)
+    path = workspace.home / crosswalk.FILE
     rules = partial(crosswalk.problems, path, known=known)
     yield from as_findings(read_partly(path, crosswalk.Crosswalk, rules)[1])
