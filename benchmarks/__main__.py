@@ -1,6 +1,6 @@
 """Measure genaipa beside what it can be compared to, and print tables.
 
-    python -m benchmarks [W2] [W3] [judge] [memory] [start] [resume] [desk] [results] [report] [all] [--quick]
+    python -m benchmarks [W2] [W3] [judge] [memory] [start] [resume] [batches] [desk] [results] [report] [all] [--quick]
 
 W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
 shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from benchmarks.batch_runs import by_batches
 from benchmarks.measure import Measured, measure, serving
 from benchmarks.workload import JUDGE, JUDGED, WORDS, Workload
 
@@ -364,6 +365,7 @@ MEASURES: dict[str, Callable[[Bench], None]] = {
     "memory": memory,
     "start": start,
     "resume": resume,
+    "batches": lambda bench: print_table(*by_batches(bench)),
     "desk": desk,
     "results": results,
     "report": report,

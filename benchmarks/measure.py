@@ -26,8 +26,8 @@ class Measured:
     out: str
 
 
-def measure(command: Sequence[str], environment: dict[str, str], *, terminal: bool = False) -> Measured:
-    """The command's figures; stderr goes to a pseudo-terminal if `terminal`. A RuntimeError if it fails.
+def measure(command: Sequence[str], environment: dict[str, str], *, terminal: bool = False, code: int = 0) -> Measured:
+    """The command's figures; stderr goes to a pseudo-terminal if `terminal`. A RuntimeError if it exits otherwise.
 
     The peak of a child begins at the peak of the process that started it, so this process has to stay small.
     """
@@ -41,7 +41,7 @@ def measure(command: Sequence[str], environment: dict[str, str], *, terminal: bo
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
-        if process.returncode:
+        if process.returncode != code:
             raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {err.read()[-2000:]}")
         return Measured(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, out.read())
 

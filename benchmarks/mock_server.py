@@ -17,7 +17,7 @@ MODEL = "mock-model"
 _LENGTH = re.compile(rb"\r\ncontent-length:\s*(\d+)", re.IGNORECASE)
 # What arrives is read into here, whichever connection it belongs to: one thread handles one read after another.
 _BUFFER = memoryview(bytearray(1 << 20))
-_ANSWER = (
+ANSWER = (
     "Yes. The policy says that personal data is encrypted in transit and at rest, that access is limited to staff who "
     "need it for their work, and that people are told without delay when a breach puts their data at risk (section "
     "4.2, Security of your information). It does not say for how long backups are kept."
@@ -115,6 +115,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--latency", type=float, default=0.05, help="seconds until an answer")
     parser.add_argument("--verdicts", action="store_true", help="answer as a judge does")
-    parser.add_argument("--says", default=_ANSWER, help="answer this")
+    parser.add_argument("--says", default=ANSWER, help="answer this")
     wanted = parser.parse_args()
     asyncio.run(serve(wanted.latency, verdict() if wanted.verdicts else wanted.says))

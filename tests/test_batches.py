@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +18,7 @@ from size import size
 from genaipa.errors import RunError, UsageError
 from genaipa.execution.batches import Batching
 from genaipa.execution.engine import RunLimits
+from genaipa.execution.observer import Observer
 from genaipa.runs.batches import read_batches
 
 if TYPE_CHECKING:
@@ -46,8 +49,8 @@ CASES = [
     *((fate, GoogleBatchServer) for fate in size(small=FATES[3:5], full=FATES)),
 ]
 PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent"}
-QUICK = Batching(quiet=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
-LEAVING = Batching(wait=False, quiet=0.05, patience=0.5)
+QUICK = Batching(full=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
+LEAVING = Batching(wait=False, patience=0.5)
 
 
 @contextlib.contextmanager
@@ -153,6 +156,33 @@ def test_rounds_for_what_expires_are_bounded() -> None:
     folder, outcome = batched(server, retries=1, questions={"acme": "policy"})
     assert [len(one.lines) for one in server.batches] == [2, 1]
     assert (outcome.status, len(answers(folder))) == ("partial", 1)
+
+
+def test_a_queue_without_room_is_waited_for_within_bounds() -> None:
+    """OpenAI takes a batch first, and says only later that its queue has no room for so many tokens."""
+    make_workspace(questions=3)
+    full = Fate(state="failed", code="token_limit_exceeded")
+    server = BatchServer(lambda number: full if number <= 2 else Fate())
+    folder, outcome = batched(server)
+    assert (outcome.status, len(answers(folder)), len(server.requests)) == ("complete", 3, 3)
+    assert steps(folder) == [*("intended", "submitted", "given up") * 2, "intended", "submitted", "fetched", "kept"]
+    server = BatchServer(lambda _number: full)
+    folder, outcome = batched(server, retries=2)
+    assert (outcome.status, server.tried, answers(folder)) == ("partial", 3, [])
+    assert "token_limit_exceeded" in outcome.stopped[SYSTEM]
+    assert len(list(folder.records())) == 1, "thousands are told by one"
+
+
+def test_results_that_cannot_be_had_are_not_paid_for_twice() -> None:
+    """The batch stays out, and is collected when the run goes on."""
+    make_workspace(questions=2)
+    server = BatchServer()
+    server.broken.downloads = 8
+    with serving(server):
+        folder, outcome = carry_out(spec(**PLAN), None, RunLimits(batch=replace(QUICK, first_look=0.001)))
+        assert (outcome.status, server.tried) == ("waiting", 1)
+        folder, outcome = carry_out(spec(**PLAN), folder, RunLimits(batch=QUICK))
+    assert (outcome.status, server.tried, len(answers(folder))) == ("complete", 1, 2)
 
 
 def test_an_account_without_credit_is_learnt_once() -> None:
@@ -285,3 +315,38 @@ def test_anthropics_refusals_within_a_batch_are_those_of_single_calls() -> None:
     folder, outcome = batched(server)
     assert (outcome.status, [len(held.names) for held in server.batches]) == ("complete", [3, 1])
     assert sorted(record.attempts for record in answers(folder)) == [1, 1, 2]
+
+
+class Crowd(Observer):
+    """Counts what waits in this process while batches are out."""
+
+    def __init__(self) -> None:
+        self.tasks = 0
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Count the tasks."""
+        self.tasks = max(self.tasks, len(asyncio.all_tasks()))
+
+
+def test_what_is_out_needs_no_task() -> None:
+    """So that a hundred thousand questions fit into memory; none of them is asked twice for it."""
+    make_workspace(questions=40)
+    crowd = Crowd()
+    with serving(BatchServer()) as server:
+        folder, _ = carry_out(spec(**PLAN), None, RunLimits(batch=QUICK), crowd)
+    assert 0 < crowd.tasks < 10
+    assert len(answers(folder)) == len(server.requests) == 40
+
+
+def test_money_that_is_out_is_set_aside_once() -> None:
+    """Questions that the cap leaves no money for are asked once what is out has cost less."""
+    make_workspace(questions=6)
+    with serving(OpenAIServer()):
+        single, _ = carry_out(spec(**PLAN | {"max_tokens": 3000}))
+    cost = sum(record.cost or 0 for record in answers(single))
+    with serving(BatchServer()) as server:
+        folder, outcome = carry_out(
+            spec(**PLAN | {"max_tokens": 3000}), None, RunLimits(batch=QUICK, max_cost=0.034 + cost)
+        )
+    assert (outcome.status, len(answers(folder))) == ("complete", 6)
+    assert [len(held.names) for held in server.batches] == [2, 2, 2]

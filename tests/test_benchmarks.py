@@ -24,6 +24,7 @@ def test_every_measurement_gives_its_table() -> None:
     assert [name for name in names if name in {"W2", "W3", "judge", "memory", "start", "resume"}] == [
         *("W2", "W3", "judge", "memory", "start", "resume"),
     ]
+    assert {"handed in", "collected"} <= set(names)
     assert {"judge sections", "whole, openai", "sections, google"} <= set(names)
     assert {"W2 whole", "W3 parts", "bare loop, 10 questions", "genaipa run, 100 questions"} <= set(names)
     assert {"genaipa --help", "20 answers (0 MiB), one answer missing"} <= set(names)

@@ -70,7 +70,9 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
 class Batches:
     """The batches of a run while it is asked; `systems` are those to ask. Without a plan it does nothing."""
 
-    def __init__(self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer) -> None:
+    def __init__(
+        self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer, retries: int
+    ) -> None:
         self.systems = systems
         self._ledger = Ledger(folder) if plan else None
         self._batched: list[Batched] = []
@@ -81,7 +83,7 @@ class Batches:
             system: Any = ready.system
             if takes_batches(ready):
                 name = ready.resolved.asked
-                system = Batched(system, self._ledger, folder.name, plan, _saying(observer, name))
+                system = Batched(system, self._ledger, folder.name, plan, _saying(observer, name), retries)
                 self._batched.append(system)
             self.systems.append(dataclasses.replace(ready, system=system))
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import copy
 import hashlib
 import hmac
 import secrets
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.errors import GenaipaError, NoReplyError, RunError, TransientError
-from genaipa.execution.limits import BreakerOpenError
+from genaipa.errors import GenaipaError, NoReplyError, PermanentError, RunError, TransientError
+from genaipa.execution.limits import LONGEST_RETRY_AFTER, BreakerOpenError
+from genaipa.execution.orphans import Orphans, looks
 from genaipa.runs.batches import out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.redaction import redact
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from genaipa.runs.batches import Batch
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
 
-_UPLOADS = 2
-"""Batches handed in at once; more would only fill memory."""
-_CLOCKS = 3600.0
-"""Seconds by which a provider's clock may differ from this one."""
+_UPLOADS = 1
+"""Batches handed in at once, while the next one is put together; more would only fill memory."""
+_FIRST_LOOK = 5.0
+"""Seconds, at most, that a run that goes on waits for what its batches brought before it asks."""
 _DOWNLOADS = 8
 """Times that the results of an ended batch are asked for, at most: a file that exists may not be found at first."""
 
@@ -44,8 +44,8 @@ class Batching:
 
     wait: bool = True
     """Whether to stay until the results are there; else they are collected when the run goes on."""
-    quiet: float = 1.0
-    """Time without a further request after which those at hand are handed in."""
+    full: float = 60.0
+    """Time after which a batch is handed in again for which there was no room, doubled each time."""
     first_look: float = 1.0
     longest_look: float = 60.0
     """Time between two looks at a batch: the first, doubled up to the longest."""
@@ -54,43 +54,61 @@ class Batching:
 
 
 class LeftOutError(BreakerOpenError):
-    """The request is in a batch that nobody waits for now; nothing came of it yet."""
+    """The request is in a batch that is out, or will be; nothing came of it yet."""
 
 
-class _Again:
-    """In place of a result: the batch was never accepted, so the request is handed in anew."""
+class _Result(NamedTuple):
+    """Place of a result: byte `offset` of the file of the batch with this `mark`; -1 where the batch ended without."""
 
-
-_Taken = tuple[str, dict[str, Any]]
-"""A batch's mark and one of its lines."""
+    mark: str
+    offset: int
 
 
 class Batched:
-    """A system that is asked by batches. `recover` comes before the first reply, `stop` before the run is let go."""
+    """A system that is asked by batches, over and over until nothing is out.
 
-    at_once = 100_000
-    """Requests under way at once, at most: several batches."""
+    A request whose result is not there yet is put among those to be handed in, and left out: nothing waits for it, so
+    that a hundred thousand of them need no more memory than their names. `more` then waits until results came, and
+    each question that has no record yet is asked again from its beginning, with the results that are at hand by then.
+    `recover` comes before the first request, `stop` before the run is let go.
+    """
+
+    at_once = 250
+    """Requests under way at once, at most: their records are written together."""
 
     def __init__(
-        self, system: BatchSystem, ledger: Ledger, run: str, plan: Batching, say: Callable[[str], None]
+        self,
+        system: BatchSystem,
+        ledger: Ledger,
+        run: str,
+        plan: Batching,
+        say: Callable[[str], None],
+        retries: int = 0,
     ) -> None:
         self.system, self.name = system, system.name
-        self._ledger, self._plan, self._say, self._run = ledger, plan, say, run
+        self._ledger, self._plan, self._say, self._run, self._retries = ledger, plan, say, run, retries
         self._pending: list[tuple[str, bytes]] = []
         self._bytes = 0
-        self._gathering: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._sending = 0
         self._sent = asyncio.Condition()
-        self._waiters: defaultdict[str, deque[asyncio.Future[_Taken | _Again]]] = defaultdict(deque)
-        self._expected: Counter[str] = Counter()
-        """Lines of batches of an earlier process that nobody has asked for again yet."""
-        self._at_hand: defaultdict[str, deque[_Taken]] = defaultdict(deque)
-        self._untaken: Counter[str] = Counter()
+        self._out: Counter[str] = Counter()
+        """Requests by their lines that are to be handed in, or out."""
+        self._results: defaultdict[str, list[_Result]] = defaultdict(list)
+        self._asked: Counter[str] = Counter()
+        """Times that each line was asked for since `more`: the second time wants its second result."""
+        self._unread: dict[str, set[int]] = {}
+        self._news = False
+        self._error: Exception | None = None
+        """Error that the next request is told, for all."""
+        self._troubles = 0
+        """Batches in a row that failed as a whole."""
+        self._not_before = 0.0
+        self._held_back = False
+        """Whether requests were not taken, since nothing is handed in before then."""
         self._states: dict[str, BatchState] = {}
         self._earlier: set[str] = set()
-        self._foreign: set[str] = set()
-        """Batches at the provider that are not ours."""
+        self._orphans = Orphans(system, ledger, plan, say)
 
     # -- what every system does --
 
@@ -107,87 +125,111 @@ class Batched:
         await self.system.close()
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """Hand in the request with others and wait for its line; a LeftOutError where nobody is to wait."""
-        while True:
-            async with self._sent:
-                await self._sent.wait_for(lambda: self._sending < _UPLOADS)
-            body, sent = self.system.line(messages, settings)
-            line = hashlib.sha256(messages[-1].key.encode() + b"\0" + body).hexdigest()[:40]
-            ready = self._at_hand.get(line)
-            got: _Taken | _Again = ready.popleft() if ready else await self._come(line, body)
-            if not isinstance(got, _Again):
-                break
-        mark, found = got
-        self._untaken[mark] -= 1
-        reply = self.system.read_line(found, sent)
+        """Read the request's result; a LeftOutError where it is still to come."""
+        body, sent = self.system.line(messages, settings)
+        line = hashlib.sha256(messages[-1].key.encode() + b"\0" + body).hexdigest()[:40]
+        number = self._asked[line]
+        self._asked[line] += 1
+        results = self._results.get(line, ())
+        if number >= len(results):
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise error
+            if number - len(results) >= self._out[line]:
+                await self._take(line, body)
+            # What came of earlier tries is needed once more.
+            for earlier in results:
+                self._unread[earlier.mark].add(earlier.offset)
+            raise LeftOutError
+        found = results[number]
+        self._unread[found.mark].discard(found.offset)
+        if found.offset < 0:
+            raise TransientError(f"{self.name}: a batch ended without this answer.", kind=UNDONE)
+        reply = self.system.read_line(self._ledger.result(found.mark, found.offset), sent)
         return replace(reply, sent=reply.sent | {"batch": True})
-
-    async def _come(self, line: str, body: bytes) -> _Taken | _Again:
-        coming: asyncio.Future[_Taken | _Again] = asyncio.get_running_loop().create_future()
-        self._waiters[line].append(coming)
-        if self._expected[line] > 0:
-            self._expected[line] -= 1
-            return await coming
-        if self._pending and self._bytes + len(body) > self.system.most_bytes:
-            self._hand_in()
-        self._pending.append((line, body))
-        self._bytes += len(body)
-        if len(self._pending) >= self.system.most_lines:
-            self._hand_in()
-        elif self._gathering is None:
-            self._gathering = self._begin(self._gather())
-        return await coming
 
     # -- handing in --
 
-    async def _gather(self) -> None:
-        """Hand in what has arrived, once nothing more does."""
-        seen = -1
-        while self._pending and seen != len(self._pending):
-            seen = len(self._pending)
-            await asyncio.sleep(self._plan.quiet)
-        self._gathering = None
-        if self._pending:
-            self._hand_in()
+    async def _take(self, line: str, body: bytes) -> None:
+        """Put a request among those that are handed in together."""
+        if time.monotonic() < self._not_before:
+            self._held_back = True
+            return
+        while self._is_full(body):
+            if self._sending < _UPLOADS:
+                self._hand_in()
+            else:
+                async with self._sent:
+                    await self._sent.wait_for(lambda: self._sending < _UPLOADS)
+        self._out[line] += 1
+        self._pending.append((line, body))
+        self._bytes += len(body)
+
+    def _is_full(self, body: bytes) -> bool:
+        """Whether a request belongs into the next batch."""
+        size, count = self._bytes + len(body), len(self._pending)
+        return count > 0 and (size > self.system.most_bytes or count >= self.system.most_lines)
 
     def _hand_in(self) -> None:
-        lines, self._pending, self._bytes = self._pending, [], 0
-        self._sending += 1
-        self._begin(self._send(lines))
+        if self._pending:
+            lines, self._pending, self._bytes = self._pending, [], 0
+            self._sending += 1
+            self._begin(self._send(lines))
 
     async def _send(self, lines: list[tuple[str, bytes]]) -> None:
-        names = [line for line, _ in lines]
-        async with self._delivering(names):
-            try:
-                batch = await self._submitted(lines)
-            finally:
-                lines.clear()
-                async with self._sent:
-                    self._sending -= 1
-                    self._sent.notify_all()
-            if batch is not None:
-                await self._follow(batch)
+        try:
+            batch = await self._submitted(lines)
+        finally:
+            lines.clear()
+            async with self._sent:
+                self._sending -= 1
+                self._sent.notify_all()
+        if batch is not None:
+            await self._follow(batch)
 
     async def _submitted(self, lines: list[tuple[str, bytes]]) -> Batch | None:
-        digest = hashlib.sha256(b"\n".join(body for _, body in lines)).hexdigest()
+        digest = hashlib.sha256()
+        for _, body in lines:
+            digest.update(body + b"\n")
         batch = await self._ledger.intend(
             mark=secrets.token_hex(8),
             system=self.name,
             account=self.account,
             lines=tuple(line for line, _ in lines),
-            digest=digest,
+            digest=digest.hexdigest(),
             bytes=sum(len(body) for _, body in lines),
         )
         named = [(name, body) for name, (_, body) in zip(batch.names, lines, strict=True)]
+        lines.clear()
         try:
             number = await self.system.submit(named, batch.mark)
         except NoReplyError as error:
             if error.kind == UNCLEAR:
-                return batch if await self._adopt(batch, time.time()) else None
-            await self._ledger.note(batch, "given up", why=str(error))
-            raise
+                return batch if await self._accepted(batch, time.time()) else None
+            await self._give_up(batch, error)
+            return None
         await self._ledger.note(batch, "submitted", id=number)
         return batch
+
+    async def more(self) -> bool:
+        """Hand in what has come together, and wait until there is something new; whether there is."""
+        self._hand_in()
+        self._asked.clear()
+        while not self._news and self._error is None:
+            pause = max(0.0, self._not_before - time.monotonic()) if self._held_back else None
+            if not self._tasks and (pause is None or not self._plan.wait):
+                return False
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            elif pause:
+                await asyncio.sleep(pause)
+            if self._held_back and time.monotonic() >= self._not_before:
+                break
+        if self._tasks:
+            # Batches that end together are read together: each time, all questions without a record are gone through.
+            await asyncio.wait(self._tasks, timeout=self._plan.longest_look)
+        self._news = self._held_back = False
+        return True
 
     @property
     def account(self) -> str:
@@ -208,76 +250,33 @@ class Batched:
                 f"{self.account}. Set the key and address that they were made with; or give them up, paid as they are, "
                 f"with: genaipa batches forget {self._run}"
             )
-        for batch in out:
-            self._earlier.add(batch.mark)
-            self._expected.update(batch.intended.lines)
-            self._begin(self._take_up(batch))
         for batch in mine:
-            if batch.step == "fetched":
-                self._deliver(batch, self._ledger.results(batch))
+            if batch.out:
+                self._earlier.add(batch.mark)
+                self._out.update(batch.intended.lines)
+                self._begin(self._take_up(batch))
+            elif batch.step == "fetched":
+                self._out.update(batch.intended.lines)
+                self._deliver(batch)
+        if self._tasks:
+            # What is there by now is read as questions are gone through for the first time.
+            await asyncio.wait(self._tasks, timeout=min(self._plan.longest_look, _FIRST_LOOK))
 
     async def _take_up(self, batch: Batch) -> None:
-        async with self._delivering(batch.intended.lines):
-            if batch.step == "submitted" or await self._adopt(batch, batch.intended.at):
-                await self._follow(batch)
+        if batch.step == "submitted" or await self._accepted(batch, batch.intended.at):
+            await self._follow(batch)
 
-    async def _adopt(self, batch: Batch, since: float) -> bool:
-        """Find a batch in the provider's list that was accepted, or not: no answer came. Whether it was."""
-        deadline = max(since + self._plan.patience, time.time() + self._plan.patience / 10)
-        async for _ in self._looks():
-            try:
-                listed = await self.system.recent(batch.intended.at - _CLOCKS)
-            except TransientError as error:
-                self._say(f"{error}; looking again whether a batch was accepted")
-                continue
-            found = next((state for state in listed if state.mark == batch.mark), None)
-            maybe = [state for state in listed if not state.mark and self._may_be(batch, state)]
-            for state in maybe:
-                if found is None and state.ended and await self._has_names(batch, state):
-                    found = state
-            if found is not None:
-                await self._ledger.note(batch, "submitted", id=found.id)
-                return True
-            # A batch that may be it, and whose lines can't be read yet, is waited for.
-            if time.time() > deadline and all(state.id in self._foreign for state in maybe):
-                await self._ledger.note(batch, "given up", why="the provider never accepted it")
-                self._settle(batch.intended.lines, _Again())
-                return False
-            self._say("it is not clear yet whether a batch was accepted; looking again")
-        self._settle(batch.intended.lines, LeftOutError())
-        return False
-
-    def _may_be(self, batch: Batch, state: BatchState) -> bool:
-        """Whether a batch without a mark, which no other of ours is, may be this one."""
-        known = {one.id for one in self._ledger.batches.values()}
-        return state.total == len(batch.names) and state.id not in known | self._foreign
-
-    async def _has_names(self, batch: Batch, state: BatchState) -> bool:
-        """Whether the lines of an ended batch are this one's: a mark is in their names alone."""
-        try:
-            lines = await self.system.results(state)
-        except NoReplyError as error:
-            self._say(f"{error}; looking again whether a batch was accepted")
-            return False
-        if any(line.get("custom_id") in batch.names for line in lines):
-            return True
-        self._foreign.add(state.id)
-        return False
-
-    async def _looks(self) -> Any:
-        """Now, and after ever longer times; once only where nobody is to wait."""
-        wait = self._plan.first_look
-        while True:
-            yield None
-            if not self._plan.wait:
-                return
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, self._plan.longest_look)
+    async def _accepted(self, batch: Batch, since: float) -> bool:
+        """Whether a batch was accepted; one that never was is taken anew."""
+        found = await self._orphans.find(batch, since)
+        if found is False:
+            self._not_out(batch.intended.lines)
+        return bool(found)
 
     # -- collecting --
 
     async def _follow(self, batch: Batch) -> None:
-        async for _ in self._looks():
+        async for _ in looks(self._plan):
             try:
                 state = await self.system.look(batch.id)
             except TransientError as error:
@@ -289,16 +288,15 @@ class Batched:
                 await self._fetch(batch, state)
                 return
             self._say(out_sentence([one for one in self._ledger.out if one.intended.system == self.name]))
-        self._settle(batch.intended.lines, LeftOutError())
 
     async def _fetch(self, batch: Batch, state: BatchState) -> None:
         if state.failure is not None:
-            await self._ledger.note(batch, "given up", why=str(state.failure))
-            raise state.failure
+            await self._give_up(batch, state.failure)
+            return
         wait = self._plan.first_look
         for left in reversed(range(_DOWNLOADS)):
             try:
-                lines = await self.system.results(state)
+                await self._ledger.keep_results(batch, self.system.results(state))
                 break
             except NoReplyError as error:
                 if not left or error.kind == "authentication":
@@ -307,73 +305,66 @@ class Batched:
                 await asyncio.sleep(wait)
                 wait *= 2
         self._states[batch.mark] = state
-        await asyncio.to_thread(self._ledger.keep_results, batch, lines)
         await self._ledger.note(batch, "fetched")
-        called_off = state.cancelled and batch.mark not in self._earlier
-        self._deliver(batch, lines, LeftOutError() if called_off else None)
+        self._troubles = 0
+        self._deliver(batch, called_off=state.cancelled and batch.mark not in self._earlier)
 
-    def _deliver(self, batch: Batch, lines: list[dict[str, Any]], lacking: Exception | None = None) -> None:
-        """Give each request its line, in the order in which they were handed in; `lacking` where there is none."""
-        came: dict[str, dict[str, Any]] = {}
-        for one in lines:
-            came.setdefault(str(one.get("custom_id")), one)
-        missing = lacking or TransientError(f"{self.name}: a batch ended without this answer.", kind=UNDONE)
+    def _deliver(self, batch: Batch, *, called_off: bool = False) -> None:
+        """Have the results of a batch at hand; what somebody called off meanwhile is not asked again now."""
+        found = self._ledger.places(batch)
+        self._unread[batch.mark] = set(found.values())
         for line, name in zip(batch.intended.lines, batch.names, strict=True):
-            found = came.get(name)
-            if found is None:
-                self._settle([line], missing)
-                continue
-            self._untaken[batch.mark] += 1
-            if not self._settle([line], (batch.mark, found)):
-                self._at_hand[line].append((batch.mark, found))
+            if name in found or not called_off:
+                self._results[line].append(_Result(batch.mark, found.get(name, -1)))
+                self._out[line] -= 1
+        self._news = True
 
-    def _settle(self, lines: Sequence[str], outcome: _Taken | _Again | Exception) -> bool:
-        """Tell those who wait for these lines; whether anybody does."""
-        told = False
-        for line in lines:
-            waiting = self._waiters.get(line, deque())
-            while waiting and waiting[0].done():
-                waiting.popleft()
-            if not waiting:
-                self._expected[line] = max(0, self._expected[line] - 1)
-                continue
-            told = True
-            if isinstance(outcome, Exception):
-                # Whoever catches it adds tokens and tries to it.
-                waiting.popleft().set_exception(copy.copy(outcome))
-            else:
-                waiting.popleft().set_result(outcome)
-        return told
+    def _not_out(self, lines: Sequence[str]) -> None:
+        """Forget requests that came to nothing: they are taken again."""
+        self._out.subtract(lines)
+        self._news = True
 
-    @contextlib.asynccontextmanager
-    async def _delivering(self, lines: Sequence[str]) -> Any:
-        """Tell those who wait what went wrong; what would be the same for thousands is told to one of them."""
-        lines = list(lines)
+    async def _give_up(self, batch: Batch, error: NoReplyError) -> None:
+        """Take the requests of a batch again that failed as a whole: after a while, a few times, if that may pass."""
+        await self._ledger.note(batch, "given up", why=str(error))
+        self._not_out(batch.intended.lines)
+        if not isinstance(error, TransientError):
+            self._error = error
+            return
+        self._troubles += 1
+        if self._troubles > self._retries:
+            said = f"{error} ({self._troubles} times; go on later with: genaipa run --resume {self._run})"
+            self._error = PermanentError(said, kind=error.kind, status=error.status, fatal=True)
+        first = self._plan.full if error.overload else self._plan.first_look
+        wait = min(max(first * 2 ** (self._troubles - 1), error.retry_after or 0.0), LONGEST_RETRY_AFTER)
+        self._not_before = time.monotonic() + wait
+        self._say(f"{error}; handing in again in {wait:.0f} s")
+
+    async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
+        """Tell the next request what went wrong; what is out stays out, and is looked for when the run goes on."""
         try:
-            yield
+            await work
         except TransientError as error:
-            self._settle(lines, error)
+            self._say(f"{error}; what is there is collected when the run goes on")
         except NoReplyError as error:
-            told: Exception = error
-            for line in lines:
-                if self._settle([line], told):
-                    told = LeftOutError()
+            self._error = error
         except (GenaipaError, OSError) as error:
-            self._settle(lines, error if isinstance(error, RunError) else RunError(str(error)))
-        except Exception as error:  # noqa: BLE001 - those who wait must not wait for ever
-            self._settle(lines, RunError(redact(f"{self.name}: {type(error).__name__}: {error}")))
+            self._error = error if isinstance(error, RunError) else RunError(str(error))
+        except Exception as error:  # noqa: BLE001 - the run must not wait for ever
+            self._error = RunError(redact(f"{self.name}: {type(error).__name__}: {error}"))
 
     # -- the end --
 
     async def kept(self, *, ended: bool) -> None:
         """Note the batches of which everything is in `answers.jsonl`, and delete what their provider holds.
 
-        Where all was asked to its end, nobody will come for what nobody took: it was in the records before.
+        Where all was asked to its `ended`, nobody will come for what nobody read: it was in the records before.
         """
+        out = any(batch.intended.system == self.name for batch in self._ledger.out)
         for batch in list(self._ledger.batches.values()):
             if batch.intended.system != self.name or batch.step != "fetched":
                 continue
-            if ended or not self._untaken[batch.mark]:
+            if (ended and not out) or self._unread.get(batch.mark) == set():
                 await self._ledger.note(batch, "kept")
                 self._ledger.drop_results(batch)
                 if state := self._states.get(batch.mark):
@@ -385,9 +376,9 @@ class Batched:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._ledger.close_results()
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(self._watched(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task

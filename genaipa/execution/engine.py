@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
 from genaipa.execution.batches import Batched, LeftOutError
-from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, without_surrogates
+from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, at_most, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
 from genaipa.runs.records import FailureInfo, answer_digest
-from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings, Usage
+from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings
 from genaipa.systems.redaction import known_keys, mask
 
 if TYPE_CHECKING:
@@ -33,18 +33,14 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
-    from genaipa.systems.base import Message, System
+    from genaipa.systems.base import Message, System, Usage
     from genaipa.tasks.base import Call, Dialogue, Task
 
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
-_ASSUMED_REPLY = 1000
-"""Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
 _FURTHER_TRIES = 2
 """Times that a reply that the task can't use is asked for again, at most."""
 _UNUSABLE = 10
 """Calls in a row without a reply that the task can use, after which a system is asked no more."""
-_CHARACTERS_PER_TOKEN = 3
-"""Fewer than prose has, so that a reservation is rather too high."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +74,8 @@ class _Asked:
     """Calls since the last reply that the task could use."""
     capped: bool = False
     """Whether the spending cap leaves nothing for it; systems that cost nothing go on."""
+    failed: set[str] = field(default_factory=set)
+    """Keys of calls that came to nothing in this process, and are not asked for again when batches are collected."""
 
     @property
     def system(self) -> System:
@@ -140,24 +138,32 @@ class Engine:
             gate=Gate(at_once),
             retries=self.limits.max_retries,
             waiting=lambda reason: self.observer.waiting(name, reason),
+            patient=not isinstance(ready.system, Batched),
         )
         asked = _Asked(ready, limits, asyncio.Semaphore(at_once))
+        await self._go_through(asked, at_once)
+        while isinstance(ready.system, Batched) and not limits.breaker.open and await ready.system.more():
+            await self._go_through(asked, at_once)
+        await self.budget.give_up(name)
+        if limits.breaker.open:
+            self.stopped[name] = limits.breaker.reason
+            self.observer.stopped(name, limits.breaker.reason)
+
+    async def _go_through(self, asked: _Asked, at_once: int) -> None:
+        """Ask what has no record yet; of what is handed in as batches, keep what came of it by now."""
         # As many dialogues at once as there are connections: enough to use them all, and no more in memory.
         places = asyncio.Semaphore(at_once)
-        target = dataclasses.replace(ready.target, kept=self.tally.kept, begun=self.folder.begun)
+        target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self.folder.begun)
         async with asyncio.TaskGroup() as group:
             for dialogue in self.task.asked(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
                 await places.acquire()
-                if limits.breaker.open or asked.capped:
+                if asked.limits.breaker.open or asked.capped:
                     break
                 task = group.create_task(self._converse(asked, dialogue, step))
                 task.add_done_callback(lambda _task: places.release())
-        if limits.breaker.open:
-            self.stopped[name] = limits.breaker.reason
-            self.observer.stopped(name, limits.breaker.reason)
 
     async def _converse(self, asked: _Asked, dialogue: Dialogue, step: Call | tuple[Dialogue, ...]) -> None:
         """A dialogue from its first step to its end, or to its first failure."""
@@ -188,27 +194,22 @@ class Engine:
         key = calls.key(self.task, name, call)
         if self.tally.kept(key):
             return self.folder.records_at([self._offsets[key]])[0].reply or ""
-        if asked.limits.breaker.open or asked.capped:
+        if asked.limits.breaker.open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
-        messages = call.messages
-        if call.kind != "acknowledgement":
-            await self._begin(name, call)
-            messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
-        if call.worked_out is not None:
-            carries = await self._worked_out(name, call)
-            messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
-        settings = self._settings(call)
-        if asked.batched:
-            settings = replace(settings, timeout=math.inf)
-        aside = [await self._set_aside(asked, messages, settings)]
+        messages, settings = await self._prepared(asked, call, key)
+        aside = [await self._set_aside(asked, messages, settings, key)]
         record = calls.blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
             attempt = await self._attempt(asked, messages, settings)
             attempt = await self._usable(asked, call, messages, settings, attempt, aside)
-        except BreakerOpenError as error:
-            # What is in a batch that nobody waits for will be paid for.
-            spent = sum(aside) if isinstance(error, LeftOutError) else 0.0
+        except LeftOutError:
+            # It will be paid for; and it is asked for again when its batch has ended.
+            if sum(aside):
+                self.budget.left[key] = sum(aside)
+                aside.clear()
+            raise _ConversationEndsError from None
+        except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
             asked.limits.breaker.failed(error)
@@ -224,13 +225,28 @@ class Engine:
         finally:
             await self.budget.settle(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
-        await self.folder.append(record)
+        offset = await self.folder.append(record)
+        if asked.batched:
+            self._offsets[key] = offset
         self.tally.add(record)
         self.keep(record)
         self.observer.recorded(record, self.tally)
         if record.reply is None:
+            asked.failed.add(key)
             raise _ConversationEndsError
         return record.reply
+
+    async def _prepared(self, asked: _Asked, call: Call, key: str) -> tuple[Sequence[Message], Settings]:
+        """The messages and settings of a call, whose conversation's beginning is kept."""
+        name, messages = asked.ready.resolved.asked, call.messages
+        if call.kind != "acknowledgement":
+            await self._begin(name, call)
+            messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
+        if call.worked_out is not None:
+            carries = await self._worked_out(name, call)
+            messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
+        settings = self._settings(call)
+        return messages, replace(settings, timeout=math.inf) if asked.batched else settings
 
     async def _worked_out(self, system: str, call: Call) -> str:
         """A message's text that the task works out in a thread, one at a time: other systems are asked meanwhile."""
@@ -303,6 +319,8 @@ class Engine:
             try:
                 aside.append(await self._set_aside(asked, messages, settings))
                 attempt = (await self._attempt(asked, messages, settings)).after(before)
+            except LeftOutError:
+                raise
             except (_ConversationEndsError, BreakerOpenError):
                 break  # what came is paid for, and kept as a failure
             except NoReplyError as error:
@@ -347,19 +365,21 @@ class Engine:
         finally:
             warm.set()
 
-    async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> float:
+    async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:
         """Money for a call, at the full price of its input; _ConversationEndsError once the cap leaves none."""
         tariff = asked.ready.tariff
         if self.budget.cap is None or tariff is None:
             return 0.0
-        characters = sum(len(message.content) for message in messages)
-        tokens = characters // _CHARACTERS_PER_TOKEN
-        estimate = tariff.cost(Usage(input=tokens, output=settings.max_tokens or _ASSUMED_REPLY))
+        if key in self.budget.left:
+            return self.budget.left.pop(key)
+        estimate = tariff.cost(at_most(messages, settings))
         if not estimate:
             return 0.0
         try:
-            await self.budget.reserve(estimate)
+            await self.budget.reserve(estimate, batched=asked.batched)
         except SpendingCapError as error:
+            if asked.batched and self.budget.left:
+                raise _ConversationEndsError from None  # what is out may cost less than was set aside for it
             # What is under way goes on and is kept: it is paid for.
             self.capped, self.needed, asked.capped = str(error), error.needed, True
             raise _ConversationEndsError from None

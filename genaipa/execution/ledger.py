@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, TransientError
+from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
-from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches
+from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, name_of, read_batches
 from genaipa.systems.redaction import known_keys, mask
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from genaipa.runs.batches import Step
@@ -31,6 +33,7 @@ class Ledger:
         journal.repair(folder.path / BATCHES)
         self.batches = read_batches(folder.path)
         self._journal: journal.Journal | None = None
+        self._reading: dict[str, IO[bytes]] = {}
 
     @property
     def out(self) -> list[Batch]:
@@ -55,39 +58,76 @@ class Ledger:
             self._journal = journal.Journal(self._folder.path / BATCHES)
         await self._journal.append(event)
 
-    def keep_results(self, batch: Batch, lines: list[dict[str, Any]]) -> None:
-        """Write the results of a batch to disk, whole, without any key that they may repeat."""
-        text = b"".join(msgspec.json.encode(line) + b"\n" for line in lines).decode()
-        path = self._path(batch)
-        path.parent.mkdir(exist_ok=True)
-        self._folder.write_file(str(path.relative_to(self._folder.path)), mask(text, known_keys()).encode())
+    async def keep_results(self, batch: Batch, lines: AsyncGenerator[bytes]) -> None:
+        """Write the results of a batch to disk as they come, without any key that they may repeat.
 
-    def results(self, batch: Batch) -> list[dict[str, Any]]:
-        """Read the results of a batch from disk; a DataError if they can't be read."""
-        path = self._path(batch)
+        Whole or not at all; a TransientError if what came is no JSON.
+        """
+        path, keys = self._path(batch.mark), known_keys()
+        path.parent.mkdir(exist_ok=True)
+        with replacing(path, durable=True) as file:
+            async with contextlib.aclosing(lines):
+                async for line in lines:
+                    if not line:
+                        continue
+                    try:
+                        msgspec.json.decode(line, type=msgspec.Raw)
+                    except msgspec.DecodeError:
+                        said = f"{batch.intended.system} sent a line of results that is no JSON"
+                        raise TransientError(said, kind="malformed-reply") from None
+                    file.write(mask(line.decode(errors="replace"), keys).encode() + b"\n")
+
+    def places(self, batch: Batch) -> dict[str, int]:
+        """Name of a line → byte offset of its result on disk, the first of each; a DataError if they can't be read."""
+        path, offset, found = self._path(batch.mark), 0, dict[str, int]()
         try:
-            return [msgspec.json.decode(line, type=dict[str, Any]) for line in path.read_bytes().splitlines()]
+            with path.open("rb") as file:
+                for line in file:
+                    found.setdefault(name_of(line), offset)
+                    offset += len(line)
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+        return found
+
+    def result(self, mark: str, offset: int) -> dict[str, Any]:
+        """Read one line of results; a DataError if it can't be read."""
+        path = self._path(mark)
+        try:
+            if mark not in self._reading:
+                self._reading[mark] = path.open("rb")
+            file = self._reading[mark]
+            file.seek(offset)
+            return msgspec.json.decode(file.readline(), type=dict[str, Any])
         except (OSError, *DAMAGE) as error:
-            forget = f"genaipa batches forget {self._folder.name}"
-            raise DataError(path, f"can't be read ({why(error)}); restore it, or ask again after: {forget}") from None
+            raise self._unreadable(path, error) from None
+
+    def _unreadable(self, path: Path, error: Exception) -> DataError:
+        forget = f"genaipa batches forget {self._folder.name}"
+        return DataError(path, f"can't be read ({why(error)}); restore it, or ask again after: {forget}")
+
+    def close_results(self) -> None:
+        """Let go of the files of results."""
+        for file in self._reading.values():
+            file.close()
+        self._reading.clear()
 
     def has_results(self, batch: Batch) -> bool:
         """Whether the results of a batch can be read."""
         try:
-            self.results(batch)
+            self.places(batch)
         except DataError:
             return False
         return True
 
     def drop_results(self, batch: Batch) -> None:
         """Take away the results of a batch that are all in `answers.jsonl`."""
-        path = self._path(batch)
+        path = self._path(batch.mark)
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
             path.parent.rmdir()
 
-    def _path(self, batch: Batch) -> Path:
-        return self._folder.path / RESULTS / f"{batch.mark}.results.jsonl"
+    def _path(self, mark: str) -> Path:
+        return self._folder.path / RESULTS / f"{mark}.results.jsonl"
 
     async def close(self) -> None:
         """Flush and close the file."""

@@ -53,6 +53,12 @@ _ROUNDING = 1e-9
 _PASSING = frozenset({"overload", "timeout", "connection", UNDONE})
 
 
+_ASSUMED_REPLY = 1000
+"""Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
+_CHARACTERS_PER_TOKEN = 3
+"""Fewer than prose has, so that a reservation is rather too high."""
+
+
 class BreakerOpenError(Exception):
     """The system was stopped while a call waited for its turn; nothing came of it."""
 
@@ -116,13 +122,18 @@ class Budget:
         self.cap = cap
         self.spent = spent
         self.reserved = 0.0
+        self.left: dict[str, float] = {}
+        """Record's key → the part of `reserved` that is set aside for it while it is out in a batch."""
         self._settled = asyncio.Condition()
 
-    async def reserve(self, estimate: float) -> None:
-        """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more."""
+    async def reserve(self, estimate: float, *, batched: bool = False) -> None:
+        """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more.
+
+        A call that is `batched` does not wait for what is out in batches: those are seen to when it has ended.
+        """
         async with self._settled:
             # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
-            while not self._affordable(estimate) and self.reserved > 0:
+            while not self._affordable(estimate) and self.reserved - sum(self.left.values()) * batched > _ROUNDING:
                 await self._settled.wait()
             if not self._affordable(estimate):
                 raise SpendingCapError(
@@ -134,6 +145,12 @@ class Budget:
     def _affordable(self, estimate: float) -> bool:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap
 
+    async def give_up(self, system: str) -> None:
+        """Take for spent what is set aside for a system's batches that nobody waits for."""
+        for key in [key for key in self.left if key.startswith(f"{system}|")]:
+            left = self.left.pop(key)
+            await self.settle(left, left)
+
     async def settle(self, estimate: float, cost: float) -> None:
         """Replace the reservation of a call by its cost."""
         async with self._settled:
@@ -141,6 +158,12 @@ class Budget:
             self.reserved = max(0.0, self.reserved - estimate) if self.reserved - estimate > _ROUNDING else 0.0
             self.spent += cost
             self._settled.notify_all()
+
+
+def at_most(messages: Sequence[Message], settings: Settings) -> Usage:
+    """Tokens that a call may come to, none of them from a cache."""
+    characters = sum(len(message.content) for message in messages)
+    return Usage(input=characters // _CHARACTERS_PER_TOKEN, output=settings.max_tokens or _ASSUMED_REPLY)
 
 
 @dataclass
@@ -185,6 +208,8 @@ class Limits:
     breaker: Breaker = field(default_factory=Breaker)
     waiting: Callable[[str], None] = lambda _reason: None
     """Called with the reason, in a few words, that a call waits for before it is tried again."""
+    patient: bool = True
+    """Whether to wait between two tries, and to ask for less at once if a server says so; not of what is collected."""
 
 
 @dataclass
@@ -229,7 +254,7 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
                 try:
                     reply = await _once(system, messages, settings)
                 except TransientError as error:
-                    if error.overload:
+                    if error.overload and limits.patient:
                         limits.gate.overloaded(epoch, None if _too_long(error.retry_after) else error.retry_after)
                     raise
         except TransientError as error:
@@ -239,6 +264,8 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
             previous = error.signature
             if repeated or attempt > limits.retries or _too_long(error.retry_after):
                 raise
+            if not limits.patient:
+                continue
             wait = _wait(attempt, error.retry_after)
             limits.waiting(f"{str(error).rstrip('.')}; trying again in {wait:.1f} s ({attempt} of {limits.retries})")
             await asyncio.sleep(wait)

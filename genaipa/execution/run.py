@@ -88,7 +88,7 @@ async def carry_out(
             for sentence in repairs:
                 observer.said(sentence)
             with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
-                batches = Batches(folder, systems, plan, watching)
+                batches = Batches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask(run, folder, batches, limits, watching, keep)
             if any(ready.resolved.manual for ready in systems):
                 ManualRun(folder, run.task, systems).write_sheets()

@@ -7,7 +7,7 @@ accepted is paid for.
 from __future__ import annotations
 
 import collections
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -59,15 +59,22 @@ class Batch:
     state: str = ""
     done: int = 0
     why: str = ""
-    names: list[str] = field(default_factory=list)
-    """Names of the lines at the provider, in order: equal lines get a number."""
 
-    def __post_init__(self) -> None:
+    @property
+    def count(self) -> int:
+        """Number of its lines."""
+        return len(self.intended.lines)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the lines at the provider, in order: equal lines get a number."""
         times: collections.Counter[str] = collections.Counter()
+        names = []
         for line in self.intended.lines:
             times[line] += 1
             again = f"-{times[line]}" if times[line] > 1 else ""
-            self.names.append(f"{self.mark[:8]}-{line}{again}")
+            names.append(f"{self.mark[:8]}-{line}{again}")
+        return names
 
     @property
     def mark(self) -> str:
@@ -87,6 +94,25 @@ class Batch:
         self.why = event.why or self.why
         if event.step == "looked":
             self.state, self.done = event.state, event.done
+
+
+class _Named(msgspec.Struct):
+    """A line of results, of which only the name is read; Google calls it a key."""
+
+    custom_id: str = ""
+    key: str = ""
+
+
+_named = msgspec.json.Decoder(_Named)
+
+
+def name_of(line: bytes) -> str:
+    """The name that a line of results has; empty for one without, or that is no line of results."""
+    try:
+        found = _named.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return found.custom_id or found.key
 
 
 def read_batches(folder: Path) -> dict[str, Batch]:

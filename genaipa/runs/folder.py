@@ -261,10 +261,10 @@ class RunFolder:
                 await log.close()
         self._answers = self._conversations = None
 
-    async def append(self, record: Record) -> None:
-        """Keep a record; it is on disk when this returns."""
+    async def append(self, record: Record) -> int:
+        """Keep a record, and return its byte offset; it is on disk by then."""
         assert self._answers is not None, "open_journals() comes first"
-        await self._answers.append(record)
+        return await self._answers.append(record)
 
     async def begin(self, conversation: ConversationRecord) -> None:
         """Keep how a conversation began, once."""

@@ -94,23 +94,23 @@ class Journal:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise RunError(f"{path} can't be written ({error.strerror}).") from None
-        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
 
-    async def append(self, record: msgspec.Struct) -> None:
-        """Returns once the record is on disk; a RunError if it can't be written (nothing half-written stays)."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def append(self, record: msgspec.Struct) -> int:
+        """Return a record's byte offset once it is on disk; a RunError if it can't be (nothing half-written stays)."""
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((_encoder.encode(record) + b"\n", done))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_waiting())
         # Shielded: a record that is paid for is written even if whoever waits for it is cancelled.
-        await asyncio.shield(done)
+        return await asyncio.shield(done)
 
     async def _write_waiting(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
+                offset = await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
             except OSError as error:
                 failure = RunError(
                     f"{self.path} can't be written ({error.strerror}); everything before is kept. "
@@ -120,12 +120,13 @@ class Journal:
                     if not done.done():
                         done.set_exception(failure)
             else:
-                for _, done in batch:
+                for line, done in batch:
                     if not done.done():
-                        done.set_result(None)
+                        done.set_result(offset)
+                    offset += len(line)
         self._writing = None
 
-    def _write(self, lines: bytes) -> None:
+    def _write(self, lines: bytes) -> int:
         before = os.fstat(self._descriptor).st_size
         try:
             view = memoryview(lines)
@@ -135,6 +136,7 @@ class Journal:
         except OSError:
             os.ftruncate(self._descriptor, before)
             raise
+        return before
 
     async def close(self) -> None:
         """Wait for pending writes, then close the file."""

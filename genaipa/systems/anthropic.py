@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
-from genaipa.systems.chat import BATCH_SECONDS, ChatSystem, Listing, part, prefix_ends
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, Listing, lines_in, part, prefix_ends
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Sequence
 
     from genaipa.systems.base import Message
 
@@ -63,8 +63,7 @@ class AnthropicSystem(ChatSystem):
     mark = b'"cache_control":{"type":"ephemeral"}'
     takes_batches = True
     most_lines = 100_000
-    # The provider takes 256 MB; a smaller batch is held in memory, and one that gets lost costs less.
-    most_bytes = 90_000_000
+    most_bytes = BATCH_BYTES
     listing = Listing(
         path="/v1/models",
         parameters={"limit": 1000},
@@ -138,13 +137,15 @@ class AnthropicSystem(ChatSystem):
                 found.append(_state(batch))
         return found
 
-    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+    async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch."""
         if not state.results:
             raise self._endpoint.malformed("no address of a batch's results")
         with self._translated(BATCH_SECONDS):
-            lines = await self._client.messages.batches.results(state.id, timeout=BATCH_SECONDS)
-            return [line.to_dict() async for line in lines]
+            streaming = self._client.messages.batches.with_streaming_response
+            async with streaming.results(state.id, timeout=BATCH_SECONDS) as answer:
+                async for line in lines_in(answer.iter_bytes()):
+                    yield line
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""

@@ -19,7 +19,7 @@ import msgspec
 from genaipa.errors import PermanentError, TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from genaipa.errors import NoReplyError
 
@@ -287,8 +287,8 @@ class BatchSystem(System, Protocol):
         """Look how far a batch is."""
         ...
 
-    async def results(self, state: BatchState) -> list[dict[str, Any]]:
-        """Download the lines of an ended batch, all of them, in any order; each has `custom_id`."""
+    def results(self, state: BatchState) -> AsyncGenerator[bytes]:
+        """Download the lines of an ended batch, all of them, in any order, as JSON with `custom_id` or `key`."""
         ...
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:

@@ -26,7 +26,7 @@ from genaipa.systems.endpoint import (
 from genaipa.systems.prices import BATCH_SHARE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 BATCH_SECONDS = 600.0
 """Time limit of a call about a batch, whose files are long."""
+BATCH_BYTES = 30_000_000
+"""Largest batch; providers take 200 MB and more, but it is held in memory, and one that gets lost costs less."""
 
 
 @dataclass(frozen=True)
@@ -333,6 +335,18 @@ def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
     """
     ends = [index for index, message in enumerate(messages) if message.breakpoint]
     return ends, bool(ends) and sum(message.role == "user" for message in messages[ends[-1] + 1 :]) > 1
+
+
+async def lines_in(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """The lines of a file that comes in chunks, without those that are empty."""
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if line.strip():
+                yield line
+    if rest.strip():
+        yield rest
 
 
 def part(value: object, name: str) -> dict[str, Any]:

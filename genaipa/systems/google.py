@@ -7,17 +7,18 @@ import contextlib
 import io
 import json
 import re
+import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear
-from genaipa.systems.chat import BATCH_SECONDS, HostedSystem, part
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, HostedSystem, part
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
     import httpx2
     from google.genai import errors, types
@@ -34,8 +35,6 @@ _STATUSES = {1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 13:
 _UNDONE = frozenset({499, 504})
 """Statuses of lines that were called off, or whose time was over."""
 _ENDED = frozenset({"succeeded", "partially_succeeded", "failed", "cancelled", "expired"})
-_QUEUE_SECONDS = 60.0
-"""Seconds until a batch is handed in again that failed as a whole for a passing reason."""
 _ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
 
 
@@ -73,8 +72,7 @@ class GoogleSystem(HostedSystem):
     takes_batches = True
     cached_in_batches = 1.0
     most_lines = 100_000
-    # The provider takes 2 GB; a smaller batch is held in memory, and one that gets lost costs less.
-    most_bytes = 90_000_000
+    most_bytes = BATCH_BYTES
 
     _connections: httpx2.AsyncClient
 
@@ -247,10 +245,10 @@ class GoogleSystem(HostedSystem):
                 timeout=BATCH_SECONDS,
             )
             error = part(answer.raise_for_status().json(), "error")
-        found = self._refusal(error, {}, _QUEUE_SECONDS)
+        found = self._refusal(error, {})
         said = self._endpoint.one_line(f"{self.name}: a batch failed: {error_text(error)}")
         if isinstance(found, TransientError):
-            return TransientError(said, kind=found.kind, overload=found.overload, retry_after=_QUEUE_SECONDS)
+            return TransientError(said, kind=found.kind, overload=found.overload)
         return PermanentError(said, kind=found.kind, fatal=True)
 
     async def recent(self, since: float) -> list[BatchState]:
@@ -263,15 +261,16 @@ class GoogleSystem(HostedSystem):
                 if batch.create_time is None or batch.create_time.timestamp() >= since
             ]
 
-    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+    async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch; there are none where it expired."""
-        lines = []
         for name in state.results:
-            with self._translated(_ABOUT_BATCHES):
-                # By its name alone: it is too long for `files.get`, which refuses it.
-                content = await self._client.aio.files.download(file=name, config=_limited())
-                lines += [json.loads(line) for line in content.splitlines() if line.strip()]
-        return [line | {"custom_id": line.get("key")} for line in lines if isinstance(line, dict)]
+            with tempfile.TemporaryFile() as file:
+                with self._translated(_ABOUT_BATCHES):
+                    # By its name alone: it is too long for `files.get`, which refuses it.
+                    await self._client.aio.files.download(file=name, destination=file, config=_limited())
+                file.seek(0)
+                for line in file:
+                    yield line.rstrip()
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
@@ -280,7 +279,7 @@ class GoogleSystem(HostedSystem):
                 return self._read(_Read(response), sent)
         raise self._refusal(part(line, "error") or part(line, "status"), sent)
 
-    def _refusal(self, error: dict[str, Any], sent: dict[str, Any], wait: float | None = None) -> NoReplyError:
+    def _refusal(self, error: dict[str, Any], sent: dict[str, Any]) -> NoReplyError:
         """The error of a line, or of a whole batch."""
         code = error.get("code")
         status = _STATUSES.get(code, code) if type(code) is int else None
@@ -289,7 +288,7 @@ class GoogleSystem(HostedSystem):
             return TransientError(self._endpoint.one_line(said), kind=UNDONE)
         if "API key not valid" in error_text(error):
             return self._endpoint.key_refused(status, error)
-        return self._endpoint.refused(status, error, wait, structured=bool(sent.get("json_schema")))
+        return self._endpoint.refused(status, error, structured=bool(sent.get("json_schema")))
 
     async def cancel(self, batch: str) -> None:
         """Call a batch off; what was done is kept."""

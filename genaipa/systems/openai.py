@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
-from genaipa.systems.chat import BATCH_SECONDS, ChatSystem, Listing, part, prefix_ends
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, Listing, lines_in, part, prefix_ends
 from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
 from genaipa.systems.tokens import tiktoken_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Sequence
 
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message, Settings
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _UNDONE = frozenset({"batch_expired", "batch_cancelled"})
-_QUEUE_SECONDS = 60.0
-"""Seconds until a batch is handed in again for which the queue had no room."""
 _MOST_BREAKPOINTS = 3
 """Limit of explicit breakpoints in a request, beside the implicit one."""
 
@@ -67,8 +64,7 @@ class OpenAISystem(ChatSystem):
 
     takes_batches = True
     most_lines = 50_000
-    # The provider takes 200 MB; a smaller batch is held in memory, and one that gets lost costs less.
-    most_bytes = 90_000_000
+    most_bytes = BATCH_BYTES
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str], explicit_cache: bool = False) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
@@ -155,14 +151,14 @@ class OpenAISystem(ChatSystem):
                 found.append(self._state(batch))
         return found
 
-    async def results(self, state: BatchState) -> list[dict[str, Any]]:
+    async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines that came and those that failed; either file may be missing."""
-        lines = []
         for name in state.results:
             with self._translated(BATCH_SECONDS):
-                file = await self._client.files.content(name, timeout=BATCH_SECONDS)
-                lines += [json.loads(line) for line in file.content.splitlines() if line.strip()]
-        return [line for line in lines if isinstance(line, dict)]
+                streaming = self._client.files.with_streaming_response
+                async with streaming.content(name, timeout=BATCH_SECONDS) as file:
+                    async for line in lines_in(file.iter_bytes()):
+                        yield line
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
@@ -210,7 +206,7 @@ class OpenAISystem(ChatSystem):
         message = self._endpoint.one_line(f"{self.name}: a batch failed: {said}")
         codes = {error.code for error in errors}
         if "token_limit_exceeded" in codes:
-            return TransientError(message, kind="rate-limit", overload=True, retry_after=_QUEUE_SECONDS)
+            return TransientError(message, kind="rate-limit", overload=True)
         if "insufficient_quota" in codes or "billing" in said:
             return PermanentError(message, kind="quota", fatal=True)
         return PermanentError(message, kind="bad-request", fatal=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -57,22 +58,38 @@ class Tariff:
     def _full(self, usage: Usage) -> float:
         # Some servers count what came from the cache beside the input, not in it.
         usage = replace(usage, input=max(usage.input, usage.cached + usage.cache_write))
-        if self.price is not None:
-            cached = self.price.input if self.price.cached is None else self.price.cached
-            written = self.price.input if self.price.cache_write is None else self.price.cache_write
-            fresh = usage.input - usage.cached - usage.cache_write
-            dollars = fresh * self.price.input + usage.cached * cached + usage.cache_write * written
-            return (dollars + usage.output * self.price.output) / 1e6
-        from genai_prices import Usage as Priced
-        from genai_prices import calc_price
+        price = self.price or _flat_price(self.provider, self.model)
+        if price is None:
+            return _listed(self.provider, self.model, usage.input, usage.cached, usage.cache_write, usage.output)
+        cached = price.input if price.cached is None else price.cached
+        written = price.input if price.cache_write is None else price.cache_write
+        fresh = usage.input - usage.cached - usage.cache_write
+        dollars = fresh * price.input + usage.cached * cached + usage.cache_write * written
+        return (dollars + usage.output * price.output) / 1e6
 
-        priced = Priced(
-            input_tokens=usage.input,
-            cache_read_tokens=usage.cached,
-            cache_write_tokens=usage.cache_write,
-            output_tokens=usage.output,
-        )
-        return float(calc_price(priced, self.model, provider_id=self.provider).total_price)
+
+def _listed(provider: str, model: str, tokens: int = 0, cached: int = 0, written: int = 0, output: int = 0) -> float:
+    """Dollars by the tables of genai-prices."""
+    from genai_prices import Usage as Priced
+    from genai_prices import calc_price
+
+    priced = Priced(input_tokens=tokens, cache_read_tokens=cached, cache_write_tokens=written, output_tokens=output)
+    return float(calc_price(priced, model, provider_id=provider).total_price)
+
+
+@cache
+def _flat_price(provider: str, model: str) -> Price | None:
+    """A model's prices by these tables, which take half a millisecond for each call; None where they have tiers."""
+    found = []
+    for size in (1_000, 100_000, 10_000_000):
+        sizes = {
+            "input": _listed(provider, model, tokens=size),
+            "output": _listed(provider, model, output=size),
+            "cached": _listed(provider, model, tokens=size, cached=size),
+            "cache_write": _listed(provider, model, tokens=size, written=size),
+        }
+        found.append({name: round(cost / size * 1e6, 9) for name, cost in sizes.items()})
+    return Price(**found[0], as_of="") if found[0] == found[1] == found[2] else None
 
 
 FREE = Tariff(label="free", price=Price(input=0, output=0, as_of=""))
