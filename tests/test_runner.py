@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -171,7 +172,8 @@ def test_first_call_of_a_prefix_goes_ahead(server: TimedServer, mode: str) -> No
     for prefix in {said for _, said in events}:
         mine = [what for what, said in events if said == prefix]
         assert mine[:3] == ["begin", "end", "begin"]
-        assert mine[3] == "begin", "after the first, calls go side by side"
+        at_once = list(accumulate(1 if what == "begin" else -1 for what in mine))
+        assert max(at_once) > 1, "after the first, calls go side by side"
     assert {events[0][1], events[1][1]} == {said for _, said in events}, "documents don't wait for each other"
 
 
