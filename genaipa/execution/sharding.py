@@ -18,10 +18,11 @@ from genaipa.errors import UsageError
 from genaipa.execution.corpus import open_corpus
 from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
-from genaipa.runs.documents import KeptDocuments, kept_lines
+from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shards import SHARED, ShardedFolder, ShardPlan
 from genaipa.tasks.catalog import make_task
+from genaipa.tasks.procedure import Procedure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,8 +97,8 @@ class ShardedRun(PreparedRun):
 
     def _make(self, cut: Cut) -> ShardedFolder:
         cut.plans.seek(0)
-        documents = map(kept_lines, map(dict.values, cut.parts.documents(cut.shards.documents_each)))
-        return ShardedFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, documents)
+        copies = cut.parts.copies(cut.shards.documents_each)
+        return ShardedFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, copies)
 
     def manifest(self) -> Manifest:
         """The manifest of a new run, without what there is for each document."""
@@ -145,10 +146,24 @@ class Parts:
                 questions = {name: self._whole.questions[name] for name in names}
                 yield make_task(replace(self._whole, documents=names, questions=questions), self._workspace)
             return
+        alike: dict[frozenset[str], Task] = {}
         for part in self.documents(each):
+            kinds = frozenset(one.kind for one in part.values())
+            task = alike.get(kinds)
+            if isinstance(task, Procedure):
+                yield task.about(part)
+                continue
             here, request = self._workspace.holding(part), replace(self._request, documents=tuple(part))
-            yield make_task(make_spec(here, request, self._observer), here)
+            alike[kinds] = make_task(make_spec(here, request, self._observer), here)
+            yield alike[kinds]
             self._observer = Observer()  # the same is said of each
+
+    def copies(self, each: int) -> Iterator[bytes]:
+        """The lines of each shard's own copies of a corpus's documents."""
+        if self._documents is not None:
+            lines = self._documents.copies(self._documents.chosen(self._request.limit_documents))
+            while part := b"".join(islice(lines, each)):
+                yield part
 
     def documents(self, each: int) -> Iterator[dict[str, Document]]:
         """The documents of each shard of a corpus; none of documents that the workspace has."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 NEEDED = ("name", "company", "text")
 KNOWN = (*NEEDED, "date", "source", "language", "title", "license", "kind", "also")
 """Columns with a meaning of their own; all others are groups."""
+_WITH_A_MEANING = frozenset(KNOWN)
+_SAID = ("date", "source", "language", "title", "license")
 FACTS = ("language", "date", "source", "license", "kind")
 """Columns with a meaning of their own by which documents can be grouped as well."""
 LAYER = "corpus"
@@ -71,26 +73,22 @@ class Problems:
 
 def document(cells: Mapping[str, Any]) -> Document:
     """The document of a row that was checked."""
-    said = {name: _text(cells.get(name)) or "" for name in KNOWN[:-1]}
+    said: dict[str, Any] = {name: _text(cells[name]) or "" for name in _SAID if name in cells}
     about = About(
-        company=said["company"],
-        kind="regulation" if said["kind"] == "regulation" else "policy",
-        title=said["title"],
-        source=said["source"],
-        date=said["date"],
-        license=said["license"],
-        language=said["language"],
-        groups={name: _text(cells[name]) or "" for name in cells if name not in KNOWN},
+        company=_text(cells["company"]) or "",
+        kind="regulation" if cells.get("kind") == "regulation" else "policy",
+        groups={name: _text(cells[name]) or "" for name in cells if name not in _WITH_A_MEANING},
         also=tuple(cells.get("also") or ()),
+        **said,
     )
-    return Document(said["name"], str(cells["text"]), about, LAYER)
+    return Document(_text(cells["name"]) or "", cells["text"], about, LAYER)
 
 
 def line(document: Document) -> bytes:
     """A document as a line of a corpus, with its end."""
     about = document.about
     known = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
-    known |= {name: getattr(about, name) for name in ("date", "source", "language", "title", "license")}
+    known |= {name: getattr(about, name) for name in _SAID}
     said = {"name": document.name, "company": document.company, "text": document.text}
     given = {name: value for name, value in known.items() if value}
     return msgspec.json.encode(said | given | about.groups) + b"\n"
@@ -106,13 +104,15 @@ def group_of(document: Document, by: str) -> str:
 
 def _text(value: object) -> str | None:
     """A cell in words; None for one that has none (a list, a mapping, bytes)."""
+    if type(value) is str:
+        return value
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dt.datetime):
         return value.isoformat(timespec="seconds")
-    if isinstance(value, str | int | float | dt.date):
+    if isinstance(value, int | float | dt.date):
         return str(value)
     return None
 
@@ -233,18 +233,38 @@ class Corpus:
 
     def entries(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
         """The documents of these rows, which rise, with the names of those that have the same text; in a stream."""
-        same = self.same()
-        later = sorted(one for row in rows for one in same.get(int(row), ()))
-        names = {one: str(cells["name"]) for one, cells in zip(later, self._cells(later), strict=True)}
+        also = self._also(rows)
         for row, cells in zip(rows, self._cells(rows), strict=True):
-            also = [names[one] for one in same.get(int(row), ())]
-            yield document({**cells, "also": [*(cells.get("also") or ()), *also]})
+            yield document(_with(cells, also.get(int(row))))
+
+    def copies(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[bytes]:
+        """The same as lines of a corpus; a line of this one as it is, where no other document has its text."""
+        also = self._also(rows)
+        for row, found in zip(rows, self.file.at([int(self.starts[number]) for number in rows]), strict=True):
+            if int(row) in also or not found.line:
+                yield line(document(_with(self._checked(found), also.get(int(row)))))
+            else:
+                yield found.line
+
+    def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
+        """Row → the names of the later documents with the same text about the same company."""
+        same = self.same()
+        later = sorted(one for row in rows for one in same.get(int(row), ())) if same else []
+        names = {one: str(cells["name"]) for one, cells in zip(later, self._cells(later), strict=True)}
+        return {row: [names[one] for one in those] for row, those in same.items() if those[0] in names}
 
     def _cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
-        for row in self.file.at([int(self.starts[number]) for number in rows]):
-            if row.problem or any(_flaws(row.cells)):
-                raise DataError(self.path, "was changed while it was read; begin again.")
-            yield row.cells
+        return map(self._checked, self.file.at([int(self.starts[number]) for number in rows]))
+
+    def _checked(self, row: Row) -> Mapping[str, Any]:
+        cells = row.cells
+        if row.problem or not (_is_plain(cells) or not any(_flaws(cells))):
+            raise DataError(self.path, "was changed while it was read; begin again.")
+        return cells
+
+
+def _with(cells: Mapping[str, Any], also: list[str] | None) -> Mapping[str, Any]:
+    return {**cells, "also": [*(cells.get("also") or ()), *also]} if also else cells
 
 
 def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -278,7 +298,9 @@ class _Reading:
                 self.problems.add(row.number, said, aside)
         if not cells.keys() <= self.columns:
             self.columns.update(cells)
-        name, company, text = (_text(cells.get(one)) or "" for one in NEEDED)
+        name, company, text = cells.get("name"), cells.get("company"), cells.get("text")
+        if type(name) is not str or type(company) is not str:
+            name, company = _text(name), _text(company)
         if not name:
             return
         self.starts.append(row.start)

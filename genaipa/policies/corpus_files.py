@@ -21,12 +21,16 @@ _BATCH = 128
 
 
 class Row(NamedTuple):
-    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read."""
+    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read.
+
+    `line` is the whole line of JSON, with its end.
+    """
 
     number: int
     start: int
     cells: dict[str, Any]
     problem: str = ""
+    line: bytes = b""
 
 
 class CorpusFile(Protocol):
@@ -101,7 +105,7 @@ def _parsed(number: int, start: int, line: bytes) -> Row:
         return Row(number, start, {}, f"is no JSON object ({why(error)})")
     if not isinstance(cells, dict):
         return Row(number, start, {}, "is no JSON object")
-    return Row(number, start, cells)
+    return Row(number, start, cells, line=line.rstrip() + b"\n")
 
 
 class _Parquet:

@@ -168,7 +168,7 @@ class ShardedFolder(RunFolder):
 
     @classmethod
     def create_with(
-        cls, runs: Path, manifest: Manifest, plans: IO[bytes], sources: Mapping[str, str], documents: Iterable[str]
+        cls, runs: Path, manifest: Manifest, plans: IO[bytes], sources: Mapping[str, str], documents: Iterable[bytes]
     ) -> Self:
         """A new folder for this manifest, whole or not at all.
 
@@ -185,7 +185,7 @@ class ShardedFolder(RunFolder):
                 os.fsync(file.fileno())
             for index, content in enumerate(documents):
                 made.shard(index).make()
-                (made.shard(index).path / DOCUMENTS).write_text(content, encoding="utf-8")
+                (made.shard(index).path / DOCUMENTS).write_bytes(content)
         except OSError as error:
             shutil.rmtree(made.path, ignore_errors=True)
             raise RunError(f"{made.path} can't be made ({error.strerror}); make room and try again.") from None

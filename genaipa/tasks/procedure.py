@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import random
@@ -28,8 +29,9 @@ from genaipa.tasks.prompts import load_prompts
 from genaipa.tasks.script import Script, Step, opening
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
+    from genaipa.policies.document import Document
     from genaipa.runs.records import Kind
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.workspace import Workspace
@@ -142,14 +144,35 @@ class Procedure(Task):
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
-        self.documents = {name: load_document(name, workspace) for name in spec.documents}
-        sets = {name: load_question_set(name, workspace) for name in sorted(set(spec.questions.values()))}
-        self.questions = {document: sets[name] for document, name in spec.questions.items()}
+        sets = sorted(set(spec.questions.values()))
+        self._sets = {name: load_question_set(name, workspace) for name in sets}
+        self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
+        self.prompts = {name: load_prompts(workspace, name) for name in spec.prompts}
+        self._texts = annotated_texts(workspace) if workspace.held else None
+        self.load_documents()
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
-        self.prompts = {name: load_prompts(workspace, name) for name in spec.prompts}
-        self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
+
+    def load_documents(self) -> None:
+        """Load the documents of the spec, and the annotated answers about them."""
+        self.documents = {name: load_document(name, self.workspace) for name in self.spec.documents}
+        self.questions = {document: self._sets[name] for document, name in self.spec.questions.items()}
         self._annotated, self._notes = self._find_annotated()
+
+    def about(self, documents: Mapping[str, Document]) -> Procedure:
+        """The same procedure about other documents of a corpus; its questions and prompts are not loaded anew.
+
+        A KeyError for a document of a kind that this one has none of.
+        """
+        sets = {document.kind: self.spec.questions[name] for name, document in self.documents.items()}
+        questions = {name: sets[document.kind] for name, document in documents.items()}
+        other = copy.copy(self)
+        for known in ("digests", "orders"):
+            other.__dict__.pop(known, None)
+        other.spec = replace(self.spec, documents=tuple(documents), questions=questions)
+        other.workspace = self.workspace.holding(documents)
+        other.load_documents()
+        return other
 
     @property
     def _of_corpus(self) -> bool:
@@ -159,9 +182,8 @@ class Procedure(Task):
     def _find_annotated(self) -> tuple[dict[str, str], tuple[str, ...]]:
         """Document → the file of its annotated answers to the questions asked, and what is to be said about them."""
         files, notes = {}, []
-        texts = annotated_texts(self.workspace) if self._of_corpus else None
         for name, document in self.documents.items():
-            held = find_annotations(self.workspace, document, texts)
+            held = find_annotations(self.workspace, document, self._texts)
             if held is None:
                 continue
             usable = held.usable(self.questions[name], document.company)
