@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from analysts import Analyst, arrive, kept_events, make_answers, open_to
 from desk import sign_in
-from running import TEXT, answers, write
+from running import TEXT, answers, carry_out, spec, write
 from size import size
 
 from genaipa.scoring.current import in_effect
@@ -243,6 +244,8 @@ def test_finding_ones_way_in_the_document() -> None:
     annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
     said = "Section 30 says so, and not Section 3. A backup is destroyed. " + "That is known. " * 400
     make_answers(said, text=LONG, annotations=annotation)
+    write("more.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": f"{said}More."}]}))
+    carry_out(spec(systems=("scripted/more.yaml",)))
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
         page = anna.page
@@ -289,10 +292,24 @@ def test_finding_ones_way_in_the_document() -> None:
         assert page.locator(".reply").evaluate(scrolled) == 0, "what is clicked stays under the mouse"
         anna.keys(".")
         assert page.locator(".reply").evaluate(scrolled) > 0
-        page.locator(".document").focus()
-        page.keyboard.press("End")
-        page.wait_for_function(_AT_THE_END)
+        scrolled_by_keys(page)
         assert anna.wait().typed == "....."
+        # The next answer is to the same question: what it is held against is in sight already.
+        anna.score("11111")
+        assert page.evaluate(_AT_THE_END)
+
+
+def scrolled_by_keys(page: Page) -> None:
+    """Keys scroll the answer and the document while nothing has the focus, and what has it in the browser's own way."""
+    page.locator(".reply").blur()
+    for pane, key in ((".reply", "Space"), (".document", "PageDown"), (".document", "PageUp")):
+        before = page.locator(pane).evaluate("pane => pane.scrollTop")
+        page.keyboard.press(key)
+        moved = page.locator(pane).evaluate("pane => pane.scrollTop") - before
+        assert moved < 0 if key == "PageUp" else moved > 0, key
+    page.locator(".document").focus()
+    page.keyboard.press("End")
+    page.wait_for_function(_AT_THE_END)
 
 
 def test_the_annotated_answer_is_said_to_be_wrong() -> None:

@@ -249,6 +249,9 @@ class Pad extends Recall {
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.reply.scrollTop = 0;
     this.showAnnotated();
+    // The passage that the answer before was held against is the one for this, too, where the question is the same.
+    const stays = before?.document === data.document && before.question === data.question;
+    const at = this.document.scrollTop;
     // The document is drawn anew only when it or what is marked in it differs.
     if (before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces)) {
       this.title.textContent = this.policy.name;
@@ -269,8 +272,8 @@ class Pad extends Recall {
       make("mark", { class: "cited" }, "cited"),
       make("mark", { class: "quoted" }, "quoted"),
     );
-    if (data.first) this.scrollTo(data.first);
-    else this.document.scrollTop = 0;
+    this.document.scrollTop = stays ? at : 0;
+    if (data.first && !stays) this.scrollTo(data.first);
     this.find(false);
   }
 
@@ -387,12 +390,19 @@ class Pad extends Recall {
     const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
       this.evidenceOn(metric, tone).map((line) => make("li", { class: tone, dir: "auto" }, piece(line))),
     );
-    if (suggestion[metric]) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const right = this.evidenceOn(metric, "good").flatMap((line) => [" · ", piece(line)]).slice(1);
     if (right.length) lines.push(make("li", { class: "good", dir: "auto" }, ...right));
+    // What is right or wrong says why; only what is neither leaves it to say.
+    const said = right.length || this.evidenceOn(metric, "bad").length;
+    if (suggestion[metric] && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const { guidelines, bound } = this.data;
     const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
     fill(this.evidence, make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines));
+    // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
+    const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
+    const sum = (some) => some.reduce((all, width) => all + width, 0);
+    const before = sum(widths.slice(0, Math.min(this.current, metrics.length - 1))) / sum(widths);
+    this.evidence.style.setProperty("--before", `${100 * before}%`);
   }
 
   // What analysts agreed on, at the metric one is at; and the whole of it.
@@ -474,6 +484,9 @@ class Pad extends Recall {
       ...super.keys(),
       ArrowLeft: () => this.focusMetric(this.current - 1),
       ArrowRight: () => this.focusMetric(this.current + 1),
+      " ": (event) => this.readOn(event, event.shiftKey ? -1 : 1, this.reply, this.expected),
+      PageDown: (event) => this.readOn(event, 1, this.document),
+      PageUp: (event) => this.readOn(event, -1, this.document),
       [bound.search]: () => this.search.focus(),
       [bound.highlight]: () => this.nextHighlight(),
       [bound.sentence]: () => this.lead(this.sentence + 1),
@@ -484,6 +497,17 @@ class Pad extends Recall {
       [bound.accept]: () => this.accept(),
       [bound.guidelines]: () => this.showGuidelines(),
     };
+  }
+
+  // A page on in the first of these panes that has more, or a page back in the last; false leaves the key to the browser:
+  // whatever has the focus knows what to do with it.
+  readOn({ target }, step, ...panes) {
+    const focused = this.root.contains(target) || takesEnter(target);
+    const more = (one) => (step > 0 ? one.scrollTop + one.clientHeight < one.scrollHeight - 1 : one.scrollTop > 0);
+    const pane = (step > 0 ? panes : panes.reverse()).find(more);
+    if (focused || !pane) return false;
+    pane.scrollTop += 0.9 * step * pane.clientHeight;
+    return true;
   }
 
   // --- a settled case ---
@@ -713,6 +737,12 @@ class Pad extends Recall {
     if (here) reveal(this.reply, here.range);
   }
 
+  // The question, with what by the annotated answer the document says on it.
+  matter() {
+    const { question, annotated } = this.data;
+    return annotated?.is === "no" ? `${question} ${annotated.text}` : question;
+  }
+
   // Show the next of the document's sentences that are nearest to the one of the answer, or to the question.
   nextNearest(step) {
     if (!this.readable) {
@@ -720,7 +750,7 @@ class Pad extends Recall {
       this.readable = sentences(whole).map((one) => ({ ...one, range: range(one.at, one.length) }));
     }
     if (!this.near) {
-      this.near = nearest(this.said[this.sentence]?.text ?? this.data.question, this.readable);
+      this.near = nearest(this.said[this.sentence]?.text ?? this.matter(), this.readable);
       this.nearAt = step > 0 ? -1 : 0;
     }
     const { length } = this.near;

@@ -24,6 +24,8 @@ const FIXED = [
   ["Enter", "saves, and shows the next answer"],
   ["Backspace", "takes the last value back"],
   ["← →", "between metrics"],
+  ["Space", "a page on in the answer, then in the annotated one; with Shift back"],
+  ["PageDown", "a page on in the document; PageUp back"],
   ["Esc", "leaves a field"],
   ["Ctrl+Enter", "saves from within the note"],
   ["Tab", "in a note, completes an earlier one"],

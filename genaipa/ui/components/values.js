@@ -186,12 +186,12 @@ class Values {
     const key = pressed(event);
     const acts = this.keys();
     // A key that is held down is meant once, but for moving about.
-    if (!Object.hasOwn(acts, key) || (event.repeat && !key.startsWith("Arrow"))) return;
+    if (!Object.hasOwn(acts, key) || (event.repeat && !/^(Arrow|Page| )/.test(key))) return;
     if (!this.keyed && key.length === 1) return;
     if (key === "Enter" && takesEnter(target)) return;
+    if (acts[key]({ target, shiftKey: event.shiftKey }) === false) return;
     event.preventDefault();
     event.stopPropagation();
-    acts[key]();
   }
 
   choose(n, key) {
