@@ -14,8 +14,8 @@ from running import KEY, SYSTEM, make_workspace, write
 from servers import OpenAIServer, failure
 
 from genaipa.errors import UsageError
+from genaipa.files.names import folder_words
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.folder import folder_words
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

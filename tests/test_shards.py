@@ -31,6 +31,15 @@ def test_shards_together_are_the_run(tmp_path: Path, genaipa: Callable[..., Fini
     assert content(cut) == content(whole)
 
 
+def test_shards_of_several_kinds(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A policy and a law are asked their own questions in shards of their own."""
+    done = genaipa("run", *PLAN[:2], "--limit", "1", "-i", "document", "-p", "brindlecart,vpda", "--shard", "1")
+    assert done.code == 0, done.err
+    (run,) = run_folders(find_workspace(tmp_path))
+    assert run.manifest().spec.questions == {"brindlecart": "policy", "vpda": "regulation"}
+    assert "nothing was asked" in genaipa("run", "--resume", "latest").out
+
+
 def test_shards_of_a_corpus(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A corpus in shards is asked as it is in one folder, and goes on from its own copies without the corpus."""
     assert genaipa("policies", "generate", "made.jsonl", "-n", "5").code == 0

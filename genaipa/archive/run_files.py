@@ -24,7 +24,6 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.corpus import DOCUMENTS
-from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions
@@ -34,7 +33,7 @@ from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
 from genaipa.scoring.evidence.abstention import stance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from genaipa.runs.records import Record
@@ -63,12 +62,10 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
-    folder = source.folder.path
     redacted = _Redacted(source, whole=whole)
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        name = path.relative_to(folder).as_posix()
+    for name, paths in source.folder.members():
         if not any(part.startswith(".") for part in PurePosixPath(name).parts) and redacted.includes(name):
-            yield name, redacted.content(name, path)
+            yield name, redacted.content(name, paths)
     if redacted.withholds:
         yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
 
@@ -79,7 +76,7 @@ class _Redacted:
     def __init__(self, source: Source, *, whole: bool) -> None:
         self._source = source
         permission = Permission(source.folder, source.manifest)
-        self._kept = KeptDocuments(source.folder.path)
+        self._kept = source.folder.kept_documents
         self._documents = set() if whole else permission.documents
         self._unasked = set() if whole else permission.unasked
         self._worded = set() if whole else permission.worded
@@ -105,7 +102,7 @@ class _Redacted:
         quotes = name.startswith("sheets/") and (self._documents or self._unasked)
         return not quotes and name not in self._left_out
 
-    def content(self, name: str, path: Path) -> bytes:
+    def content(self, name: str, paths: Sequence[Path]) -> bytes:
         """A file's content without withheld texts and without answers of systems that were not selected."""
         if name == ANSWERS:
             return self._answers
@@ -118,10 +115,11 @@ class _Redacted:
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            return b"".join(KeptIntroductions(self._source.folder.path).without(left_out))
+            parts = (part.path for _, part in self._source.folder.parts())
+            return b"".join(line for path in parts for line in KeptIntroductions(path).without(left_out))
         if name not in self._worded:
-            return path.read_bytes()
-        return _annotations(path) if name.startswith("annotations/") else _questions(path)
+            return b"".join(path.read_bytes() for path in paths)
+        return _annotations(paths[0]) if name.startswith("annotations/") else _questions(paths[0])
 
     @cached_property
     def _answers(self) -> bytes:
@@ -131,6 +129,7 @@ class _Redacted:
     def _manifest(self) -> bytes:
         """The manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
+        manifest.shards = None  # the pack has it in one folder
         manifest.totals = replace(manifest.totals, bytes=len(self._answers))
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
@@ -149,7 +148,7 @@ class _Redacted:
         """A document's text, from the one file or its own."""
         if self._kept:
             return self._kept[document].text
-        path = self._source.folder.path / "documents" / f"{self._digest(document)}.txt"
+        path = self._source.folder.near(document).path / "documents" / f"{self._digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
     def facts(self) -> Withheld:

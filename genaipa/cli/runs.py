@@ -46,7 +46,7 @@ def list_runs(
 
     here = current_workspace()
     selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
-    readable, problems = _readable(here)
+    readable, problems = _readable(here, whole=bool(selection.documents))
     chosen = _chosen(readable, several(run), selection)
     for problem in problems:
         complain(problem)
@@ -68,8 +68,8 @@ def list_runs(
 _Run = tuple["RunFolder", "Manifest", "Totals"]
 
 
-def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
-    """The runs, one's own first, and sentences about what could not be read."""
+def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
+    """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
     from genaipa.runs.audit import is_imported
     from genaipa.runs.finding import run_folders
     from genaipa.runs.folder import MANIFEST
@@ -77,19 +77,19 @@ def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
     found, problems = list[_Run](), []
     for folder in sorted(run_folders(here), key=is_imported):
         try:
-            manifest = folder.manifest()
+            manifest = folder.manifest() if whole else folder.outline()
             totals = manifest.totals
             if lack := folder.lack(manifest):
                 problems.append(lack)
             if manifest.status == "running" or lack:
                 # The manifest is behind while a run goes on, and stays so if it is killed.
-                manifest, tally = folder.state()
-                totals = tally.totals()
+                outline, tally = folder.progress()
+                manifest.status, totals = outline.status, tally.totals()
         except GenaipaError as error:
             problems.append(str(error))
             continue
         found.append((folder, manifest, totals))
-    others = (path for path in sorted(here.runs.glob("*/")) if not (path / MANIFEST).exists())
+    others = (path for path in sorted(here.runs.glob("[!.]*/")) if not (path / MANIFEST).exists())
     problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in others]
     return found, problems
 

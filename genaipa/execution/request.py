@@ -12,11 +12,12 @@ from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, co
 from genaipa.execution.corpus import kept, taken
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
+from genaipa.files.names import folder_words
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.folder import RunFolder, folder_words, now
+from genaipa.runs.folder import RunFolder, now
 from genaipa.runs.records import (
     FORMAT,
     GUIDED,

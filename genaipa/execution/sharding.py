@@ -186,7 +186,7 @@ def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
     shards = Shards(each, 0, 0, 0, "")
     for task in parts.tasks(each):
         first = first or task
-        plan = ShardPlan(dict(task.facts), task.spec.questions, task.orders)
+        plan = ShardPlan(dict(task.facts), task.spec.questions, task.orders, task.digests.annotations)
         plans.write(msgspec.json.encode(plan) + b"\n")
         known.update(msgspec.json.encode(plan.documents))
         kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
@@ -207,10 +207,18 @@ def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
 def resume_shards(workspace: Workspace, folder: ShardedFolder, observer: Observer, *, offline: bool) -> ShardedRun:
     """Prepare a run of shards that was begun before; a RunError if what all shards share has changed since."""
     task, manifest = task_of(workspace, folder, 0), folder.outline()
-    check_unchanged(folder, manifest, replace(digests(task), documents={}))
+    check_shared(folder, manifest, digests(task), {})
     for note in task.notes:
         observer.said(note)
     return ShardedRun(task, manifest.name, folder, offline, manifest.corpus)
+
+
+def check_shared(folder: ShardedFolder, outline: Manifest, now_is: Digests, documents: dict[str, str]) -> None:
+    """Raise a RunError if what a shard's answers depend on is not as the run and the plan of its documents have it."""
+    # Another shard's documents may be of another kind, with questions of their own.
+    asked = {name: known for name, known in outline.digests.questions.items() if name in now_is.questions}
+    outline.digests = replace(outline.digests, questions=asked, documents=documents)
+    check_unchanged(folder, outline, now_is)
 
 
 def task_of(workspace: Workspace, folder: ShardedFolder, index: int) -> Task:

@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -16,7 +16,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import Started
 from genaipa.execution.request import PreparedRun, check_unchanged, digests
 from genaipa.execution.run import Outcome, carry_out, check_cap
-from genaipa.execution.sharding import ShardedRun, task_of
+from genaipa.execution.sharding import ShardedRun, check_shared, task_of
 from genaipa.runs.records import RunStatus, Totals
 from genaipa.runs.shards import ShardedFolder
 from genaipa.workspace import MARKER, Workspace, find_workspace
@@ -92,16 +92,11 @@ class ShardWorker:
         prepared = PreparedRun(task, outline.name, shard, self.offline)
         if not shard.is_begun:
             planned = {name: facts.digest for name, facts in run.plan(index).documents.items()}
-            check_unchanged(run, _with(outline, planned), digests(task))
+            check_shared(run, outline, digests(task), planned)
             shard.write_manifest(prepared.manifest())
         else:
             check_unchanged(shard, shard.manifest(), digests(task))
         return prepared
-
-
-def _with(outline: Any, documents: dict[str, str]) -> Any:
-    outline.digests = msgspec.structs.replace(outline.digests, documents=documents)
-    return outline
 
 
 def _workspace_of(path: Path) -> Workspace:

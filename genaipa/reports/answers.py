@@ -14,8 +14,6 @@ import numpy as np
 
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import names_of
-from genaipa.runs import journal
-from genaipa.runs.folder import ANSWERS
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
 
@@ -134,7 +132,7 @@ def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], Reco
     for source in gathered.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            for _, record in journal.read(source.folder.path / ANSWERS, RecordHead):
+            for _, record in source.folder.entries(RecordHead):
                 if record.key in keys:
                     found[source.folder.name, record.key] = record
     return found

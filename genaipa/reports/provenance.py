@@ -66,7 +66,7 @@ def _run(source: Source) -> dict[str, Any]:
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
         "commit": _commit(manifest),
-        "answers_digest": (_digest(source.folder.path / ANSWERS) or "")[:_SHORT],
+        "answers_digest": (_digest_of_answers(source) or "")[:_SHORT],
     }
 
 
@@ -132,7 +132,7 @@ def manifest_of(gathered: Gathered) -> dict[str, Any]:
             {
                 "run": source.folder.name,
                 "systems": list(source.systems),
-                "files": {name: digest for name in _FILES if (digest := _digest(source.folder.path / name))},
+                "files": {name: digest for name in _FILES if (digest := _digest_of(source, name))},
             }
             for source in gathered.sources
         ],
@@ -143,6 +143,21 @@ def manifest_of(gathered: Gathered) -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """Name → version of Python and the packages that computed and drew the report."""
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in _COMPUTING}}
+
+
+def _digest_of(source: Source, name: str) -> str | None:
+    return _digest_of_answers(source) if name == ANSWERS else _digest(source.folder.path / name)
+
+
+def _digest_of_answers(source: Source) -> str | None:
+    """SHA-256 of the answers of a run, one shard after another; None without any."""
+    found = hashlib.sha256()
+    try:
+        for _, line in source.folder.lines():
+            found.update(line)
+    except OSError:
+        return None
+    return found.hexdigest()
 
 
 def _digest(path: Path) -> str | None:

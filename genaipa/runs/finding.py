@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.runs.folder import MANIFEST, RunFolder, folder_words
+from genaipa.files.names import folder_words
+from genaipa.runs.folder import MANIFEST, RunFolder
 from genaipa.runs.shards import SHARDS, ShardedFolder
 
 if TYPE_CHECKING:

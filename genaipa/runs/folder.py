@@ -16,8 +16,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import hashlib
-import re
-import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -27,11 +25,12 @@ from filelock import FileLock, Timeout
 from genaipa.errors import DataError, RunBusyError, RunError
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.names import folder_words, free_names
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
 from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.integrity import flaw
+from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
 from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record
 from genaipa.runs.redactions import WITHHELD
@@ -48,8 +47,6 @@ ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 _COPY = ".manifest.json"
-_LONGEST_NAME = 200
-"""Bytes; file systems take 255, and the time precedes it."""
 
 T = TypeVar("T", bound="RecordHead | Record")
 
@@ -172,24 +169,30 @@ class RunFolder:
     def lack(self, manifest: Manifest, kept: int | None = None) -> str:
         """A sentence about answers that are gone from the file since the manifest was written; empty if none are.
 
-        `kept` is how many answers the file has, where whoever asks knows. A manifest that an older genaipa wrote does
-        not say how long the file was.
+        `kept` is how many answers the file has, where whoever asks knows.
         """
-        totals = manifest.totals
-        size = self.answers.stat().st_size if self.answers.is_file() else 0
-        if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
-            return ""
-        if kept is not None and kept >= totals.kept:
-            return f"{self.answers}: is shorter than the run left it, though it has as many answers; restore the file."
-        fewer = f"{totals.kept - kept:,} of {totals.kept:,} answers are" if kept is not None else "answers are"
-        return (
-            f"{self.answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
-            f"genaipa run --resume {self.name}"
-        )
+        return lacking(self.answers, self.name, manifest, kept)
 
     def holds(self, name: str) -> bool:
         """Whether a file of that name is in the folder."""
         return (self.path / name).exists()
+
+    def parts(self) -> Sequence[tuple[int, RunFolder]]:
+        """(what is added to its places, folder) of each folder that keeps answers of the run: this one alone."""
+        return [(0, self)]
+
+    def members(self) -> Iterator[tuple[str, list[Path]]]:
+        """(name in the folder, the files of which its content consists) of everything in it, by name."""
+        for path in sorted(path for path in self.path.rglob("*") if path.is_file()):
+            yield path.relative_to(self.path).as_posix(), [path]
+
+    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """(place, line) of each whole line of the answers from this place on; an OSError if they can't be read."""
+        return journal.lines(self.answers, start)
+
+    def stamp(self) -> tuple[int, int, int] | None:
+        """Numbers of which one changes with each answer; None if there is none."""
+        return journal.stamp(self.answers)
 
     def near(self, document: str) -> RunFolder:  # noqa: ARG002 - a run of shards looks for it
         """The folder with the conversations about a document."""
@@ -309,13 +312,17 @@ class RunFolder:
         """
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.is_withheld
-        for number, (offset, record) in enumerate(journal.read(self.answers, kind), 1):
+        for number, (offset, record) in enumerate(self.entries(kind), 1):
             if problem := flaw(record, documents, withheld=withheld):
                 raise RunError(
                     f"{self.answers}: line {number} was changed ({problem}); restore the file, "
                     "or delete that line to have it asked again."
                 )
             yield offset, record
+
+    def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+        """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
+        return journal.read(self.answers, kind)
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the byte offset of each key's latest record."""
@@ -336,6 +343,10 @@ class RunFolder:
         elif manifest.status == "complete" and any(row.missing for row in tally.rows.values()):
             manifest.status = "partial"
         return manifest, tally
+
+    def progress(self) -> tuple[Manifest, Tally]:
+        """The outline, with an outdated status put right, and the run's counts."""
+        return self.state()
 
     def is_complete(self) -> bool:
         """Whether everything was answered, and still is."""
@@ -371,26 +382,6 @@ class RunFolder:
         if hashlib.sha256(content).hexdigest() != digest:
             raise DataError(path, "was changed since the conversation began; restore the file.")
         return messages
-
-
-def free_names(runs: Path, name: str) -> Iterator[Path]:
-    """Paths for a new run of that name, begun now, in the folder of runs, which is made if missing."""
-    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-    slug = folder_words(name) or "run"
-    try:
-        runs.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{runs} can't be made ({error.strerror}).") from None
-    return (runs / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
-
-
-def folder_words(name: str) -> str:
-    """A run's name as its folder has it: the letters and digits of any script; empty if there are none.
-
-    Cut to 60 characters, and to what a file system takes of the scripts that need several bytes for each.
-    """
-    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:60]
-    return kept.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")
 
 
 def now() -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
 from genaipa.runs.corpus import DOCUMENTS
@@ -65,16 +67,45 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
     return "" if made_of == r.digest else "its text is not the one that its digest was made of"
 
 
+def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:
+    """A sentence about answers that are gone from the file of the run of that name; see `RunFolder.lack`."""
+    # A manifest that an older genaipa wrote does not say how long the file was.
+    totals = manifest.totals
+    size = answers.stat().st_size if answers.is_file() else 0
+    if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
+        return ""
+    if kept is not None and kept >= totals.kept:
+        return f"{answers}: is shorter than the run left it, though it has as many answers; restore the file."
+    fewer = f"{totals.kept - kept:,} of {totals.kept:,} answers are" if kept is not None else "answers are"
+    return (
+        f"{answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
+        f"genaipa run --resume {name}"
+    )
+
+
 def damage(folder: RunFolder) -> Iterator[Damage]:
     """Everything in a run folder that is not as it was written; reads all of it."""
     try:
         manifest = folder.manifest()
     except GenaipaError:
         return  # told by whoever checks the manifest
-    yield from _records(folder, manifest)
-    yield from _documents(folder, manifest)
+    for _, part in folder.parts():
+        if part is not folder:
+            yield from damage(part)
+    if manifest.shards is not None:
+        # What there is for each document is in the shards.
+        manifest.documents, manifest.digests = {}, replace(manifest.digests, annotations={})
+    else:
+        yield from _records(folder, manifest)
+        yield from _documents(folder, manifest)
+    yield from _files(folder, manifest)
+
+
+def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     for name, digest in _kept_files(folder, manifest).items():
         path = folder.path / name
+        if not path.exists() and folder.holds(name):
+            continue  # it is with the run of which this is a shard
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -88,7 +119,7 @@ def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers, folder.is_withheld
     try:
-        for number, (_, record) in enumerate(journal.read(path, Record), 1):
+        for number, (_, record) in enumerate(folder.entries(Record), 1):
             if problem := flaw(record, documents, withheld=withheld):
                 yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
     except GenaipaError:

@@ -16,8 +16,10 @@ from genaipa.errors import RunError
 from genaipa.files.json_text import DAMAGE, why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from genaipa.runs.folder import RunFolder
 
 T = TypeVar("T")
 _encoder = msgspec.json.Encoder()
@@ -49,26 +51,44 @@ def repair(path: Path) -> str:
     return f"{path.name}: the last line was cut off ({size - end} bytes); it is taken away and will be asked again."
 
 
+def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
+    with path.open("rb") as file:
+        file.seek(start)
+        for line in file:
+            if line.endswith(b"\n"):
+                yield start, line
+            start += len(line)
+
+
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """Inode, length and time of a file, of which one changes with it; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
     """(byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
     A kind with fewer fields than the lines hold reads faster: the rest is skipped.
     """
-    if not path.exists():
-        return
+    return records(path, lines(path), kind) if path.exists() else iter(())
+
+
+def records(path: Path, found: Iterable[tuple[int, bytes]], kind: type[T]) -> Iterator[tuple[int, T]]:
+    """(byte offset, record) for each of the lines of a file."""
     decode = msgspec.json.Decoder(kind).decode
-    offset = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if line.endswith(b"\n"):
-                try:
-                    yield offset, decode(line)
-                except DAMAGE as error:
-                    raise RunError(
-                        f"{path}: line {number} is not a record ({why(error)}); restore the file, "
-                        "or delete that line to have it asked again."
-                    ) from None
-            offset += len(line)
+    for number, (offset, line) in enumerate(found, 1):
+        try:
+            yield offset, decode(line)
+        except DAMAGE as error:
+            raise RunError(
+                f"{path}: line {number} is not a record ({why(error)}); restore the file, "
+                "or delete that line to have it asked again."
+            ) from None
 
 
 def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
@@ -83,6 +103,35 @@ def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
             except DAMAGE as error:
                 raise RunError(f"{path}: byte {offset} begins no record ({why(error)}); restore the file.") from None
     return found
+
+
+class Followed:
+    """One file of a run's answers, followed as it grows; a run of shards has one for each."""
+
+    def __init__(self, base: int, folder: RunFolder) -> None:
+        self.base, self.folder = base, folder
+        self.lines = 0
+        self._stamp: tuple[int, int, int] | None = None
+        self._offset, self._last = 0, (0, b"")
+
+    def has_changed(self) -> bool:
+        """Whether it has changed since the last call; quick where it hasn't."""
+        before, self._stamp = self._stamp, self.folder.stamp() or self._stamp
+        return self._stamp != before
+
+    def goes_on(self) -> bool:
+        """Whether the last line read is still in its place; if not, someone has edited or restored the file."""
+        place, line = self._last
+        try:
+            return not line or next(self.folder.lines(place), (0, b""))[1] == line
+        except OSError:
+            return True
+
+    def read_on(self) -> Iterator[tuple[int, bytes]]:
+        """(place in the run, line) of each whole line since the last time."""
+        for place, line in self.folder.lines(self._offset):
+            self._offset, self.lines, self._last = place + len(line), self.lines + 1, (place, line)
+            yield self.base + place, line
 
 
 class Journal:

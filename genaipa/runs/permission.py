@@ -37,12 +37,13 @@ class Permission:
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
-        self._path, self._manifest = folder.path, manifest
+        self._folder, self._manifest = folder, manifest
         plan = manifest.spec.plan
         self.items = plan.split == SAMPLE if plan else manifest.spec.task != PREDICTIONS
         self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
         self.worded = set(_closed(folder.path, "questions", QuestionSet))
-        self.worded |= set(_closed(folder.path, "annotations", Annotations))
+        for _, part in folder.parts():
+            self.worded |= set(_closed(part.path, "annotations", Annotations))
         asked = manifest.spec.questions
         self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
         self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
@@ -68,7 +69,7 @@ class Permission:
     def annotated(self, document: str) -> bool:
         """Whether the words of a document's annotated answers may be passed on; False where there are none."""
         file = f"annotations/{document}.yaml"
-        return file not in self.worded and (self._path / file).is_file()
+        return file not in self.worded and (self._folder.near(document).path / file).is_file()
 
 
 def _closed(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[str]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.files.names import folder_words
 from genaipa.runs.audit import is_imported
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.folder import folder_words
 from genaipa.runs.records import JUDGE
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in

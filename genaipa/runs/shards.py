@@ -24,14 +24,15 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError
 from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.names import free_names
 from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.folder import MANIFEST, RunFolder, free_names
+from genaipa.runs.folder import ANSWERS, MANIFEST, RunFolder
 from genaipa.runs.records import DocumentFacts, Manifest, RunStatus
 from genaipa.runs.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO, Self
 
@@ -53,12 +54,14 @@ _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", 
 """Statuses of shards in the order in which one decides about the whole."""
 
 
-class ShardPlan(msgspec.Struct, frozen=True):
+class ShardPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of `shards.jsonl`: the documents of a shard, the question set of each, and the orders of its questions."""
 
     documents: dict[str, DocumentFacts]
     questions: dict[str, str]
     orders: dict[str, tuple[str, ...]]
+    annotations: dict[str, str] = {}
+    """The digests of the documents' annotated answers."""
 
 
 class Shard(RunFolder):
@@ -159,11 +162,12 @@ class ShardedFolder(RunFolder):
     @cached_property
     def _whole(self) -> ShardPlan:
         """The maps by document of all shards."""
-        whole = ShardPlan({}, {}, {})
+        whole = ShardPlan({}, {}, {}, {})
         for plan in map(self.plan, range(self.number)):
             whole.documents.update(plan.documents)
             whole.questions.update(plan.questions)
             whole.orders.update(plan.orders)
+            whole.annotations.update(plan.annotations)
         return whole
 
     @classmethod
@@ -207,6 +211,26 @@ class ShardedFolder(RunFolder):
         every = map(self.shard, range(self.number))
         return ((index, shard) for index, shard in enumerate(every) if shard.is_begun)
 
+    def parts(self) -> Sequence[tuple[int, RunFolder]]:
+        """(what is added to its places, folder) of each shard that was begun."""
+        return [(index << _PLACE, shard) for index, shard in self.shards()]
+
+    def members(self) -> Iterator[tuple[str, list[Path]]]:
+        """(name, the files of which its content consists) of what a run in one folder would have, by name."""
+        own = (member for member in super().members() if not member[0].startswith((SHARDS, f"{FOLDER}/")))
+        found: dict[str, list[Path]] = {ANSWERS: [], **dict(own)}
+        for _, shard in self.shards():
+            for name, paths in shard.members():
+                if not name.startswith((".", MANIFEST, ANSWERS)):
+                    found.setdefault(name, []).extend(paths)
+        yield from sorted(found.items())
+
+    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """(place, line) of each whole line of all shards' answers from this place on."""
+        for base, shard in self.parts():
+            for offset, line in shard.lines(max(0, start - base)):
+                yield base + offset, line
+
     def near(self, document: str) -> RunFolder:
         """The shard that asks about a document; a DataError if none does."""
         if not self._of:
@@ -225,7 +249,7 @@ class ShardedFolder(RunFolder):
         manifest, whole = self.outline(), self._whole
         documents = {name: facts.digest for name, facts in whole.documents.items()}
         manifest.spec = replace(manifest.spec, documents=tuple(whole.documents), questions=whole.questions)
-        manifest.digests = replace(manifest.digests, documents=documents)
+        manifest.digests = replace(manifest.digests, documents=documents, annotations=whole.annotations)
         manifest.documents, manifest.orders = whole.documents, whole.orders
         return manifest
 
@@ -293,9 +317,15 @@ class ShardedFolder(RunFolder):
 
     def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(place, record) of every record, shard by shard; a RunError names the line that is no record."""
-        for index, shard in self.shards():
+        for base, shard in self.parts():
             for offset, record in shard.read(kind):
-                yield index << _PLACE | offset, record
+                yield base + offset, record
+
+    def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+        """(place, record) of every record, unchecked."""
+        for base, shard in self.parts():
+            for offset, record in shard.entries(kind):
+                yield base + offset, record
 
     def records_at(self, offsets: list[int]) -> list[Record]:
         """The records at these places."""

@@ -19,9 +19,9 @@ from genaipa.files.json_text import DAMAGE, why
 from genaipa.questions.corrections import noted
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import audit_of, excluded_answers
-from genaipa.runs.folder import ANSWERS
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
+from genaipa.runs.journal import Followed
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
 
@@ -125,7 +125,7 @@ _decode = msgspec.json.Decoder(RecordHead).decode
 
 
 class _RunAnswers:
-    """The answers of one run, read on as its file grows. A DataError if its manifest can't be used."""
+    """The answers of one run, read on as its files grow. A DataError if its manifest can't be used."""
 
     def __init__(
         self, workspace: Workspace, folder: RunFolder, systems: Collection[str] | None, *, excluded: bool
@@ -136,70 +136,55 @@ class _RunAnswers:
         self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(audit_of(folder)))
         self.left_out: dict[str, str] = {}
         """Key → digest of an answer that the audit leaves out."""
-        self.path = folder.path / ANSWERS
         self.latest: dict[str, str] = {}
         """Key → digest of its latest answer."""
         self.documents: dict[str, bool] = {}
         """Document → whether its text is there."""
         self.problems: list[str] = []
+        self.starts_over = True
+        """Whether nothing that was read before holds."""
         self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
         self._withheld = folder.is_withheld
-        self._state = (0, 0, 0)
-        self._offset, self._lines, self._last = 0, 0, b""
+        self._files: dict[int, Followed] = {}
+        self._changed: list[Followed] = []
 
     def has_changed(self) -> bool:
-        """Whether the file has changed since the last call; quick where it hasn't."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            return False
-        before, self._state = self._state, (found.st_ino, found.st_size, found.st_mtime_ns)
-        if self._state == before:
-            return False
-        if not self._goes_on():
-            self._offset, self._lines, self._last = 0, 0, b""
-        return True
-
-    def _goes_on(self) -> bool:
-        """Whether the last line read is still in its place; if not, someone has edited or restored the file."""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self._offset - len(self._last))
-                return file.read(len(self._last)) == self._last
-        except OSError:
-            return True
-
-    @property
-    def starts_over(self) -> bool:
-        """Whether nothing that was read before holds."""
-        return not self._offset
+        """Whether a file has changed since the last call; quick where none has."""
+        for base, part in self.folder.parts():
+            if base not in self._files:
+                self._files[base] = Followed(base, part)
+        self._changed = [file for file in self._files.values() if file.has_changed()]
+        if not all(file.goes_on() for file in self._changed):
+            self._files = {base: Followed(base, file.folder) for base, file in self._files.items()}
+            self._changed = [file for file in self._files.values() if file.has_changed()]
+            self.starts_over = True
+        return bool(self._changed)
 
     def read_on(self) -> Iterator[tuple[int, RecordHead]]:
-        """(byte offset, record) of each whole line since the last time; a damaged line becomes a problem."""
-        try:
-            file = self.path.open("rb")
-        except OSError as error:
-            self.problems.append(f"{self.path}: can't be read ({error.strerror}), so its answers can't be scored.")
-            return
-        with file:
-            file.seek(self._offset)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    return  # it is being written
-                offset = self._offset
-                self._offset, self._lines, self._last = offset + len(line), self._lines + 1, line
-                try:
-                    record = _decode(line)
-                except DAMAGE as error:
-                    self._put_aside(f"is not a record ({why(error)})")
-                    continue
-                if problem := flaw(record, self._digests, withheld=self._withheld):
-                    self._put_aside(f"was changed ({problem})")
-                else:
-                    yield offset, record
+        """(place, record) of each whole line since the last time; a damaged line becomes a problem."""
+        self.starts_over = False
+        for file in self._changed:
+            try:
+                for place, line in file.read_on():
+                    if (record := self._record(file, line)) is not None:
+                        yield place, record
+            except OSError as error:
+                path = file.folder.answers
+                self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
-    def _put_aside(self, what: str) -> None:
-        self.problems.append(f"{self.path}: line {self._lines} {what}, so it can't be scored; restore the file.")
+    def _record(self, file: Followed, line: bytes) -> RecordHead | None:
+        try:
+            record = _decode(line)
+        except DAMAGE as error:
+            problem = f"is not a record ({why(error)})"
+        else:
+            found = flaw(record, self._digests, withheld=self._withheld)
+            if not found:
+                return record
+            problem = f"was changed ({found})"
+        path = file.folder.answers
+        self.problems.append(f"{path}: line {file.lines} {problem}, so it can't be scored; restore the file.")
+        return None
 
     def can_be_used(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
@@ -221,7 +206,7 @@ class _RunAnswers:
                 if answer_digest(document, record.asked, record.reply) == digest:
                     return record
         raise DataError(
-            self.path,
+            self.folder.near(occurrence.document).answers,
             f"no longer holds the answer '{occurrence.key}' as it was; restore the file, then open the desk again.",
         )
 

@@ -149,7 +149,7 @@ def find_document(workspace: Workspace, said: Objection) -> Document | None:
         if document.digest == said.digest:
             return document
     for folder in run_folders(workspace):
-        if (folder.path / "documents" / f"{said.digest}.txt").is_file():
-            with contextlib.suppress(GenaipaError):
+        with contextlib.suppress(GenaipaError):
+            if (folder.near(said.document).path / "documents" / f"{said.digest}.txt").is_file():
                 return Inputs(workspace, folder).document(said.document)
     return None

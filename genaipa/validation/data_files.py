@@ -24,7 +24,8 @@ from genaipa.questions.corrections import Corrections, unproved
 from genaipa.questions.corrections import problems as correction_problems
 from genaipa.questions.sets import QuestionSet
 from genaipa.questions.sets import problems as question_problems
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
+from genaipa.runs.finding import open_run
+from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.records import JUDGE, ConversationRecord, Record
 from genaipa.scoring import people as desk_people
@@ -45,7 +46,9 @@ from genaipa.validation.suites import check_suites, suite_files
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from genaipa.runs.folder import RunFolder
 
 
 class Validation(msgspec.Struct, frozen=True):
@@ -283,7 +286,17 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
     if not (path / MANIFEST).is_file():
         yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
-    folder = RunFolder(path)
+    folder = open_run(path)
+    yield from _check_folder(folder)
+    if data:
+        for found in damage(folder):
+            yield Finding(str(found.path), found.where, found.problem)
+
+
+def _check_folder(folder: RunFolder) -> Iterator[Finding]:
+    path = folder.path
+    for _, part in _parts(folder):
+        yield from _check_folder(part)
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
@@ -295,9 +308,14 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
             yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
-    if data:
-        for found in damage(folder):
-            yield Finding(str(found.path), found.where, found.problem)
+
+
+def _parts(folder: RunFolder) -> Sequence[tuple[int, RunFolder]]:
+    """The shards of a run of shards."""
+    try:
+        return [(base, part) for base, part in folder.parts() if part is not folder]
+    except GenaipaError:
+        return []  # told by whoever reads the manifest
 
 
 def _check_scores(workspace: Workspace) -> Iterator[Finding]:

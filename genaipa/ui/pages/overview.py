@@ -13,7 +13,7 @@ import streamlit as st
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
-from genaipa.runs.folder import ANSWERS, RunFolder
+from genaipa.runs.finding import open_run
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.reading import annotated_of, case_of, scores_of
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
     from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
@@ -151,14 +152,12 @@ def _run(folder: RunFolder) -> Row:
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
     """A run's counts and the byte offset of each key's record, read again only when its answers have grown."""
-    answers = folder.path / ANSWERS
-    stat = answers.stat() if answers.exists() else None
-    return _read(folder.path, stat and (stat.st_size, stat.st_mtime_ns))
+    return _read(folder.path, tuple(part.stamp() for _, part in folder.parts()))
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, _stat: tuple[int, int] | None) -> tuple[Tally, dict[str, int]]:
-    return RunFolder(path).seen()
+def _read(path: Path, _stamps: tuple[tuple[int, int, int] | None, ...]) -> tuple[Tally, dict[str, int]]:
+    return open_run(path).seen()
 
 
 def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
@@ -325,7 +324,9 @@ def _said(desk: Desk, visible: Visibility, answer: Answer, case: Case, runs: dic
 def _record(folder: RunFolder, where: Occurrence) -> Record:
     record = folder.records_at([where.offset])[0]
     if record.key != where.key:
-        raise DataError(folder.path / ANSWERS, f"no longer holds '{where.key}' where it was; open the desk again.")
+        raise DataError(
+            folder.near(where.document).answers, f"no longer holds '{where.key}' where it was; open the desk again."
+        )
     return record
 
 
