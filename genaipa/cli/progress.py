@@ -59,6 +59,10 @@ class Progress(Observer):
         self._since, self._tally = self.now(), tally
         self._before = {system: kept for system, (kept, _) in self._counts().items()}
 
+    def counted(self, tally: Tally) -> None:
+        """Show these counts from now on."""
+        self._tally = tally
+
     def stopped(self, system: str, reason: str) -> None:
         """Expect no more of it."""
         self._stopped[system] = reason
@@ -121,6 +125,14 @@ class Lines(Progress):
         self._tally = tally
         if record.error is not None:
             self._once(_about(record.system, record.error.message))
+        self._now_and_then()
+
+    def counted(self, tally: Tally) -> None:
+        """Say the state every few seconds."""
+        super().counted(tally)
+        self._now_and_then()
+
+    def _now_and_then(self) -> None:
         if self.now() >= self._next:
             self._next = self.now() + LINE_EVERY
             say(" · ".join(self.state()))

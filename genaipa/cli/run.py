@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from genaipa.cli.progress import TerminalObserver
     from genaipa.execution.batches import Batching
+    from genaipa.execution.dispatched import On
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.request import PreparedRun, RunRequest
     from genaipa.execution.run import Outcome
@@ -27,6 +28,7 @@ PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
+        *("on", "gpus_per_worker"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate"),
     }
 )
@@ -67,6 +69,8 @@ def run(
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
     shard: options.Shard = None,
+    on: options.On = None,
+    gpus_per_worker: options.GpusPerWorker = None,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -83,15 +87,41 @@ def run(
     or --resume, asks only the missing questions.
     """
     from genaipa.cli.progress import TerminalObserver
-    from genaipa.execution.engine import RunLimits
 
     observer = TerminalObserver(yes=yes)
     prepared = _prepared(context, observer)
     if dry_run or estimate:
         _preview(context, prepared)
         return
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, batching(batch, prepared, no_wait=no_wait))
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json))
+    limits, place = _limits(context, prepared), _place(context, prepared)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place))
+
+
+def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
+    """Limits by the options."""
+    from genaipa.execution.engine import RunLimits
+
+    options = context.params
+    how = batching(options["batch"], prepared, no_wait=options["no_wait"])
+    numbers = {name: options[name] for name in ("max_connections", "max_retries", "timeout", "max_cost")}
+    return RunLimits(**numbers, batch=how)
+
+
+def _place(context: typer.Context, prepared: PreparedRun) -> On | None:
+    """Read the place of a run's workers; None without any."""
+    from genaipa.execution.dispatched import read_on
+    from genaipa.execution.sharding import ShardedRun
+
+    on, gpus = context.params["on"], context.params["gpus_per_worker"]
+    if on is None:
+        if gpus is not None:
+            raise UsageError("--gpus-per-worker is for workers on a cluster; add --on ray.")
+        return None
+    if not isinstance(prepared, ShardedRun):
+        raise UsageError("--on gives shards to workers, and this run has none; begin one with --shard DOCUMENTS.")
+    if context.params["batch"]:
+        raise UsageError("batches are carried out by their provider, not by workers; leave out --on or --batch.")
+    return read_on(on, gpus)
 
 
 def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:
@@ -159,17 +189,23 @@ def _refuse_other_plan(context: typer.Context) -> None:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
-def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
-    """Ask the missing questions and print the outcome; the exit code."""
+def carry_out(
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool, on: On | None = None
+) -> int:
+    """Ask the missing questions, here or by workers, and print the outcome; the exit code."""
     import asyncio
 
     from genaipa.cli import run_summary
     from genaipa.cli.progress import interrupted
+    from genaipa.execution import dispatched
 
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     try:
-        outcome = asyncio.run(_promptly(prepared, limits, observer))
+        if on is None:
+            outcome = asyncio.run(_promptly(prepared, limits, observer))
+        else:
+            outcome = dispatched.carry_out_on(prepared, on, limits, observer)
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder)
         return INTERRUPTED

@@ -162,7 +162,10 @@ SamplingSeed = Annotated[
     int | None, option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST)
 ]
 MaxConnections = Annotated[
-    int, option("--max-connections", "-j", help="Calls under way at once, per system.", min=1, max=1000)
+    int,
+    option(
+        "--max-connections", "-j", help="Calls under way at once, per system; shared out with --on.", min=1, max=1000
+    ),
 ]
 MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000)]
 Timeout = Annotated[
@@ -192,6 +195,24 @@ Shard = Annotated[
     int | None,
     option(
         "--shard", metavar="DOCUMENTS", help="Keep the run in several folders, each for this many documents.", min=1
+    ),
+]
+On = Annotated[
+    str | None,
+    option(
+        "--on",
+        metavar="processes:N|ray[:N]",
+        help="With shards: have them carried out by N processes here, or by workers on the Ray cluster.",
+    ),
+]
+GpusPerWorker = Annotated[
+    float | None,
+    option(
+        "--gpus-per-worker",
+        metavar="GPUS",
+        help="With --on ray: each worker has so many, and starts its own server for vllm/… models on them.",
+        min=0,
+        max=1000,
     ),
 ]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]

@@ -46,6 +46,9 @@ class Observer:
     def recorded(self, record: Record, tally: Tally) -> None:
         """A record was kept."""
 
+    def counted(self, tally: Tally) -> None:
+        """The counts are these now, where workers elsewhere keep the records."""
+
     def waiting(self, system: str, reason: str) -> None:
         """A call will be tried again, for this reason."""
 

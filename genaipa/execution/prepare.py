@@ -64,6 +64,10 @@ class Started:
             self._known[resolved.asked] = system, await start(system, resolved)
         return self._known[resolved.asked]
 
+    def lost(self) -> str:
+        """The name of a system whose own server ended; empty if none did."""
+        return next((name for name, (system, _) in self._known.items() if getattr(system, "server_ended", False)), "")
+
     async def close(self) -> None:
         """Let go of them."""
         await asyncio.gather(*(system.close() for system, _ in self._known.values()), return_exceptions=True)

@@ -86,6 +86,10 @@ class ShardWorker:
             outcome = await carry_out(prepared, replace(limits, max_cost=cap), observer, self._started)
         return ShardEnd(index, outcome.status, outcome.tally.totals(), outcome.stopped, outcome.capped, outcome.needed)
 
+    def lost(self) -> str:
+        """The name of a system whose server, started here, ended; empty if none did."""
+        return self._started.lost() if self._started else ""
+
     def _prepared(self, run: ShardedFolder, shard: Shard, index: int) -> PreparedRun:
         """The shard as a run that can be asked, its folder begun."""
         task, outline = task_of(self.workspace, run, index), run.outline()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec.structs
+
 from genaipa.runs.records import PROCEDURE, MeasuredHead, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
@@ -39,6 +41,16 @@ class Count:
         """Answers still to be had."""
         return max(0, self.planned - self.kept)
 
+    def add(self, other: Count, times: int = 1) -> None:
+        """Add another's counts, but for what it planned; take them away with -1 `times`."""
+        for status, number in other.status.items():
+            self.status[status] += times * number
+        mine, its = msgspec.structs.astuple(self.usage), msgspec.structs.astuple(other.usage)
+        self.usage = Usage(*(one + times * further for one, further in zip(mine, its, strict=True)))
+        self.cost, self.priced = self.cost + times * other.cost, self.priced or other.priced
+        self.seconds += times * other.seconds
+        self.failed_steps += times * other.failed_steps
+
     def spend(self, record: MeasuredHead | Record) -> None:
         """Add a record's tokens, money and time."""
         self.seconds += record.seconds
@@ -67,14 +79,13 @@ class Tally:
 
     def include(self, other: Tally) -> None:
         """Add the counts of a shard, but for what it planned and its keys."""
-        for place, count in other.rows.items():
-            row = self.row(*place)
-            for status, number in count.status.items():
-                row.status[status] += number
-            row.usage = row.usage + count.usage
-            row.cost, row.priced = row.cost + count.cost, row.priced or count.priced
-            row.seconds += count.seconds
-            row.failed_steps += count.failed_steps
+        self.exchange({}, other.rows)
+
+    def exchange(self, before: Mapping[tuple[str, str], Count], after: Mapping[tuple[str, str], Count]) -> None:
+        """Replace a shard's earlier rows, which are counted here, by its later ones."""
+        for rows, times in ((before, -1), (after, 1)):
+            for place, count in rows.items():
+                self.row(*place).add(count, times)
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""

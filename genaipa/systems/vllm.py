@@ -153,6 +153,11 @@ class VllmSystem(CompatibleSystem):
         self._server: VllmServer | None = None
         self._started = False
 
+    @property
+    def server_ended(self) -> bool:
+        """Whether a server that was started here ended by itself."""
+        return self._server is not None and self._server.ended()
+
     def find_endpoint(self) -> Endpoint:
         """The server's address, with or without /v1 in the variable."""
         found = find_endpoint(self.provider, self.name, self._server.address if self._server is not None else None)

@@ -1,0 +1,114 @@
+"""Rounds of killing what carries out a run of shards: workers, nodes, drivers. Nothing is lost, doubled or repeated.
+
+A server counts what it is asked. After so many requests a round ends with a kill; then the books are compared.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from running import SYSTEM, lines_of, make_workspace
+from servers import Behaviour, OpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DOCUMENTS = tuple(f"{first}{second}" for first in ("acme", "brook", "cedar") for second in ("north", "south", "west"))
+QUESTIONS = 6
+WANTED = len(DOCUMENTS) * QUESTIONS
+EACH = 2
+"""Documents of a shard."""
+PLAN = ("-s", SYSTEM, "-p", ",".join(DOCUMENTS), "-i", "document", "--shard", str(EACH), "--name", "cut")
+
+
+@dataclass
+class Rounds:
+    """The requests of all rounds, and the moment of the next kill."""
+
+    seed: int = field(default_factory=lambda: random.randrange(10**9))
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    left: int = 0
+    now: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+        print(f"seed {self.seed}")  # noqa: T201 - shown when the test fails
+
+    def behave(self, _number: int, body: dict[str, Any]) -> Behaviour:
+        """Answer with the question, so that each answer shows whose it is."""
+        last = body["messages"][-1]["content"]
+        with self.lock:
+            self.asked.append((next(name for name in DOCUMENTS if name.upper() in str(body)), last))
+            self.left -= 1
+            if self.left <= 0:
+                self.now.set()
+        return Behaviour(text=f"Reply to: {last[:40]}", delay=0.03)
+
+    def serve(self) -> OpenAIServer:
+        """The server, and the workspace in the working folder."""
+        make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
+        return OpenAIServer(self.behave, models=("m",))
+
+    def until(self, requests: int, process: subprocess.Popen[bytes], seconds: float = 60.0) -> bool:
+        """Wait for so many requests, or for the process's end; whether it still runs."""
+        self.now.clear()
+        self.left, end = requests, time.monotonic() + seconds
+        while not self.now.wait(0.05) and process.poll() is None:
+            assert time.monotonic() < end, "nobody asks"
+        return process.poll() is None
+
+
+def begin(*more: str) -> subprocess.Popen[bytes]:
+    """A driver: the same command each time. What it says is in the file `said`."""
+    command = [sys.executable, "-m", "genaipa", "run", *PLAN, *more]
+    with Path("said").open("ab") as said:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+
+def kept() -> list[dict[str, Any]]:
+    """Every record on disk, by whole lines."""
+    return [record for path in sorted(Path("runs").glob("*/shards/*/answers.jsonl")) for record in lines_of(path)]
+
+
+def processes(matches: Callable[[str], bool], parent: int | None = None) -> Iterator[int]:
+    """Processes of this machine whose command line matches, of any parent or of this one."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            its_parent = int(path.with_name("stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if matches(command) and parent in (None, its_parent):
+            yield int(path.parent.name)
+
+
+def kill_one(chance: random.Random, matches: Callable[[str], bool], parent: int | None = None) -> None:
+    """Kill one of them, if there is any at this moment."""
+    found = sorted(processes(matches, parent))
+    if found:
+        try:
+            os.kill(chance.choice(found), signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+def check_books(rounds: Rounds, kills: int, in_flight: int) -> None:
+    """Each planned answer is there once; only calls that a kill cut off were asked again."""
+    records = kept()
+    keys = Counter(record["key"] for record in records)
+    assert len(keys) == WANTED, f"{WANTED - len(keys)} answers are lost"
+    assert set(keys.values()) == {1}, "an answer is there twice"
+    assert all(record["reply"] == f"Reply to: {record['asked'][:40]}" for record in records)
+    repeats = sum(count - 1 for count in Counter(rounds.asked).values())
+    assert repeats <= kills * in_flight, f"{repeats} calls were repeated in {kills} rounds"
