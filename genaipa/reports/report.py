@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError
 from genaipa.reports import notable, writing
-from genaipa.reports.chapters import chapters
+from genaipa.reports.chapters import chapters, conduct
 from genaipa.reports.figures.figure import FORMATS
+from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.groups import groups_of
 from genaipa.reports.render import as_rows
@@ -53,7 +54,10 @@ class Report:
         bounds = bounds or gathered.rubric.bands
         procedure = not gathered.frame.empty or not gathered.is_of_suites
         made = chapters(gathered, bounds) if procedure else []
-        return cls(gathered, bounds, [*made, *suites.chapters(gathered)], tuple(selection))
+        made += suites.chapters(gathered)
+        if not procedure and (went := conduct.chapter(gathered, Scope())):
+            made.append(went)
+        return cls(gathered, bounds, made, tuple(selection))
 
     @property
     def frame(self) -> pd.DataFrame:
