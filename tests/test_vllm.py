@@ -143,6 +143,8 @@ def test_attach(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (readiness.context, readiness.models) == (4096, ("org/tiny",))
     assert replies[1].usage == Usage(input=359, cached=354, cache_write=5, output=7)
     assert set(server.requests[0].body) == {"model", "messages", "max_tokens", "seed"}
+    # By it a router in front of several servers keeps a document with one of them.
+    assert {request.headers["x-session-id"] for request in server.requests} == {"gdpr"}
     assert server.lookups[-1].body == {"model": "org/tiny", "prompt": "a" * 40, "add_special_tokens": False}
 
 

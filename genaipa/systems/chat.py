@@ -194,7 +194,7 @@ class ChatSystem(HostedSystem):
                     self.path,
                     cast_to=object,
                     content=body,
-                    options={"headers": {"Content-Type": "application/json"}, "timeout": settings.timeout},
+                    options={"headers": self._headers(settings), "timeout": settings.timeout},
                 )
         except (TimeoutError, sdk.APITimeoutError):
             raise self._endpoint.timed_out(settings.timeout) from None
@@ -205,6 +205,9 @@ class ChatSystem(HostedSystem):
         finally:
             self._free.append(lane)
         return self._read(answer if isinstance(answer, dict) else {}, sent)
+
+    def _headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
+        return {"Content-Type": "application/json"}
 
     def _lane(self) -> Any:
         """Copy the client with a connection of its own, for one call at a time.

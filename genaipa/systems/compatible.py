@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from genaipa.systems.openai import OpenAISystem
 from genaipa.systems.provider import Provider
+
+if TYPE_CHECKING:
+    from genaipa.systems.base import Settings
 
 
 class CompatibleSystem(OpenAISystem):
@@ -29,3 +32,8 @@ class CompatibleSystem(OpenAISystem):
     fields: ClassVar[dict[str, str]] = OpenAISystem.fields | {"max_tokens": "max_tokens"}
     sends_cache_key = False
     takes_batches = False
+
+    def _headers(self, settings: Settings) -> dict[str, str]:
+        """Name the document: routers in front of several servers send equal sessions to one, whose cache has it."""
+        session = {} if settings.cache_key is None else {"X-Session-ID": settings.cache_key}
+        return super()._headers(settings) | session

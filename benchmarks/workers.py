@@ -1,0 +1,104 @@
+"""Throughput of one process, of worker processes and of actors on a Ray cluster of this machine, on the same questions.
+
+    python -m benchmarks.workers [--quick]
+
+Twenty documents of 8,000 words, each a shard; W2's independent questions and W3's shared conversations about them, over
+64 connections in all. The server answers after a millisecond, so that the asking side is the limit; it takes its own
+part of the processors. Ways alternate, and the median of three rounds is shown (of one with --quick). Where Ray is not
+installed, its rows are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+
+from benchmarks.measure import measure, serving
+from benchmarks.workload import SYSTEM, document_text
+
+SERVER = (sys.executable, "-m", "benchmarks.mock_server", "--latency", "0.001")
+DOCUMENTS = tuple(f"shop-{number:02}" for number in range(20))
+CONNECTIONS = 64
+WORKERS = 2
+WAYS = {
+    "one process": (),
+    "one process, shards": ("--shard", "1"),
+    f"{WORKERS} processes": ("--shard", "1", "--on", f"processes:{WORKERS}"),
+    f"{WORKERS} actors of Ray": ("--shard", "1", "--on", f"ray:{WORKERS}"),
+}
+
+
+def lay_workspace(folder: Path, words: int) -> None:
+    """Write the documents."""
+    (folder / "policies").mkdir()
+    (folder / "genaipa.toml").touch()
+    for number, name in enumerate(DOCUMENTS):
+        (folder / "policies" / f"{name}.md").write_text(document_text(number, words), encoding="utf-8")
+
+
+def ask(folder: Path, environment: dict[str, str], plan: Sequence[str], way: str) -> tuple[int, float, float, float]:
+    """Ask once: questions, seconds from the first question to the last answer, of the command, of processor."""
+    more = ("--name", "measured", "--new", "--workspace", str(folder), "-j", str(CONNECTIONS))
+    process = measure([sys.executable, "-m", "genaipa", "run", *plan, *WAYS[way], *more], environment)
+    run = max((folder / "runs").glob("*/"), key=lambda path: path.stat().st_mtime)
+    times, questions = [], 0
+    for path in run.rglob("answers.jsonl"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            begun = dt.datetime.fromisoformat(record["started"]).timestamp()
+            times += [begun, begun + record["seconds"]]
+            questions += 1
+    return questions, max(times) - min(times), process.wall, process.cpu
+
+
+def main() -> None:
+    """Measure all ways, and print a table for each kind of conversation."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.workers", description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="one round")
+    parser.add_argument("--tiny", action="store_true", help="a few questions, to see that it works")
+    wanted = parser.parse_args()
+    ways = [way for way in WAYS if "Ray" not in way or find_spec("ray")]
+    rounds, repetitions, words = (1, 1, 300) if wanted.tiny else (1 if wanted.quick else 3, 3, 8000)
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, {rounds} round(s)")
+    with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as place, serving(SERVER) as url:
+        folder = Path(place)
+        lay_workspace(folder, words)
+        environment = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
+        environment |= {"MOCK_BASE_URL": url, "MOCK_API_KEY": "none"}
+        for name, conversation in (("W2", "independent"), ("W3", "shared")):
+            plan = ("-s", SYSTEM, "-p", ",".join(DOCUMENTS), "-i", "document", "--conversation", conversation)
+            plan += ("--repetitions", str(repetitions), *(("--limit", "2") if wanted.tiny else ()))
+            found: dict[str, list[tuple[int, float, float, float]]] = {way: [] for way in ways}
+            for _ in range(rounds):
+                for way in ways:
+                    found[way].append(ask(folder, environment, plan, way))
+            print_rows(name, found)
+    print(f"\nload at the end {os.getloadavg()[0]:.1f}")
+
+
+def print_rows(name: str, found: dict[str, list[tuple[int, float, float, float]]]) -> None:
+    """Print the medians of each way, and its throughput against the first one's."""
+    print(f"\n| {name} | questions | asking, s | a second | ratio | command, s | processor, s | ms a question |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    first = 0.0
+    for way, rows in found.items():
+        questions = rows[0][0]
+        asking, wall, cpu = (median(row[place] for row in rows) for place in (1, 2, 3))
+        pace = questions / asking
+        first = first or pace
+        figures = (
+            f"{asking:.2f} | {pace:,.0f} | {pace / first:.2f} | {wall:.2f} | {cpu:.2f} | {1000 * cpu / questions:.2f}"
+        )
+        print(f"| {way} | {questions:,} | {figures} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
