@@ -28,6 +28,8 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
         assert left.code == 3, left.err
         assert "1 batch with 4 questions is out; 0 done; collect with: genaipa run --resume" in left.out
         assert "waiting" in genaipa("runs").out
+        assert "1 batch, 0 of 4 done" in genaipa("runs").out
+        assert json.loads(genaipa("runs", "--json").out)[0]["out"] == {"batches": 1, "questions": 4, "done": 0}
         (listed,) = json.loads(genaipa("batches", "--json").out)
         assert (listed["system"], listed["questions"], listed["state"]) == (SYSTEM, 4, "in_progress")
         assert "Collect with: genaipa run --resume" in genaipa("batches").out
@@ -36,6 +38,7 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
         done = genaipa("run", "--resume", "latest")
         assert done.code == 0, done.err
         assert "No batches are out." in genaipa("batches").out
+        assert " out" not in genaipa("runs").out
     assert [len(held.names) for held in server.batches] == [4, 2]
 
 

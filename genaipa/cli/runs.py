@@ -51,7 +51,12 @@ def list_runs(
     for problem in problems:
         complain(problem)
     if json:
-        print_json([{"run": f.name, "status": m.status, "spec": m.spec, "totals": t} for f, m, t in chosen])
+        print_json(
+            [
+                {"run": f.name, "status": m.status, "spec": m.spec, "totals": t, "out": _out(f, m, t)}
+                for f, m, t in chosen
+            ]
+        )
     elif chosen:
         _print(chosen)
         if len(chosen) < len(readable):
@@ -124,8 +129,32 @@ def _experiment(manifest: Manifest) -> str:
 
 
 def _print(runs: list[_Run]) -> None:
-    headers = ("run", "status", "systems", "documents", "experiment", "answers", "cost")
-    table(headers, [_row(*run) for run in runs], right=(5, 6), under=(3, 2, 4))
+    headers = ["run", "status", "systems", "documents", "experiment", "answers", "cost", "out"]
+    rows = [_row(*run) for run in runs]
+    if not any(row[-1] for row in rows):
+        headers, rows = headers[:-1], [row[:-1] for row in rows]
+    table(headers, rows, right=(5, 6), under=(7, 3, 2, 4))
+
+
+def _out(folder: RunFolder, manifest: Manifest, totals: Totals) -> dict[str, Any]:
+    """The batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
+    from genaipa.runs.batches import batches_out
+
+    if manifest.status == "complete":
+        return {}
+    if batches := list(batches_out(folder.path)):
+        asked, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
+        return {"batches": len(batches), "questions": asked, "done": done}
+    left = totals.planned - totals.answered - totals.refused - totals.truncated - totals.failed
+    if manifest.status == "waiting":
+        return {"by_hand": left}
+    return {"to_come": left} if manifest.status == "running" else {}
+
+
+def _out_in_words(out: dict[str, Any]) -> str:
+    if "batches" in out:
+        return f"{number(out['batches'], 'batch', 'batches')}, {out['done']:,} of {out['questions']:,} done"
+    return next((f"{count:,} {name.replace('_', ' ')}" for name, count in out.items()), "")
 
 
 def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ...]:
@@ -137,6 +166,7 @@ def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ..
         _experiment(manifest),
         f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",
         "" if totals.cost is None else f"${totals.cost:.2f}",
+        _out_in_words(_out(folder, manifest, totals)),
     )
 
 
