@@ -7,7 +7,7 @@ Counted once when the desk opens, then kept up to date score by score, so that t
 from __future__ import annotations
 
 import hashlib
-from bisect import insort
+import threading
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ from genaipa.scoring.events import Order
 from genaipa.scoring.waves import short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from genaipa.scoring.answers import Answer, Pool
     from genaipa.scoring.current import CurrentScores
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 1000
-"""Answers that are put into their order at once; a whole order of 100,000 takes a good part of a second."""
+"""Answers that are put into their order at once."""
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -230,27 +230,41 @@ class Coverage:
 
 
 class Orders:
-    """Every analyst's order of the answers wanted of anyone: the plan's, shuffled. A new answer moves no other."""
+    """Each analyst's order of work: all that is in a row together, the rows and what is in them shuffled.
+
+    It is put in order row by row as it is walked through: the whole order of 100,000 takes a good part of a second.
+    Any number of threads may share it.
+    """
 
     def __init__(self, pool: Pool, plan: Plan) -> None:
         self._pool, self._plan = pool, plan
-        self._generation = pool.generation
-        self._orders: dict[str, tuple[list[str], int]] = {}
-        """Analyst → their order, and how many of the pool's arrivals are in it."""
+        self._as_of = (-1, -1)
+        self._rows: dict[tuple[str, ...], list[str]] = {}
+        """What is alike in a row → its answers."""
+        self._begun: dict[str, tuple[list[str], list[tuple[str, ...]]]] = {}
+        """Analyst → the answers that are in their order so far, and the rows that come after, the next one last."""
+        self._lock = threading.Lock()
 
-    def of(self, analyst: str) -> list[str]:
-        """The whole order of this analyst, with the answers that came since the last time."""
-        if self._generation != self._pool.generation:
-            self._generation = self._pool.generation
-            self._orders.clear()
-        order, taken = self._orders.get(analyst, ([], 0))
-        new = self._pool.arrived[taken:]
-        if new:
-            answers = self._pool.answers
-            there = [digest for digest in dict.fromkeys(new) if digest in answers and is_asked(self._plan, digest)]
-            order = _inserted(order, there, self._place(analyst))
-            self._orders[analyst] = (order, taken + len(new))
-        return order
+    def of(self, analyst: str) -> Iterator[str]:
+        """The answers wanted of anyone, in this analyst's order. A new answer moves no other."""
+        with self._lock:
+            self._catch_up()
+            if analyst not in self._begun:
+                drawn = self._drawn(analyst)
+                ahead = sorted(self._rows, key=lambda row: [*map(drawn, row)], reverse=True)
+                self._begun[analyst] = ([], ahead)
+            ordered, ahead = self._begun[analyst]
+        place = self._place(analyst)
+        at = 0
+        while True:
+            while at < len(ordered):
+                yield ordered[at]
+                at += 1
+            with self._lock:
+                if at == len(ordered):
+                    if not ahead:
+                        return
+                    ordered += sorted(self._rows.get(ahead.pop(), ()), key=place)
 
     def of_few(self, analyst: str, asked: set[str], scored: set[str]) -> list[str] | None:
         """The order of the answers asked and not `scored` where they are few; None where they are many, or of a wave.
@@ -261,28 +275,31 @@ class Orders:
             return None
         return sorted(asked - scored, key=self._place(analyst))
 
-    def _place(self, analyst: str) -> Callable[[str], bytes]:
-
-        def drawn(text: str) -> bytes:
-            return hashlib.blake2b(f"{self._plan.seed}\0{analyst}\0{text}".encode(), digest_size=8).digest()
-
+    def _place(self, analyst: str) -> Callable[[str], list[bytes]]:
+        """The place of an answer in this analyst's order, to sort by."""
+        drawn = self._drawn(analyst)
         of_row = cache(drawn)
+        return lambda digest: [*map(of_row, self._row(digest)), drawn(digest)]
 
-        def place(digest: str) -> bytes:
-            answer = self._pool.answers.get(digest)
-            document, question = (answer.document_digest, answer.question) if answer else ("", "")
-            rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
-            return b"".join(map(of_row, rows[self._plan.order])) + drawn(digest)
+    def _catch_up(self) -> None:
+        """Begin anew where answers came or went."""
+        as_of = (self._pool.generation, len(self._pool.arrived))
+        if as_of == self._as_of:
+            return
+        self._as_of, self._rows, self._begun = as_of, {}, {}
+        for digest in dict.fromkeys(self._pool.arrived[: as_of[1]]):
+            if digest in self._pool.answers and is_asked(self._plan, digest):
+                self._rows.setdefault(self._row(digest), []).append(digest)
 
-        return place
+    def _row(self, digest: str) -> tuple[str, ...]:
+        answer = self._pool.answers.get(digest)
+        document, question = (answer.document_digest, answer.question) if answer else ("", "")
+        rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
+        return rows[self._plan.order]
 
-
-def _inserted(order: list[str], new: list[str], place: Callable[[str], bytes]) -> list[str]:
-    if len(new) > _FEW:
-        return sorted([*order, *new], key=place)
-    for digest in new:
-        insort(order, digest, key=place)
-    return order
+    def _drawn(self, analyst: str) -> Callable[[str], bytes]:
+        of_analyst = f"{self._plan.seed}\0{analyst}\0"
+        return lambda text: hashlib.blake2b(f"{of_analyst}{text}".encode(), digest_size=8).digest()
 
 
 def _is_about(answer: Answer, names: Collection[str]) -> bool:

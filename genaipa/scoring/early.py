@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from heapq import heapify, heappop
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from genaipa.runs.experiments import experiment_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from genaipa.scoring.answers import Answer, Pool
     from genaipa.scoring.assignment import Coverage, Plan
@@ -33,16 +35,20 @@ class Early:
         self._as_of = (-1, -1)
         self._spread: list[str] = []
 
-    def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> list[str]:
-        """The early answers that are open to an analyst, in the order in which they come."""
+    def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
+        """The early answers that are open to an analyst, in the order in which they come.
+
+        Which ones they are is settled before this returns; whether they are open, as each is asked for.
+        """
         left = EARLY - len(coverage.twice)
         if left <= 0 or not coverage.doubles:
-            return []
+            return iter(())
         candidates = self._candidates(coverage.doubles)
         begun = [digest for digest in candidates if digest in coverage.once]
-        begun += sorted(coverage.once.difference(candidates))
+        others = [*coverage.once.difference(candidates)]
         new = [digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice]
-        return [*filter(is_open, begun), *list(filter(is_open, new))[: max(left - len(begun), 0)]]
+        few = max(left - len(coverage.once), 0)
+        return chain(filter(is_open, chain(begun, _ascending(others))), islice(filter(is_open, new), few))
 
     def _candidates(self, doubles: Iterable[str]) -> list[str]:
         as_of = (self._pool.generation, len(self._pool.arrived))
@@ -50,6 +56,13 @@ class Early:
             answers = [answer for digest in doubles if (answer := self._pool.answers.get(digest))]
             self._spread, self._as_of = spread(answers, _CANDIDATES, seed=self._seed), as_of
         return self._spread
+
+
+def _ascending(digests: list[str]) -> Iterator[str]:
+    """The digests in their order: of perhaps thousands of them one is wanted."""
+    heapify(digests)
+    while digests:
+        yield heappop(digests)
 
 
 def spread(answers: Iterable[Answer], number: int, *, seed: int) -> list[str]:

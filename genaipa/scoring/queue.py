@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, tee
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from genaipa.scoring.early import Early
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, Plan
@@ -77,8 +77,7 @@ class Queue:
 
     def order(self, analyst: str) -> list[str]:
         """The answers wanted of anyone, in this analyst's order: the plan's, shuffled. A new answer moves no other."""
-        with self._lock:
-            return self._orders.of(analyst)
+        return list(self._orders.of(analyst))
 
     def next(self, analyst: str) -> str | None:
         """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
@@ -97,13 +96,14 @@ class Queue:
         def is_open(digest: str) -> bool:
             return digest in asked and digest not in seen and not self._is_taken(digest, analyst, held)
 
-        early = self._early_for(analyst, lambda d: is_open(d) and d not in scored and d not in skipped)
+        # Thousands may be early, of which the first that is open is wanted.
+        early, all_early = tee(self._early_for(analyst, lambda d: is_open(d) and d not in scored and d not in skipped))
         first = (digest for digest in chain(calibration, early, self._in_order(analyst)) if digest not in skipped)
         for digest in chain(begun, first, sorted(skipped, key=skipped.__getitem__)):
             if digest in scored:
                 continue
             if (digest in theirs or is_open(digest)) and self._reserve(digest, analyst, always=digest in theirs):
-                (self._given_early.add if digest in early else self._given_early.discard)((analyst, digest))
+                (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
                 return digest
         return None
 
@@ -151,11 +151,11 @@ class Queue:
         few = self._orders.of_few(analyst, asked, scored)
         if few is not None:
             return few
-        return (digest for digest in self.order(analyst) if digest in asked and digest not in scored)
+        return (digest for digest in self._orders.of(analyst) if digest in asked and digest not in scored)
 
-    def _early_for(self, analyst: str, is_open: Callable[[str], bool]) -> list[str]:
+    def _early_for(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
-            return [] if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
+            return iter(()) if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
 
     def _calibration(self, analyst: str) -> list[str]:
         """The calibration answers that this analyst has not scored yet, in the reference analyst's order."""
