@@ -58,6 +58,8 @@ class ScoringSession:
     """Whether an answer was on screen before."""
     shown: dict[str, dict[str, Any]] | None = None
     """The pad's parts when it was last on screen: the document, the answer, and this analyst's turn at it."""
+    stays: bool = False
+    """Whether nothing but drafts came since: then it is on screen as it should be."""
 
 
 def current_session() -> ScoringSession:

@@ -38,6 +38,7 @@ def page(desk: Desk, user: User) -> None:
         session.opened = session.comparison = session.shown = None
     if session.opened is not None:
         session.opened.shown = session.opened.draft
+    session.stays = False
     # Where a part of a page runs by itself, a browser that comes back after a server's end asks for the whole page.
     # A key would ask for the part below alone, which a server that was started anew does not know.
     st.fragment(run_every=_A_DAY)(lambda: None)()
@@ -47,6 +48,9 @@ def page(desk: Desk, user: User) -> None:
 
 def _answer(desk: Desk, user: User) -> None:
     session = current_session()
+    if session.stays and session.shown is not None:
+        _mount(desk, user, session.shown)
+        return
     try:
         if session.opened is None:
             session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
@@ -61,6 +65,7 @@ def _answer(desk: Desk, user: User) -> None:
             raise
         _mount(desk, user, session.shown | {"turn": session.shown["turn"] | _away(session, error)})
     else:
+        session.stays = True
         _mount(desk, user, session.shown)
 
 
@@ -176,7 +181,9 @@ def _take_draft(desk: Desk, user: User) -> None:
     session, sent = current_session(), st.session_state["turn"].draft
     opened = session.opened
     if sent and opened is not None and sent["id"] == opened.id and not session.comparison:
+        trouble = opened.trouble
         _keep_draft(desk, user, opened, sent)
+        session.stays = session.stays and not (trouble or opened.trouble)
 
 
 def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
@@ -218,7 +225,7 @@ def _take_act(desk: Desk, user: User) -> None:
     opened = session.opened
     if not sent or opened is None or sent["id"] != opened.id:
         return
-    session.message, session.answered, opened.trouble = "", sent["number"], ""
+    session.stays, session.message, session.answered, opened.trouble = False, "", sent["number"], ""
     if session.comparison and sent["act"] != "compared":
         return
     try:
