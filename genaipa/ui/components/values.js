@@ -1,7 +1,7 @@
 // What the pad and the adjudication have in common: values that are typed by keys, a note, the seconds that an answer is
 // on screen, drafts, and decisions.
 
-const DRAFT_PAUSE = 250; // ms between two drafts that are sent
+const DRAFT_PAUSE = 250; // ms until a change is sent, with those that follow it quickly
 const IDLE = 120; // seconds without a sign of life that count at most as time spent on an answer
 const LIFE = ["keydown", "pointerdown", "pointermove", "wheel"];
 const KEYLESS = "genaipa keyless"; // the browser's note that letters and digits do nothing
@@ -246,18 +246,14 @@ class Values {
     this.dirty = true;
     this.say("");
     this.draw();
-    if (!this.pausing) this.sendDraft();
+    this.pausing ??= setTimeout(() => this.sendDraft(), DRAFT_PAUSE);
   }
 
-  // The first change goes out at once, those that follow quickly go out together.
   sendDraft() {
+    this.stopDraft();
     if (!this.dirty || this.waiting) return;
     this.tellDraft();
     this.dirty = false;
-    this.pausing = setTimeout(() => {
-      this.pausing = null;
-      this.sendDraft();
-    }, DRAFT_PAUSE);
   }
 
   stopDraft() {
