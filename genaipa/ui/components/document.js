@@ -6,12 +6,13 @@ function cut(text, lengths) {
   return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
 }
 
-// Beside the lines that the annotated answer rests on, a thin bar.
+// Beside the lines that the annotated answer rests on, a thin bar. All are in a box of their own, since the browser lays out
+// the whole document anew where something is put between its words.
 function drawBars(pane) {
-  for (const bar of pane.querySelectorAll(".along")) bar.remove();
+  const bars = pane.querySelector(".bars") ?? pane.appendChild(make("span", { class: "bars" }));
   const { top } = pane.getBoundingClientRect();
   const from = pane.scrollTop - top;
-  // All are measured before any is put in, which would have the browser lay out the document anew for each.
+  // All are measured before any is put in.
   const boxes = [...pane.querySelectorAll("mark.annotated")].map((passage) => passage.getBoundingClientRect());
-  pane.append(...boxes.map((box) => make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` })));
+  bars.replaceChildren(...boxes.map((box) => make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` })));
 }

@@ -70,6 +70,16 @@ function reveal(pane, range) {
   pane.scrollTop += range.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
 }
 
+const showing = new WeakMap(); // node → what it shows, as text
+
+// Give a node other children where it is to show something else than it does: a key changes little of a page.
+function redraw(node, shows, children) {
+  const text = JSON.stringify(shows);
+  if (showing.get(node) === text) return;
+  showing.set(node, text);
+  fill(node, ...children());
+}
+
 class Pad extends Recall {
   constructor(root) {
     super(root);
@@ -113,7 +123,7 @@ class Pad extends Recall {
     const right = make(
       "section",
       { class: "right", "aria-label": "Document" },
-      make("div", { class: "bar" }, part("title"), search, part("found", "div", { role: "status" }), part("legend")),
+      make("div", { class: "bar" }, part("title"), search, part("found", "div", { role: "status" }), this.legend()),
       part("document", "div", pane("Text of the document")),
     );
     const foot = make(
@@ -134,6 +144,11 @@ class Pad extends Recall {
     new ResizeObserver(() => drawBars(this.document)).observe(this.document);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
+  }
+
+  legend() {
+    const marks = ["annotated", "cited", "quoted"].map((name) => make("mark", { class: name }, name));
+    return make("div", { class: "legend", title: MARKS }, ...marks);
   }
 
   // The pad itself comes once, with the metrics.
@@ -175,10 +190,11 @@ class Pad extends Recall {
     this.restore(data);
     // What was written of an objection to another answer comes back with that one.
     if (before?.answer !== data.answer) this.object(false);
-    this.texts(before);
+    const drawn = this.texts(before);
     this.say(data.message || "");
     this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
     this.draw();
+    this.arrive(drawn);
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
     if (before?.answer !== data.answer) this.root.getRootNode().activeElement?.blur();
     // In a narrow window the answer is above the metrics, and one has scrolled to these.
@@ -239,6 +255,11 @@ class Pad extends Recall {
 
   texts(before) {
     const { data } = this;
+    // The passage that the answer before was held against is the one for this, too, where the question is the same.
+    const stays = before?.document === data.document && before.question === data.question;
+    // While the browser knows where everything is: after each change it would have to lay the page out for this.
+    this.reply.scrollTop = 0;
+    if (!stays) this.document.scrollTop = 0;
     fill(
       this.question,
       make("div", { class: "asked", dir: "auto" }, data.question),
@@ -247,17 +268,13 @@ class Pad extends Recall {
       data.proposal ? make("div", { class: "proposal", dir: "auto" }, "Filled in: ", data.proposal.reason) : null,
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
-    this.reply.scrollTop = 0;
     this.showAnnotated();
-    // The passage that the answer before was held against is the one for this, too, where the question is the same.
-    const stays = before?.document === data.document && before.question === data.question;
-    const at = this.document.scrollTop;
     // The document is drawn anew only when it or what is marked in it differs.
-    if (before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces)) {
+    const anew = before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces);
+    if (anew) {
       this.title.textContent = this.policy.name;
       fill(this.document, ...set(cut(this.policy.text, data.pieces)));
       this.readable = null;
-      drawBars(this.document);
     }
     const reply = characters(this.reply);
     this.said = sentences(reply.whole).map(({ at, length }) => ({
@@ -265,15 +282,13 @@ class Pad extends Recall {
       range: reply.range(at, length),
     }));
     this.look(-1);
-    this.legend.title = MARKS;
-    fill(
-      this.legend,
-      make("mark", { class: "annotated" }, "annotated"),
-      make("mark", { class: "cited" }, "cited"),
-      make("mark", { class: "quoted" }, "quoted"),
-    );
-    this.document.scrollTop = stays ? at : 0;
-    if (data.first && !stays) this.scrollTo(data.first);
+    return { anew, stays };
+  }
+
+  // Where the document is read from, once all else is drawn.
+  arrive({ anew, stays }) {
+    if (anew) drawBars(this.document);
+    if (this.data.first && !stays) this.scrollTo(this.data.first);
     this.find(false);
   }
 
@@ -306,12 +321,19 @@ class Pad extends Recall {
     const { bound } = data;
     const columns = data.metrics.map(({ wide }) => `minmax(0, ${wide ? 1.35 : 1}fr)`);
     this.metrics.style.setProperty("--columns", columns.join(" "));
-    fill(this.metrics, ...data.metrics.map((entry, n) => this.metric(entry, n)));
+    redraw(this.metrics, data.metrics.map(({ metric }) => metric), () => data.metrics.map((entry, n) => this.metric(entry, n)));
+    data.metrics.forEach((entry, n) => this.drawMetric(this.metrics.children[n], entry, n));
     this.metrics.classList.toggle("offered", this.offered());
     this.drawEvidence();
+    const full = !this.typed.includes(".");
+    redraw(this.buttons, [data.mode, data.can, data.reason, data.preselect, bound, this.offered(), this.waiting, full], () => this.commands());
+  }
+
+  commands() {
+    const { data } = this;
+    const { bound } = data;
     const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
-    fill(
-      this.buttons,
+    return [
       this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
       button("Back", bound.back, () => this.act("back"), data.can.back),
       button("Last", bound.last, () => this.lastAnswers()),
@@ -332,7 +354,7 @@ class Pad extends Recall {
         }),
         "fill suggestions in",
       ),
-    );
+    ];
   }
 
   // Suggestions are where nothing is typed yet: of this answer, and of those to come.
@@ -351,30 +373,33 @@ class Pad extends Recall {
     this.tell("preselect", { ...this.draft(), on });
   }
 
-  metric({ metric, name, question, lines }, n) {
-    const suggested = this.data.suggestion[metric];
-    const filled = this.data.proposal?.keys[n];
-    const choices = lines.map((line) => {
-      if (filled === line.key) return this.choice(n, line, make("small", { title: this.data.proposal.reason }, "filled in"));
-      return this.choice(n, line, suggested === line.key ? make("small", { title: this.data.reason }, "suggested") : null);
+  metric({ metric, name, question }, n) {
+    return make("div", {
+      class: "metric",
+      role: "group",
+      "aria-label": name,
+      title: question || null,
+      "data-metric": metric,
+      onclick: () => this.focusMetric(n),
     });
-    const doubts = ["bad", "unsure"]
-      .map((tone) => [tone, this.evidenceOn(metric, tone).length])
-      .filter(([, count]) => count)
-      .map(([tone, count]) => make("small", { class: tone, title: "Lines of evidence, shown at this metric" }, `${SIGNS[tone]} ${count}`));
-    return make(
-      "div",
-      {
-        class: `metric${n === this.current ? " current" : ""}`,
-        role: "group",
-        "aria-label": name,
-        title: question || null,
-        "data-metric": metric,
-        onclick: () => this.focusMetric(n),
-      },
-      make("h2", {}, name, ...doubts),
-      ...choices,
-    );
+  }
+
+  drawMetric(node, { metric, name, lines }, n) {
+    const { suggestion, reason, proposal } = this.data;
+    node.classList.toggle("current", n === this.current);
+    const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
+    const aside = ({ key }) => {
+      if (proposal?.keys[n] === key) return make("small", { title: proposal.reason }, "filled in");
+      return suggestion[metric] === key ? make("small", { title: reason }, "suggested") : null;
+    };
+    redraw(node, [this.typed[n], doubts, suggestion[metric], reason, proposal], () => [
+      make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
+      ...lines.map((line) => this.choice(n, line, aside(line))),
+    ]);
+  }
+
+  doubt(tone, count) {
+    return make("small", { class: tone, title: "Lines of evidence, shown at this metric" }, `${SIGNS[tone]} ${count}`);
   }
 
   evidenceOn(metric, tone) {
@@ -385,6 +410,17 @@ class Pad extends Recall {
   drawEvidence() {
     const { metrics, suggestion, reason } = this.data;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
+    const shows = [metric, this.data.evidence[metric], suggestion[metric], reason];
+    redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
+    // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
+    const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
+    const sum = (some) => some.reduce((all, width) => all + width, 0);
+    const before = sum(widths.slice(0, Math.min(this.current, metrics.length - 1))) / sum(widths);
+    this.evidence.style.setProperty("--before", `${100 * before}%`);
+  }
+
+  evidenceAt(metric, name) {
+    const { suggestion, reason, guidelines, bound } = this.data;
     const piece = ({ text, mark }) =>
       mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : make("span", {}, text);
     const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
@@ -395,14 +431,8 @@ class Pad extends Recall {
     // What is right or wrong says why; only what is neither leaves it to say.
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (suggestion[metric] && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
-    const { guidelines, bound } = this.data;
     const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
-    fill(this.evidence, make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines));
-    // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
-    const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
-    const sum = (some) => some.reduce((all, width) => all + width, 0);
-    const before = sum(widths.slice(0, Math.min(this.current, metrics.length - 1))) / sum(widths);
-    this.evidence.style.setProperty("--before", `${100 * before}%`);
+    return [make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines)];
   }
 
   // What analysts agreed on, at the metric one is at; and the whole of it.
