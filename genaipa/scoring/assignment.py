@@ -245,6 +245,11 @@ class Orders:
         """Analyst → the answers that are in their order so far, and the rows that come after, the next one last."""
         self._lock = threading.Lock()
 
+    def get_ready(self) -> None:
+        """Sort the answers into rows, which are the same for all analysts."""
+        with self._lock:
+            self._catch_up()
+
     def of(self, analyst: str) -> Iterator[str]:
         """The answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         with self._lock:

@@ -57,6 +57,11 @@ class Queue:
         """Analysts, and answers that came up for them out of their order."""
         self._lock = threading.Lock()
 
+    def get_ready(self) -> None:
+        """Work out what all analysts' next answers rest on, for which the first of them would wait otherwise."""
+        self._early_for("", bool)
+        self._orders.get_ready()
+
     def _caught_up(self) -> Coverage:
         with self._lock:
             self._coverage.catch_up()

@@ -95,6 +95,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         settings.plan, reference=people.reference, wave=asked, assign=tuple(people.assign.items())
     )
     queue = Queue(pool, store, current, plan)
+    queue.get_ready()
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()

@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 from urllib.parse import urlsplit
@@ -101,6 +102,9 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
 
     from genaipa.ui.gate import put_before_streamlit
 
+    # The first analyst would wait for them; Streamlit imports pandas for its first component.
+    for name in ("genaipa.ui.signin", "genaipa.ui.pages.scoring", "pandas"):
+        import_module(name)
     put_before_streamlit(frozenset([login.address(port)] if login else ()))
     os.environ.update(desk.settings.handed_on())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
