@@ -240,7 +240,7 @@ class Orders:
         self._pool, self._plan = pool, plan
         self._as_of = (-1, -1)
         self._rows: dict[tuple[str, ...], list[str]] = {}
-        """What is alike in a row → its answers."""
+        """Document and question of a row, as far as they make it → its answers."""
         self._begun: dict[str, tuple[list[str], list[tuple[str, ...]]]] = {}
         """Analyst → the answers that are in their order so far, and the rows that come after, the next one last."""
         self._lock = threading.Lock()
