@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from commandline import Finished
 
     from genaipa.policies.document import Document
+    from genaipa.runs.run import Run
 
 SHORT = ("-s", "extractive", "-e", "quality", "--limit", "2")
 
@@ -180,6 +181,40 @@ def test_a_pack_leaves_texts_out(corpus: Path, tmp_path: Path, genaipa: Callable
     told = next((tmp_path / "there" / "runs").glob("*/introductions.jsonl")).read_text()
     assert [json.dumps(one.text)[1:60] in told for one in (free, *rest)] == [True, False, False]
     assert "different" not in unpacked.out
+
+
+def test_shards_of_a_corpus_are_its_run(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """The union of a corpus's shards is the run of it in one folder; no map by document is in the run's manifest."""
+    genaipa("run", "--documents", corpus, *SHORT)
+    whole = load_run("latest")
+    done = genaipa("run", "--documents", corpus, *SHORT, "--shard", "7", "--name", "cut")
+    assert done.code == 0, done.err
+    cut = load_run("cut")
+
+    def answers(run: Run) -> list[tuple[str, str, str]]:
+        return sorted((one.key, one.asked, one.digest) for one in run.answers())
+
+    assert answers(cut) == answers(whole)
+    assert cut.manifest.orders == whole.manifest.orders
+    assert cut.manifest.documents == whole.manifest.documents
+    outline = json.loads((cut.path / "manifest.json").read_text())
+    assert (outline["documents"], outline["orders"], outline["digests"]["documents"]) == ({}, {}, {})
+    assert [path.name for path in sorted(cut.path.glob("shards/*/documents.jsonl"))] == ["documents.jsonl"] * 3
+    (corpus.parent / "shops.jsonl").unlink()
+    assert "nothing was asked" in genaipa("run", "--resume", "cut").out
+
+
+def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:
+    """More than 2,000 documents are cut into shards of 500 without being asked to, each with its own copies."""
+    short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(2001))
+    corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
+    request = RunRequest(("extractive",), corpus=str(corpus), experiment="quality", limit="1")
+    folder = prepare(find_workspace(), request, Observer()).open()
+    sizes = [len(path.read_text().splitlines()) for path in sorted(folder.path.glob("shards/*/documents.jsonl"))]
+    assert sizes == [500, 500, 500, 500, 1]
+    assert prepare(find_workspace(), request, Observer()).open().path == folder.path
+    corpus.write_text(corpus.read_text().partition("\n")[2])
+    assert not hasattr(prepare(find_workspace(), request, Observer()), "cut")
 
 
 def test_refusals(corpus: Path, genaipa: Callable[..., Finished]) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, RunError, UsageError
-from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
+from genaipa.policies.corpus import Corpus, documents_of, examine
+from genaipa.policies.corpus_files import file_digest
 from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
 from genaipa.runs.documents import KeptDocuments
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Manifest
     from genaipa.workspace import Workspace
 
+MOST_DOCUMENTS = 2000
+"""Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
+EACH = 500
+"""Documents of a shard where nobody says how many: 16,000 answers of a system, which are read in 0.1 seconds."""
 _NAMED = 3
 """Documents that a sentence on changes names."""
 
@@ -44,9 +49,16 @@ def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, Corpus
     return corpus, facts
 
 
-def taken(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest, CorpusFacts]:
+def in_shards(request: RunRequest, observer: Observer) -> RunRequest:
+    """The request with a size of shards, for a corpus that is too large for one folder; says so."""
+    observer.said(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
+    return replace(request, shard=EACH)
+
+
+def taken(
+    workspace: Workspace, request: RunRequest, corpus: Corpus, facts: CorpusFacts
+) -> tuple[Workspace, RunRequest, CorpusFacts]:
     """A workspace that holds the corpus's documents, a request that names them, and the corpus's facts."""
-    corpus, facts = open_corpus(request, observer)
     documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
     name = "-".join((*request.systems, Path(facts.file).stem)).replace("/", "-")
     named = replace(request, documents=tuple(documents), corpus=None, name=request.name)

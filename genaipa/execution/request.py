@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, command
-from genaipa.execution.corpus import kept, taken
+from genaipa.execution.corpus import MOST_DOCUMENTS, in_shards, kept, open_corpus, taken
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.files.names import folder_words
@@ -206,12 +206,17 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
     observer, corpus = observer or Observer(), None
-    if request.shard is None and request.corpus is not None and request.task == PROCEDURE:
-        workspace, request, corpus = taken(workspace, request, observer)
-    elif request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
-        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
+    if request.shard is None and request.corpus is not None and request.task == PROCEDURE:
+        opened = open_corpus(request, observer)
+        if opened[1].asked > MOST_DOCUMENTS:
+            from genaipa.execution.sharding import prepare_shards
+
+            return prepare_shards(workspace, in_shards(request, observer), observer, opened)
+        workspace, request, corpus = taken(workspace, request, *opened)
+    elif request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
+        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if request.shard is not None:
         from genaipa.execution.sharding import prepare_shards
 

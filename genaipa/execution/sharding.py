@@ -109,11 +109,16 @@ class ShardedRun(PreparedRun):
         return manifest
 
 
-def prepare_shards(workspace: Workspace, request: RunRequest, observer: Observer) -> ShardedRun:
-    """Prepare the unfinished run of this very plan in shards of this size, else a new one; the errors of its data."""
+def prepare_shards(
+    workspace: Workspace, request: RunRequest, observer: Observer, opened: tuple[Corpus, CorpusFacts] | None = None
+) -> ShardedRun:
+    """Prepare the unfinished run of this very plan in shards of this size, else a new one; the errors of its data.
+
+    `opened` is the request's corpus, where it was opened already.
+    """
     if request.task != PROCEDURE:
         raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
-    each, parts = request.shard or 1, Parts(workspace, request, observer)
+    each, parts = request.shard or 1, Parts(workspace, request, observer, opened)
     cut, first = _cut(parts, each, observer)
     what = Path(parts.corpus.file).stem if parts.corpus else f"{cut.shards.documents}-documents"
     title = request.name or "-".join((*request.systems, what)).replace("/", "-")
@@ -128,14 +133,20 @@ def prepare_shards(workspace: Workspace, request: RunRequest, observer: Observer
 class Parts:
     """The documents of a request, a shard's at a time: those that it names, or its corpus's, which are streamed."""
 
-    def __init__(self, workspace: Workspace, request: RunRequest, observer: Observer) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        request: RunRequest,
+        observer: Observer,
+        opened: tuple[Corpus, CorpusFacts] | None = None,
+    ) -> None:
         self._workspace = workspace
         self.corpus: CorpusFacts | None = None
         self._documents: Corpus | None = None
         if request.corpus is None:
             self._whole = make_spec(workspace, request, observer)
             return
-        self._documents, self.corpus = open_corpus(request, observer)
+        self._documents, self.corpus = opened or open_corpus(request, observer)
         self._request, self._observer = replace(request, corpus=None), observer
 
     def tasks(self, each: int) -> Iterator[Task]:

@@ -336,7 +336,7 @@ class _Reading:
         return Corpus(
             path=self.path,
             file=self.file,
-            digest=file_digest(self.path),
+            digest=self.file.digest(),
             groups=tuple(groups),
             starts=np.frombuffer(self.starts, np.uint64),
             first=_first(texts),
@@ -361,12 +361,6 @@ def _first(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     # lexsort is stable: of equal ones, the first in the file comes first.
     first[order] = order[np.flatnonzero(begins)][np.cumsum(begins) - 1]
     return first
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def examine(path: Path, *, seed: int = 0, by: str = "", seen: Callable[[], None] | None = None) -> Corpus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -42,8 +43,17 @@ class CorpusFile(Protocol):
     def rows(self) -> Iterator[Row]:
         """Every row."""
 
+    def digest(self) -> str:
+        """SHA-256 of the file; read along where all of its rows were."""
+
     def at(self, starts: Sequence[int]) -> Iterator[Row]:
         """The rows that start there, in the order of the file; `starts` rise."""
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def open_corpus(path: Path) -> CorpusFile:
@@ -71,21 +81,29 @@ class _Lines:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._digest = ""
+
+    def digest(self) -> str:
+        return self._digest or file_digest(self._path)
 
     def rows(self) -> Iterator[Row]:
-        number, start = 0, 0
+        number, start, known = 0, 0, hashlib.sha256()
         with self._path.open("rb") as file:
             while line := file.readline(LONGEST_ROW):
                 number += 1
+                known.update(line)
                 length = len(line)
                 if length == LONGEST_ROW and not line.endswith(b"\n"):
-                    while (more := file.readline(LONGEST_ROW)) and not more.endswith(b"\n"):
+                    while more := file.readline(LONGEST_ROW):
+                        known.update(more)
                         length += len(more)
-                    length += len(more)
+                        if more.endswith(b"\n"):
+                            break
                     yield Row(number, start, {}, f"is longer than {LONGEST_ROW // 1_000_000} MB")
                 elif not line.isspace() and line != _MARK:
                     yield _parsed(number, start, line.removeprefix(_MARK) if number == 1 else line)
                 start += length
+        self._digest = known.hexdigest()
 
     def at(self, starts: Sequence[int]) -> Iterator[Row]:
         with self._path.open("rb") as file:
@@ -122,6 +140,9 @@ class _Parquet:
                 f"{path} needs the package 'pyarrow': pip install 'genaipa[reports]', or save it as .jsonl."
             ) from None
         self._path, self._reader, self._wrong = path, pq, (pa.ArrowException, OSError, ValueError)
+
+    def digest(self) -> str:
+        return file_digest(self._path)
 
     def rows(self) -> Iterator[Row]:
         start = 0
