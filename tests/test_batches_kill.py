@@ -1,4 +1,7 @@
-"""A run by batches that is killed around the hand-in: one accepted batch for each mark, nothing lost, nothing twice."""
+"""A run by batches that is killed around the hand-in: one accepted batch for each mark, nothing lost, nothing twice.
+
+`BATCH_KILLS=1000 make test FILE=tests/test_batches_kill.py` kills as often, and `pytest -s` shows the counts.
+"""
 
 from __future__ import annotations
 
@@ -7,81 +10,125 @@ import multiprocessing
 import os
 import random
 import signal
+import sys
 import threading
+import time
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from batching import BatchServer
+from batching import AnthropicBatchServer, Batches, BatchServer, GoogleBatchServer
 from running import answers, carry_out, lines_of, make_workspace, spec
 from size import size
-from test_batches import PLAN, QUICK, serving
+from test_batches import PLAN, QUICK, serving, system_of
 
 from genaipa.execution.engine import RunLimits
 from genaipa.runs.folder import RunFolder
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
     from pathlib import Path
 
-KILLS = size(small=2, full=20)
-MOMENTS = ("accepted", "create", "look", "download", "upload", "delete")
-"""Where a process is killed; around the hand-in more often."""
+KILLS = int(os.environ.get("BATCH_KILLS", size(small=3, full=30)))
+KINDS = (BatchServer, AnthropicBatchServer, GoogleBatchServer)
+MOMENTS = ("accepted", "create", "intended", "look", "download", "delete")
+"""Moments at which a process is killed, those around the hand-in more often; `intended` is the journal's line."""
+WEIGHTS = (4, 4, 4, 1, 1, 1)
 _WITHIN = 0.05
 """Seconds after such a moment within which it dies."""
 
 
-def child(folder: str, environment: dict[str, str]) -> None:
-    """Begin the run, and go on until the kill."""
-    os.chdir(folder)
-    os.environ.update(environment)
-    carry_out(spec(**PLAN), None, RunLimits(batch=QUICK))
+def nursery(orders: Connection) -> None:
+    """Begin runs, each in a fork of a process that has imported what they need; tell its number, and its end."""
+    import anthropic.resources.messages.batches  # noqa: F401 - imported for its forks
+    import genai_prices.data  # noqa: F401
+    import google.genai  # noqa: F401
+    import openai.resources.batches  # noqa: F401
+
+    while order := orders.recv():
+        pid = os.fork()
+        if not pid:
+            folder, environment, system = order
+            os.chdir(folder)
+            os.environ.update(environment)
+            carry_out(spec(**PLAN | {"systems": (system,)}), None, RunLimits(batch=QUICK))
+            os._exit(0)
+        orders.send(pid)
+        orders.send(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
-def killed_once(server: BatchServer, moment: str, within: float, folder: Path) -> None:
-    """A process that is killed so many seconds after this moment."""
-    names = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
-    forks = multiprocessing.get_context("forkserver")
-    process = forks.Process(target=child, args=(str(folder), {name: os.environ[name] for name in names}))
+@cache
+def begun_nursery() -> Connection:
+    """The line to the process that begins the runs."""
+    spawning = multiprocessing.get_context("spawn")
+    here, there = spawning.Pipe()
+    spawning.Process(target=nursery, args=(there,), daemon=True).start()
+    return here
+
+
+def killed_once(server: Batches, moment: str, within: float, folder: Path) -> bool:
+    """Whether a process died by a kill so many seconds after this moment; it may have ended before."""
+    orders = begun_nursery()
+    names = [name for name in os.environ if name.endswith(("_BASE_URL", "_API_KEY"))]
+    pid = 0
 
     def kill() -> None:
-        if process.pid is not None:
-            with contextlib.suppress(ProcessLookupError):  # it had ended before
-                os.kill(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it had ended before
+            os.kill(pid, signal.SIGKILL)
 
     def at(now: str) -> None:
         if now == moment:
             server.at = lambda _moment: None
-            # What comes at once must come before the answer is sent, which only the server's own thread can see to.
+            # A kill at once must come before the answer is sent, which only the server's own thread can see to.
             if within:
                 threading.Timer(within, kill).start()
             else:
                 kill()
 
     server.at = at
-    process.start()
-    process.join(60)
-    assert process.exitcode in (-signal.SIGKILL, 0)
+    orders.send((str(folder), {name: os.environ[name] for name in names}, system_of(type(server))))
+    pid = orders.recv()
+    if moment == "intended":
+        while not orders.poll() and not any(path.stat().st_size for path in folder.glob("runs/*/batches.jsonl")):
+            time.sleep(0.001)
+        time.sleep(within)
+        if not orders.poll():
+            kill()
+    assert orders.poll(60)
+    code = orders.recv()
+    assert code in (-signal.SIGKILL, 0)
+    return bool(code)
 
 
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
     """The provider accepted one batch at most of each mark, and asked for no line twice whose answer could be had."""
-    chance = random.Random(15)
+    chance, counts = random.Random(KILLS), Counter[str]()
     for number in range(KILLS):
         here = tmp_path / str(number)
         here.mkdir()
         os.chdir(here)
         make_workspace(questions=3)
-        moment = MOMENTS[number] if number < len(MOMENTS) else chance.choice(MOMENTS[:3])
-        with serving(BatchServer()) as server:
-            killed_once(server, moment, 0.0 if number < len(MOMENTS) else chance.uniform(0, _WITHIN), here)
+        kind = KINDS[number % len(KINDS)]
+        first = number < len(KINDS) * len(MOMENTS)
+        moment = MOMENTS[number // len(KINDS)] if first else chance.choices(MOMENTS, WEIGHTS)[0]
+        with serving(kind()) as server:
+            killed = killed_once(server, moment, 0.0 if first else chance.uniform(0, _WITHIN), here)
             (path,) = (here / "runs").iterdir()
-            folder, outcome = carry_out(spec(**PLAN), RunFolder(path), RunLimits(batch=QUICK))
+            before = steps_of(path)
+            plan = spec(**PLAN | {"systems": (system_of(kind),)})
+            folder, outcome = carry_out(plan, RunFolder(path), RunLimits(batch=QUICK))
             marks = Counter(held.mark for held in server.batches)
             lines = Counter(name.partition("-")[2] for held in server.batches for name in held.names)
-        case = (number, moment, steps_of(path))
+        case = (number, kind, moment, before, steps_of(path))
         assert outcome.status == "complete", case
         assert set(marks.values()) == {1}, case
         assert set(lines.values()) == {1}, case
-        assert len(answers(folder)) == len(list(folder.records())) == 3, case
+        assert len(lines) == len(answers(folder)) == len(list(folder.records())) == 3, case
+        counts += Counter({f"{kind.__name__}: rounds": 1, "killed": killed, "batches accepted": len(marks)})
+        counts += Counter({"not known whether it was accepted": before[-1:] == ["intended"], "answers": 3})
+        counts += Counter({"never accepted": steps_of(path).count("given up")})
+        if number % 50 == 49 or number == KILLS - 1:
+            sys.stdout.write(f"\n{dict(counts)}\n")
 
 
 def steps_of(folder: Path) -> list[Any]:
