@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,18 +17,18 @@ from running import answers, carry_out, latest, lines_of, make_workspace, spec
 from servers import AnthropicServer, Behaviour, GoogleServer, OpenAIServer, failure
 from size import size
 
-from genaipa.errors import RunError, UsageError
+from genaipa.errors import RunBusyError, RunError, UsageError
 from genaipa.execution.batches import Batching
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.runs.batches import read_batches
+from genaipa.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from servers import LoopbackServer
 
-    from genaipa.runs.folder import RunFolder
 
 KEY = "sk-proj-Ab3dEf9hIjKlMnOpQr"
 SYSTEM = "openai/gpt-4o"
@@ -350,3 +352,34 @@ def test_money_that_is_out_is_set_aside_once() -> None:
         )
     assert (outcome.status, len(answers(folder))) == ("complete", 6)
     assert [len(held.names) for held in server.batches] == [2, 2, 2]
+
+
+class Intruder(Observer):
+    """Begins the same run in another thread while its batches are out."""
+
+    def __init__(self) -> None:
+        self.refused: list[str] = []
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Try once."""
+        if self.refused:
+            return
+        (path,) = Path("runs").iterdir()
+
+        def begin() -> None:
+            with pytest.raises(RunBusyError) as refused:
+                carry_out(spec(**PLAN), RunFolder(path), RunLimits(batch=QUICK))
+            self.refused.append(str(refused.value))
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(begin).result()
+
+
+def test_two_processes_at_one_run_hand_nothing_in_twice() -> None:
+    """The second is refused."""
+    make_workspace(questions=2)
+    intruder = Intruder()
+    with serving(BatchServer()) as server:
+        _, outcome = carry_out(spec(**PLAN), None, RunLimits(batch=QUICK), intruder)
+    assert "another process is working on" in intruder.refused[0]
+    assert (outcome.status, server.tried) == ("complete", 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from batching import BatchServer
-from running import make_workspace
-from test_batches import SYSTEM, serving
+import pytest
+from batching import Batches, BatchServer, GoogleBatchServer
+from running import TEXT, make_workspace
+from servers import GoogleServer, OpenAIServer, reply
+from test_batches import SYSTEM, serving, system_of
 
 from genaipa.archive.run_files import run_files
 from genaipa.runs.finding import find_run
@@ -16,6 +18,7 @@ from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from conftest import Cli
+    from servers import LoopbackServer
 
 _PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "document", "--conversation", "independent")
 
@@ -63,10 +66,33 @@ def test_both_prices_are_estimated(genaipa: Cli) -> None:
     """Half price may be more than a warm cache; what has no batches is told so."""
     make_workspace(questions=4)
     assert "In batches" not in genaipa(*_PLAN, "--estimate").out
-    assert "by single calls with a warm cache: $" in genaipa(*_PLAN, "--estimate", "--batch").out
+    said = genaipa(*_PLAN, "--estimate", "--batch").out
+    assert "In batches, at half price: $" in said
+    assert "by single calls with a warm cache: $" in said
     (row,) = json.loads(genaipa(*_PLAN, "--estimate", "--batch", "--json").out)["rows"]
-    assert row["batch_cost"] == row["cost"] / 2
+    assert row["batch_cost"] == pytest.approx(row["cost"] / 2)
     refused = genaipa("run", "-s", "extractive", "-p", "acme", "--batch")
     assert (refused.code, "ask by single calls" in refused.err) == (2, True)
     refused = genaipa("run", "-s", "extractive", "-p", "acme", "--no-wait")
     assert (refused.code, "add --batch" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(("kind", "single"), [(BatchServer, OpenAIServer), (GoogleBatchServer, GoogleServer)])
+def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches], single: type[LoopbackServer]) -> None:
+    """Within two percent: in batches with and without a cache, and by single calls with one."""
+    make_workspace(questions=12, text=TEXT * 12)
+    plan = ("run", "-s", system_of(kind), *_PLAN[3:], "--max-tokens", "50")
+    (row,) = json.loads(genaipa(*plan, "--estimate", "--batch", "--json").out)["rows"]
+
+    def billed(server: LoopbackServer, *options: str) -> float:
+        with serving(server):
+            done = genaipa(*plan, "--new", "-j", "1", *options)
+        assert done.code == 0, done.err
+        folder = find_run(find_workspace(), "latest")
+        return sum(record.cost or 0.0 for record in folder.records())
+
+    said = "So. " * 50
+    caching, plain = lambda _number, _body: reply(said), lambda _number, _body: reply(said, cached=0)
+    assert billed(kind(script=plain), "--batch") == pytest.approx(row["batch_cost"], rel=0.02)
+    assert billed(kind(script=caching), "--batch") == pytest.approx(row["batch_cached_cost"], rel=0.02)
+    assert billed(single(script=caching), "--no-batch") == pytest.approx(row["cached_cost"], rel=0.02)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.execution.prepare import Ready
+    from genaipa.systems.prices import Tariff
     from genaipa.tasks.base import Call, Target, Task
 
 REPLY_TOKENS = 300
@@ -35,7 +36,8 @@ _LENGTH = re.compile("\ue000(\\d+)\ue001")
 class Estimate:
     """One row: a system and an initialization (or another task's name), over all that is asked.
 
-    `cost` is without any cache; `cached_cost` if each repeated prefix is read from it. None where no price is known.
+    `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; those of batches likewise. None
+    where no price is known, or a system takes no batches.
     """
 
     system: str
@@ -44,6 +46,8 @@ class Estimate:
     usage: Usage = Usage()  # noqa: RUF009 - frozen
     cost: float | None = 0.0
     cached_cost: float | None = 0.0
+    batch_cost: float | None = 0.0
+    batch_cached_cost: float | None = 0.0
 
 
 class Measured(NamedTuple):
@@ -58,19 +62,23 @@ class Measured(NamedTuple):
 def estimate(task: Task, ready: Ready) -> list[Estimate]:
     """The rows of one system."""
     rows: dict[str, Estimate] = {}
-    times = task.sampled(ready.target)[1]
+    times, batched = task.sampled(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready.target):
         name = call.coordinates.get("initialization", task.name)
         row = rows.setdefault(name, Estimate(ready.resolved.asked, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
         row.usage += Usage(input=tokens_in * times, cached=cached * times, output=tokens_out * times)
-        if ready.tariff is None or row.cost is None or row.cached_cost is None:
-            row.cost = row.cached_cost = None
-            continue
-        row.cost += times * ready.tariff.cost(Usage(input=tokens_in, output=tokens_out))
-        row.cached_cost += times * ready.tariff.cost(Usage(input=tokens_in, cached=cached, output=tokens_out))
+        fresh, warm = Usage(tokens_in, 0, 0, tokens_out), Usage(tokens_in, cached, 0, tokens_out)
+        row.cost = _more(row.cost, ready.tariff, fresh, times)
+        row.cached_cost = _more(row.cached_cost, ready.tariff, warm, times)
+        row.batch_cost = _more(row.batch_cost, batched, fresh, times)
+        row.batch_cached_cost = _more(row.batch_cached_cost, batched, warm, times)
     return list(rows.values())
+
+
+def _more(sum_: float | None, tariff: Tariff | None, usage: Usage, times: int) -> float | None:
+    return None if sum_ is None or tariff is None else sum_ + times * tariff.cost(usage)
 
 
 def measure(task: Task, target: Target) -> Iterator[Measured]:

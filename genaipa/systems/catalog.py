@@ -91,8 +91,9 @@ class Resolved:
 
     @property
     def batch_tariff(self) -> Tariff | None:
-        """Prices in batches; None if unknown."""
-        return self.tariff and self.tariff.in_batches(adapter(self.provider).cached_in_batches)
+        """Prices in batches; None if it takes none, or they are unknown."""
+        tariff = self.tariff if self.takes_batches else None
+        return tariff and tariff.in_batches(adapter(self.provider).cached_in_batches)
 
     @property
     def tariff(self) -> Tariff | None:
