@@ -271,6 +271,17 @@ def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: P
     assert all(gone(process) for process in processes())
 
 
+@pytest.mark.full
+def test_a_run_that_is_killed(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
+    """A run that can say nothing more leaves no server behind that would hold the accelerator's memory."""
+    monkeypatch.setenv("STAND_IN", "stalls")
+    with start_run() as process:
+        wait_for("asked", process)
+        process.kill()
+        process.communicate(timeout=60)
+    assert all(gone(process) for process in processes())
+
+
 # In small, test_a_run_that_is_ended_from_outside ends in the same way.
 @pytest.mark.full
 def test_a_run_that_outlives_its_terminal(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:

@@ -69,8 +69,15 @@ class VllmServer:
             raise NotReadyError(f"{command[0]} can't be started ({error.strerror}).", kind="missing-server") from None
         finally:
             os.close(handle)
-        # For a run that ends without close().
+        # For a run that ends without close(), and for one that is killed: its pipe to the shell ends with it.
         atexit.register(self._signal, signal.SIGKILL)
+        self._guard = subprocess.Popen(  # noqa: S603 - a line of our own
+            ["/bin/sh", "-c", 'read -r _ || kill -s KILL -- "-$0"', str(self._process.pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     @property
     def address(self) -> str:
@@ -118,6 +125,8 @@ class VllmServer:
         self._signal(signal.SIGKILL)
         self._process.wait()
         atexit.unregister(self._signal)
+        with contextlib.suppress(OSError):
+            self._guard.communicate(b"\n")
         if not keep_log:
             self.log.unlink(missing_ok=True)
 
