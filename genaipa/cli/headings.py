@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
             *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),
             *("--temperature", "--max-tokens", "--sampling-seed"),
         ),
-        "Speed": ("--max-connections", "--max-retries", "--timeout", "--on", "--gpus-per-worker"),
+        "Speed": ("--max-connections", "--max-retries", "--timeout", "--on", "--gpus-per-worker", "--replicas"),
         "Cost": ("--estimate", "--max-cost", "--yes", "--batch", "--no-wait"),
         "Output": ("--name", "--dry-run", "--json", "--workspace", "--offline", "--help"),
     }

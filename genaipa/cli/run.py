@@ -28,7 +28,7 @@ PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "gpus_per_worker"),
+        *("on", "gpus_per_worker", "replicas"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate"),
     }
 )
@@ -71,6 +71,7 @@ def run(
     shard: options.Shard = None,
     on: options.On = None,
     gpus_per_worker: options.GpusPerWorker = None,
+    replicas: options.Replicas = None,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -86,15 +87,13 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
-    from genaipa.cli.progress import TerminalObserver
-
-    observer = TerminalObserver(yes=yes)
+    observer = _observer(yes=yes)
     prepared = _prepared(context, observer)
     if dry_run or estimate:
         _preview(context, prepared)
         return
-    limits, place = _limits(context, prepared), _place(context, prepared)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place))
+    limits = _limits(context, prepared)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=_place(context, prepared)))
 
 
 def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
@@ -102,9 +101,24 @@ def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
     from genaipa.execution.engine import RunLimits
 
     options = context.params
+    if options["replicas"] is not None:
+        _replicate(options["replicas"], prepared, on=options["on"])
     how = batching(options["batch"], prepared, no_wait=options["no_wait"])
     numbers = {name: options[name] for name in ("max_connections", "max_retries", "timeout", "max_cost")}
     return RunLimits(**numbers, batch=how)
+
+
+def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
+    """Have so many servers started for models of vLLM."""
+    import os
+
+    from genaipa.systems.vllm import REPLICAS
+
+    if not any(name.startswith("vllm/") for name in prepared.spec.systems):
+        raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
+    if on is not None or os.environ.get("VLLM_BASE_URL"):
+        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
+    os.environ[REPLICAS] = str(number)
 
 
 def _place(context: typer.Context, prepared: PreparedRun) -> On | None:
@@ -122,6 +136,12 @@ def _place(context: typer.Context, prepared: PreparedRun) -> On | None:
     if context.params["batch"]:
         raise UsageError("batches are carried out by their provider, not by workers; leave out --on or --batch.")
     return read_on(on, gpus)
+
+
+def _observer(*, yes: bool) -> TerminalObserver:
+    from genaipa.cli.progress import TerminalObserver
+
+    return TerminalObserver(yes=yes)
 
 
 def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:

@@ -215,6 +215,15 @@ GpusPerWorker = Annotated[
         max=1000,
     ),
 ]
+Replicas = Annotated[
+    int | None,
+    option(
+        "--replicas",
+        help="Of vllm/… models: start so many servers here, each with its part of the GPUs.",
+        min=1,
+        max=1000,
+    ),
+]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
 Resume = Annotated[
     str | None,
