@@ -264,7 +264,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
         ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
         ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap is of policyqa alone",
         ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
-        ("-s", "extractive", "--shots", "2"): "has 0 examples that are not among the items asked",
+        ("-s", "extractive", "--shots", "2"): "the sample of OPP-115 has no items beside those asked",
     }
     for options, said in cases.items():
         refused = genaipa(*RUN, "privacyglue", "--split", "sample", *options)

@@ -141,7 +141,13 @@ def test_a_split_that_is_not_here_names_those_that_are(genaipa: Cli) -> None:
     for split in ("test", "vaild"):
         refused = genaipa("run", "--suite", "policyqa", "--split", split, "--system", "baseline/empty")
         assert (refused.code, "train.json" in refused.err) == (2, False)
-        assert refused.err.rstrip().endswith("Splits that are here: sample.")
+        assert refused.err.rstrip().endswith(". Splits that are here: sample.")
+    # All of the parts are missing, and none has a split of its own to offer.
+    whole = genaipa("run", "--suite", "privacyglue", "--system", "scripted").err
+    assert whole.rstrip().endswith("Made-up items of all are in the split sample.")
+    assert "Splits that are here" not in whole
+    examples = genaipa("run", "--suite", "policyqa", "--split", "sample", "--shots", "1", "--system", "scripted")
+    assert "leave out the shots, or ask a published split" in examples.err
 
 
 def test_a_baseline_of_another_suite_is_no_misspelling(genaipa: Cli) -> None:

@@ -53,6 +53,11 @@ def drawn(suite: Suite) -> Drawn:
         return Drawn(msgspec.structs.replace(probed, own=own), left_out)
     shown = examples(suite.training.items, plan.shots, seed, set(map(same_text, loaded.items)))
     if len(shown) < plan.shots:
+        if plan.split == SAMPLE:
+            raise UsageError(
+                f"the sample of {suite.title} has no items beside those asked, to be shown as examples; leave out the "
+                "shots, or ask a published split."
+            )
         raise UsageError(
             f"{suite.title} has {len(shown)} examples that are not among the items asked; ask with fewer shots."
         )
@@ -77,11 +82,11 @@ def _chosen(suite: Suite) -> Material:
     except (DataError, UnknownNameError):
         raise
     except UsageError as error:
-        if suite.spec.task != suite.name:
-            # A part of several suites has no choice of its own.
+        if suite.is_part:
+            # It has no choice of its own.
             raise
         here = [split for split in (*suite.splits, SAMPLE) if _has(suite, split)]
-        raise UsageError(f"{error} Splits that are here: {', '.join(here)}.") from None
+        raise UsageError(f"{str(error).rstrip('.')}. Splits that are here: {', '.join(here)}.") from None
 
 
 def _has(suite: Suite, split: str) -> bool:

@@ -88,6 +88,8 @@ class Suite(Task):
 
     asking: encoders.Asking | None = None
     """The run, once it is asked."""
+    is_part = False
+    """Whether it is asked as one of several, as in PrivacyGLUE."""
     left_out = ""
     """The items of a new run that its probe can't ask about, in words."""
 

@@ -58,7 +58,10 @@ class PrivacyGLUE(Task):
     def parts(self) -> dict[str, Suite]:
         """Name → suite of every part that is asked; a UsageError where none can be."""
         if not self._found[0]:
-            raise UsageError(f"no suite of PrivacyGLUE can be asked. {' '.join(self._found[1].values())}")
+            why = " ".join(f"{reason.rstrip('.')}." for reason in self._found[1].values())
+            raise UsageError(
+                f"no suite of PrivacyGLUE can be asked. {why} Made-up items of all are in the split sample."
+            )
         return self._found[0]
 
     @property
@@ -81,6 +84,7 @@ class PrivacyGLUE(Task):
                     parts[name].folder = self.folder
                 continue
             part = kind(spec, self.workspace)
+            part.is_part = True
             try:
                 _ = part.material
             except UsageError as error:
