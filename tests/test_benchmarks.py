@@ -53,3 +53,16 @@ def test_coverage_is_counted() -> None:
     targets = ["for these documents", "for policies like these"]
     assert heads == [*targets, *targets, "questions", "shape", "analysts"]
     assert "refused" in done.stdout
+
+
+@pytest.mark.full
+def test_an_analyst_is_scripted() -> None:
+    """On the demo's study, a few answers are scored at three desks, and each key, scroll and second has its row."""
+    if shutil.which("chromium") is None:
+        pytest.skip("needs chromium")
+    command = [sys.executable, "-m", "benchmarks.analyst", "--answers", "3", "--demo"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    figures = {row[0].strip(): row[1:] for row in (line.strip("|").split("|") for line in done.stdout.splitlines())}
+    assert {"keys", "scrolls", "pixels between what is read", "seconds: passage", "seconds in all"} <= figures.keys()
+    assert all(float(keys) >= 6 for keys in figures["keys"]), "five digits and Enter"
