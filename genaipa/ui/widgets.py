@@ -102,6 +102,9 @@ def head(title: str, *, seen: bool = True) -> None:
         ".stHeading h2{font-size:1.25rem!important;padding:0.25rem 0 0.5rem!important}"
         # Streamlit's own grey has a contrast of 3.9.
         "[data-testid=stCaptionContainer]{color:inherit;opacity:0.75}"
+        # What is chosen, and how far something is, would be drawn alike in forced colours.
+        "@media(forced-colors:active){[data-testid=stRadioOption]>div>div:first-child,"
+        "[data-testid=stCheckbox] label>span+div,[role=progressbar]{forced-color-adjust:none}}"
         # It would cut the label of a switch where the window is narrow.
         "[data-testid=stCheckbox] [data-testid=stMarkdownContainer] *{white-space:normal}</style>"
     )
