@@ -263,5 +263,6 @@ def test_a_template_quotes_ids_that_yaml_takes_for_something_else() -> None:
     path.write_text(path.read_text().replace("id: Q1", "id: '1'").replace("id: Q2", "id: 'yes'"))
     document = load_document("acme", workspace)
     write("annotations/acme.yaml", template(document, load_question_set("policy", workspace), "2026-01-01"))
-    assert load_annotations(workspace, "acme").answers == {}
+    found = load_annotations(workspace, "acme")
+    assert (found.answers, found.digest, found.date) == ({}, document.digest, "2026-01-01")
     assert [finding.problem for finding in validate(workspace).findings] == ["no annotated answer to 1, yes."]

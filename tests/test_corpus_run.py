@@ -136,6 +136,25 @@ def test_annotated_answers_are_found_by_the_text(corpus: Path, genaipa: Callable
     assert json.loads(genaipa("show", "latest", f"{other}|CA_u1", "--json").out)[0]["annotated"] is None
 
 
+def test_a_document_of_a_corpus_can_be_annotated(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """The file for its annotated answers has the text's digest, and serves the documents with that text."""
+    name = load_names(corpus)[0]
+    assert genaipa("policies", "annotate", name, "--documents", corpus).code == 0
+    path = corpus.parent / "annotations" / f"{name}.yaml"
+    path.write_text(path.read_text().replace('answer: ""', "answer: It says so.", 1))
+    genaipa("run", "--documents", corpus, "-s", "extractive", "-e", "quality", "--limit-documents", "19")
+    shown = json.loads(genaipa("show", "latest", f"{name}|T_f1", "--json").out)
+    assert shown[0]["annotated"]["answer"] == "It says so."
+    assert "serve a corpus's document of that digest" in " ".join(genaipa("validate").out.split())
+    unknown = genaipa("policies", "annotate", "nobody", "--documents", corpus)
+    assert (unknown.code, "has no document 'nobody'" in unknown.err) == (2, True)
+
+
+def load_names(corpus: Path) -> list[str]:
+    """The names of a corpus's documents."""
+    return [json.loads(one)["name"] for one in corpus.read_text().splitlines()]
+
+
 def test_an_edited_copy_is_noticed(corpus: Path, genaipa: Callable[..., Finished]) -> None:
     """Validation and resuming name the document whose copy in the run folder was edited."""
     genaipa("run", "--documents", corpus, *SHORT)

@@ -272,20 +272,25 @@ def add(
 def annotate(
     name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
     questions: Annotated[str, option("--questions", "-q", help="The question set; else the one of its kind.")] = "",
+    documents: Annotated[
+        Path | None, option("--documents", metavar="FILE", help="The document is of this corpus (.jsonl or .parquet).")
+    ] = None,
 ) -> None:
     """Write a file for annotated answers to a document, with every question, to be filled in.
 
-    It is annotations/NAME.yaml in the workspace. Blank entries count as not annotated.
+    It is annotations/NAME.yaml in the workspace. Blank entries count as not annotated. Of a corpus, it serves every
+    document with the very same text.
     """
     import datetime as dt
 
+    from genaipa.policies.corpus import find_document
     from genaipa.questions.annotations import template
     from genaipa.questions.sets import load_question_set
 
     here = current_workspace()
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
-    document = named_document(here, name)
+    document = named_document(here, name) if documents is None else find_document(documents, name)
     asked = load_question_set(questions or document.kind, here)
     path = here.home / "annotations" / f"{name}.yaml"
     try:

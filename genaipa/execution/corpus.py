@@ -87,6 +87,13 @@ def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: 
     return workspace.holding({one.name: one for one in _wanted(documents_of(path), manifest)})
 
 
+def tell_of_changes(facts: CorpusFacts, observer: Observer) -> None:
+    """Say that a corpus is another than the run was begun with, which has copies of all its documents."""
+    path = Path(facts.file)
+    if path.is_file() and file_digest(path) != facts.digest:
+        observer.said(f"{path.name} has changed since the run was begun; the run goes on with its own copies.")
+
+
 def _wanted(documents: Iterable[Document], manifest: Manifest) -> Iterable[Document]:
     return (one for one in documents if one.name in manifest.documents)
 

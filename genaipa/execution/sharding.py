@@ -15,7 +15,7 @@ from filelock import FileLock
 from msgspec.structs import replace
 
 from genaipa.errors import UsageError
-from genaipa.execution.corpus import open_corpus
+from genaipa.execution.corpus import open_corpus, tell_of_changes
 from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
 from genaipa.runs.documents import KeptDocuments
@@ -221,6 +221,8 @@ def resume_shards(workspace: Workspace, folder: ShardedFolder, observer: Observe
     check_shared(folder, manifest, digests(task), {})
     for note in task.notes:
         observer.said(note)
+    if manifest.corpus is not None and manifest.status != "complete":
+        tell_of_changes(manifest.corpus, observer)
     return ShardedRun(task, manifest.name, folder, offline, manifest.corpus)
 
 

@@ -382,3 +382,13 @@ def documents_of(path: Path) -> Iterator[Document]:
     """Every document of a corpus in a stream; `examine` it first."""
     for row in open_corpus(path).rows():
         yield document(row.cells)
+
+
+def find_document(path: Path, name: str) -> Document:
+    """The document of that name in a corpus, which need not be free of other problems; a DataError without it."""
+    for row in open_corpus(path).rows():
+        if row.cells.get("name") == name:
+            if flaws := list(_flaws(row.cells)):
+                raise DataError(path, f"{flaws[0][0]}.", name)
+            return document(row.cells)
+    raise DataError(path, f"has no document '{clipped(name)}'.")

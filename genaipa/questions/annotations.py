@@ -161,16 +161,15 @@ def filled(annotations: Annotations) -> Annotations:
 
 def template(document: Document, questions: QuestionSet, date: str) -> str:
     """Make a file of annotated answers to fill in, with an entry for each question."""
-    blank = AnnotatedAnswer(silent="no", answer="")
     about = Annotations(
         document=document.name,
         questions=questions.name,
         annotators=("your name",),
-        answers={question.id: blank for question in questions.questions},
+        answers={},
         date=date,
         digest=document.digest,
     )
-    head, _, _ = as_yaml(about).partition("answers:")
+    head = as_yaml(about).replace("answers: {}\n", "")
     lines = [_TEMPLATE, head + "answers:"]
     for question in questions.questions:
         asked = " ".join(questions.asked(question.id, "original", document.company).split())
