@@ -324,6 +324,11 @@ class Crowd(Observer):
 
     def __init__(self) -> None:
         self.tasks = 0
+        self.told: list[tuple[int, int]] = []
+
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Keep the counts."""
+        self.told.append((asked, done))
 
     def waiting(self, system: str, reason: str) -> None:
         """Count the tasks."""
@@ -337,6 +342,7 @@ def test_what_is_out_needs_no_task() -> None:
     with serving(BatchServer()) as server:
         folder, _ = carry_out(spec(**PLAN), None, RunLimits(batch=QUICK), crowd)
     assert 0 < crowd.tasks < 10
+    assert (crowd.told[0], crowd.told[-1]) == ((40, 0), (0, 0))
     assert len(answers(folder)) == len(server.requests) == 40
 
 

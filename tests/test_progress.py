@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from running import make_workspace, spec
 
-from genaipa.cli.progress import Table, joined
+from genaipa.cli.progress import Lines, Table, joined
 from genaipa.cli.tally import ENDED, RUNNING, clock, fit, told_apart
 from genaipa.runs.records import INITIALIZATIONS, Record
 from genaipa.runs.tally import Tally
@@ -19,6 +19,7 @@ from genaipa.systems.base import Usage
 from genaipa.tasks.procedure import Procedure, orders
 
 if TYPE_CHECKING:
+    import pytest
     from rich.console import RenderableType
 
 SYSTEMS = (
@@ -126,6 +127,25 @@ def test_time_left_goes_by_the_slowest_system() -> None:
     assert table.state()[-1] == "1:00, about 3:00 left"
     table.stopped("manual/slow", "no more")
     assert table.state()[-1] == "1:00, about 1:00 left"
+
+
+def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also before anything came back; the time left goes by what is done at the provider, too."""
+    tally = tally_of(SYSTEMS[0], initializations=("document",), each=12)
+    for kind in (Table, Lines):
+        at = [0.0]
+        shown = kind((SYSTEMS[0],), now=lambda at=at: at[0])
+        shown.begun(tally)
+        shown.out(SYSTEMS[0], 8, 0)
+        at[0] = 60.0
+        shown.out(SYSTEMS[0], 8, 2)
+        state = " · ".join(shown.state())
+        assert state.startswith("1 of 12 done · 8 in batches (2 done there) · 2 waiting · 1 failed"), state
+        assert state.endswith("1:00, about 4:30 left"), state
+        assert ("5.0k tokens, 50 % cached" in state) == (kind is Lines), state
+        shown.out(SYSTEMS[0], 0, 0)
+        assert "batches" not in " · ".join(shown.state())
+    assert "8 in batches (2 done there)" in capsys.readouterr().err
 
 
 def test_names_are_told_apart() -> None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from genaipa.cli.console import err, number, printable, say
-from genaipa.cli.tally import RUNNING, clock, fit, money
+from genaipa.cli.tally import RUNNING, clock, fit, money, tokens
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.runs.tally import Tally
+from genaipa.systems.base import Usage
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Progress(Observer):
     _tally: Tally = field(default_factory=Tally, init=False)
     _before: dict[str, int] = field(default_factory=dict, init=False)
     _stopped: dict[str, str] = field(default_factory=dict, init=False)
+    _out: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._since = self.now()
@@ -67,6 +69,13 @@ class Progress(Observer):
         """Expect no more of it."""
         self._stopped[system] = reason
 
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Show what is out in batches."""
+        if system not in self._out:
+            # Another process may have handed it in: its pace is not this one's.
+            self._before[system] = self._before.get(system, 0) + done
+        self._out[system] = asked, done
+
     def _counts(self) -> dict[str, tuple[int, int]]:
         """System → answers in and answers missing, of those that are asked here and now."""
         counts = dict.fromkeys(self.asked, (0, 0))
@@ -77,7 +86,7 @@ class Progress(Observer):
         return counts
 
     def state(self) -> list[str]:
-        """The whole run in a few words each: answers, failures, money, time."""
+        """The whole run in a few words each: answers, batches, failures, money, time."""
         rows = [row for (system, _), row in self._tally.rows.items() if system in self.asked]
         counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
         said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
@@ -86,20 +95,31 @@ class Progress(Observer):
             for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
             if count
         ]
+        said[1:1] = self._in_batches(sum(row.missing - row.status["failed"] for row in rows))
         cost = self._tally.cost
         if cost or self.cap is not None:
             said.append(money(cost) + (f" of {_cap(self.cap)}" if self.cap is not None else ""))
         elapsed, left = self.now() - self._since, self._left()
         return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
 
+    def _in_batches(self, missing: int) -> list[str]:
+        """Words on the batches that are out, and on what waits beside them."""
+        asked, done = (sum(counts) for counts in zip(*self._out.values(), strict=True)) if self._out else (0, 0)
+        if not asked:
+            return []
+        waiting = max(0, missing - asked)
+        running = f"{asked:,} in batches" + (f" ({done:,} done there)" if done else "")
+        return [running, *([f"{waiting:,} waiting"] if waiting else [])]
+
     def _left(self) -> float | None:
         """Seconds that the slowest system will need at its pace so far; None while there is no telling."""
         elapsed, longest = self.now() - self._since, 0.0
         for system, (kept, missing) in self._counts().items():
-            done = kept - self._before.get(system, 0)
+            there = self._out.get(system, (0, 0))[1]
+            done, missing = kept + there - self._before.get(system, 0), missing - there  # noqa: PLW2901
             if not missing or system in self._stopped:
                 continue
-            if not done or elapsed < _SETTLED:
+            if done <= 0 or elapsed < _SETTLED:
                 return None
             longest = max(longest, elapsed * missing / done)
         return longest
@@ -136,6 +156,23 @@ class Lines(Progress):
         if self.now() >= self._next:
             self._next = self.now() + LINE_EVERY
             say(" · ".join(self.state()))
+
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Say the state when it has changed, every few seconds."""
+        before = self._out.get(system)
+        super().out(system, asked, done)
+        if before not in (None, (asked, done)):
+            self._now_and_then()
+
+    def state(self) -> list[str]:
+        """Add the tokens, which a table has in columns."""
+        *said, when = super().state()
+        usage = Usage()
+        for row in self._tally.rows.values():
+            usage += row.usage
+        if usage.input:
+            said.append(f"{tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached")
+        return [*said, when]
 
     def waiting(self, system: str, reason: str) -> None:
         """Say it once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import RunError, UsageError
@@ -83,7 +84,8 @@ class Batches:
             system: Any = ready.system
             if takes_batches(ready):
                 name = ready.resolved.asked
-                system = Batched(system, self._ledger, folder.name, plan, _saying(observer, name), retries)
+                say, tell = partial(observer.waiting, name), partial(observer.out, name)
+                system = Batched(system, self._ledger, folder.name, plan, say, retries, tell)
                 self._batched.append(system)
             self.systems.append(dataclasses.replace(ready, system=system))
 
@@ -152,7 +154,3 @@ async def give_up(folder: RunFolder) -> int:
             manifest.status = "interrupted"
             folder.write_manifest(manifest)
     return len(out) + len(lost)
-
-
-def _saying(observer: Observer, name: str) -> Any:
-    return lambda text: observer.waiting(name, text)

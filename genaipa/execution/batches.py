@@ -84,9 +84,12 @@ class Batched:
         plan: Batching,
         say: Callable[[str], None],
         retries: int = 0,
+        tell: Callable[[int, int], None] = lambda _asked, _done: None,
     ) -> None:
         self.system, self.name = system, system.name
         self._ledger, self._plan, self._say, self._run, self._retries = ledger, plan, say, run, retries
+        self._tell = tell
+        """Told how many requests are out, and how many of them are done, when a batch was looked at or collected."""
         self._pending: list[tuple[str, bytes]] = []
         self._bytes = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -287,7 +290,13 @@ class Batched:
             if state.ended:
                 await self._fetch(batch, state)
                 return
-            self._say(out_sentence([one for one in self._ledger.out if one.intended.system == self.name]))
+            self._say(out_sentence(self._count_out()))
+
+    def _count_out(self) -> list[Batch]:
+        """The batches that are out, after their counts were told."""
+        out = [batch for batch in self._ledger.out if batch.intended.system == self.name]
+        self._tell(sum(batch.count for batch in out), sum(batch.done for batch in out))
+        return out
 
     async def _fetch(self, batch: Batch, state: BatchState) -> None:
         if state.failure is not None:
@@ -318,11 +327,13 @@ class Batched:
                 self._results[line].append(_Result(batch.mark, found.get(name, -1)))
                 self._out[line] -= 1
         self._news = True
+        self._count_out()
 
     def _not_out(self, lines: Sequence[str]) -> None:
         """Forget requests that came to nothing: they are taken again."""
         self._out.subtract(lines)
         self._news = True
+        self._count_out()
 
     async def _give_up(self, batch: Batch, error: NoReplyError) -> None:
         """Take the requests of a batch again that failed as a whole: after a while, a few times, if that may pass."""

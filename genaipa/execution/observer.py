@@ -52,5 +52,8 @@ class Observer:
     def waiting(self, system: str, reason: str) -> None:
         """A call will be tried again, for this reason."""
 
+    def out(self, system: str, asked: int, done: int) -> None:
+        """So many requests of a system are out in batches, of which its provider has done so many, if it tells."""
+
     def stopped(self, system: str, reason: str) -> None:
         """A system is asked no more in this run."""
