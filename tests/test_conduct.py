@@ -81,9 +81,7 @@ def test_a_batch_of_hours_is_a_plain_pace() -> None:
 def test_reports_have_it_where_time_was_measured(genaipa: Cli) -> None:
     """Of runs that took time, of the paper's questions and of a suite; not of a system that answers from memory."""
     make_workspace(4)
-    write(
-        "slow.yaml", "rules: [{match: '', reply: 'No.', delay: 0.15, usage: {input: 90, output: 10}}]\ndefault: No.\n"
-    )
+    write("slow.yaml", "rules: [{match: '', reply: 'No.', delay: 0.6, usage: {input: 90, output: 10}}]\ndefault: No.\n")
     about = ("-p", "acme", "-i", "document", "--conversation", "independent", "--max-connections", "1")
     runs = (about, ("--suite", "policyqa", "--split", "sample", "--limit", "6", "--max-connections", "2"))
     for number, options in enumerate(runs):

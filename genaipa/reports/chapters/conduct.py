@@ -30,7 +30,7 @@ NAME = "throughput"
 RATES = {"answers_per_minute": "Answers per minute", "tokens_per_minute": "Tokens per minute"}
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 _WIDTHS = [
-    *(0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30),
+    *(0.5, 1, 2, 5, 10, 15, 30),
     *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
     *(3600 * hours for hours in (1, 2, 3, 6, 12, 24, 48, 168, 720)),
 ]
@@ -146,7 +146,7 @@ def over_time(calls: Mapping[str, Calls]) -> Table:
     columns = ["sitting", "from", "begin", "seconds", "system", *RATES]
     note = (
         "Each answer, and each token sent or received, counts evenly over the time from its question to its whole "
-        f"reply. A point is {_in_words(width)}; times in which nothing was out are left out."
+        f"reply. A step is {_in_words(width)}; times in which nothing was out are left out."
     )
     headings = {"begin": "seconds asked before", "seconds": "seconds"}
     formats = {"begin": ".1f", "seconds": ".1f", "answers_per_minute": ".2f", "tokens_per_minute": ".0f"}
