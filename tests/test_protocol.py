@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import random
 from typing import Any
 
 import pytest
@@ -75,6 +77,10 @@ def test_shuffle_is_a_permutation_whatever_the_order_of_the_ids(
 ) -> None:
     """The shuffle depends on which questions there are, not on how the file happens to list them."""
     order = shuffled(seed, document, repetition, ids)
+    digest = hashlib.sha256(f"{seed}|{document}|{repetition}".encode()).digest()
+    expected = sorted(ids)
+    random.Random(int.from_bytes(digest[:8], "big")).shuffle(expected)
+    assert order == tuple(expected)
     again = list(ids)
     other.shuffle(again)
     assert sorted(order) == sorted(ids)

@@ -20,7 +20,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
-from genaipa.runs.shards import SHARED, ShardedFolder, ShardPlan
+from genaipa.runs.shards import ShardedFolder, ShardPlan
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.procedure import Procedure
 
@@ -201,7 +201,7 @@ def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
         plans.write(msgspec.json.encode(plan) + b"\n")
         known.update(msgspec.json.encode(plan.documents))
         kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
-        sources |= {name: text for name, text in task.sources.items() if name.startswith(SHARED)}
+        sources |= task.shared if isinstance(task, Procedure) else {}
         own = digests(task)
         prompts, asked = found.prompts | own.prompts, found.questions | own.questions
         found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
