@@ -46,7 +46,7 @@ WAITING = (
     *("test_desk_browser.py", "test_desk_hostile.py", "test_desk_kill.py", "test_desk_late.py", "test_login.py"),
     *("test_results_browser.py", "test_score_command.py", "test_failures.py", "test_kill.py", "test_vllm.py"),
     *("test_judge_run.py", "test_task.py"),
-    "test_judge_kill.py",
+    *("test_judge_kill.py", "test_shards_kill.py"),
 )
 
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))

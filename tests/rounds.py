@@ -5,6 +5,7 @@ A server counts what it is asked. After so many requests a round ends with a kil
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -17,8 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from running import SYSTEM, lines_of, make_workspace
+from running import SYSTEM, make_workspace
 from servers import Behaviour, OpenAIServer
+
+from genaipa.runs.finding import run_folders
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,8 +84,9 @@ def begin(*more: str) -> subprocess.Popen[bytes]:
 
 
 def kept() -> list[dict[str, Any]]:
-    """Every record on disk, by whole lines."""
-    return [record for path in sorted(Path("runs").glob("*/shards/*/answers.jsonl")) for record in lines_of(path)]
+    """Every record on disk."""
+    (run,) = run_folders(find_workspace())
+    return [json.loads(line) for _, line in run.lines()]
 
 
 def processes(matches: Callable[[str], bool], parent: int | None = None) -> Iterator[int]:

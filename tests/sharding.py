@@ -9,6 +9,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.shard import Shard
 
 TEXT = """# Privacy policy of {name}
 
@@ -32,6 +33,15 @@ def lay_documents(number: int, folder: Path = Path()) -> str:
     for n, name in enumerate(names, 3):
         (folder / "policies" / f"{name}.md").write_text(TEXT.format(name=name, number=n), encoding="utf-8")
     return ",".join(names)
+
+
+def unseal(shard: Shard, lines: int | None = None) -> bytes:
+    """Put a complete shard back to when it had only so many lines of answers; those lines."""
+    kept = b"".join(line for _, line in list(shard.lines())[:lines])
+    if shard.is_sealed:
+        shard.answers.unlink()
+    shard.answers.write_bytes(kept)
+    return kept
 
 
 def content(run: RunFolder) -> dict[str, Any]:

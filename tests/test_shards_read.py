@@ -19,7 +19,7 @@ from genaipa.scoring.store import open_store
 from genaipa.workspace import Workspace, find_workspace
 from tests.commandline import call
 from tests.conftest import forget_personal_settings
-from tests.sharding import TIMES, lay_documents
+from tests.sharding import TIMES, lay_documents, unseal
 from tests.stores import score
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ def test_damage_is_told_of_the_shard(both: tuple[Path, Path], tmp_path: Path, ge
     shutil.copytree(both[1], tmp_path, dirs_exist_ok=True)
     run = find_run(here(tmp_path), "it")
     assert isinstance(run, ShardedFolder)
+    unseal(run.shard(1))
     answers = run.shard(1).answers
     answers.write_bytes(answers.read_bytes().replace(b"We keep it", b"We lose it", 1))
     next(run.shard(0).path.glob("documents/*.txt")).unlink()

@@ -17,7 +17,7 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
             *("--system", "--policy", "--experiment", "--initialization", "--wording", "--prompts", "--repetitions"),
             *("--questions", "--limit", "--task", "--resume", "--new", "--config"),
         ),
-        "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard"),
+        "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard", "--shards"),
         "A sister benchmark": ("--suite", "--split", "--shots", "--probe"),
         "How to ask": (
             *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),

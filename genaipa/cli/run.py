@@ -28,7 +28,7 @@ PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "gpus_per_worker", "replicas"),
+        *("on", "gpus_per_worker", "replicas", "shards"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate"),
     }
 )
@@ -69,6 +69,7 @@ def run(
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
     shard: options.Shard = None,
+    shards: options.Part = None,
     on: options.On = None,
     gpus_per_worker: options.GpusPerWorker = None,
     replicas: options.Replicas = None,
@@ -150,9 +151,25 @@ def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun
 
     options = context.params
     if options["resume"] is None:
-        return request.prepare(current_workspace(), _request(options), observer)
+        return _part(options, request.prepare(current_workspace(), _request(options), observer))
     _refuse_other_plan(context)
-    return request.resume(current_workspace(), options["resume"], observer, offline=options["offline"])
+    resumed = request.resume(current_workspace(), options["resume"], observer, offline=options["offline"])
+    return _part(options, resumed)
+
+
+def _part(options: Mapping[str, Any], prepared: PreparedRun) -> PreparedRun:
+    """The run, of which only the part of its shards that the options name is carried out here."""
+    from genaipa.execution.sharding import ShardedRun
+
+    if options["shards"] is None:
+        return prepared
+    if not isinstance(prepared, ShardedRun):
+        raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
+    if options["new"]:
+        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
+    which, _, parts = options["shards"].partition("/")
+    prepared.part = int(which), int(parts)
+    return prepared
 
 
 def _preview(context: typer.Context, prepared: PreparedRun) -> None:

@@ -30,6 +30,14 @@ def _cap(given: object) -> float:
     return dollars
 
 
+def _part(given: str | None) -> str | None:
+    """Check a part and the number of parts, as `3/16`."""
+    which, slash, parts = (given or "1/1").partition("/")
+    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts) <= _MOST_TOKENS):
+        raise typer.BadParameter(f"'{given}' is no part of the shards, such as 3/16 for the third of sixteen.")
+    return given
+
+
 def _config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the file's values the defaults of this command; the command line still wins."""
     if path is not None:
@@ -195,6 +203,15 @@ Shard = Annotated[
     int | None,
     option(
         "--shard", metavar="DOCUMENTS", help="Keep the run in several folders, each for this many documents.", min=1
+    ),
+]
+Part = Annotated[
+    str | None,
+    option(
+        "--shards",
+        metavar="I/N",
+        help="Carry out the I-th part of N of the shards here; other processes have the others.",
+        callback=_part,
     ),
 ]
 On = Annotated[

@@ -105,10 +105,12 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     """The sentence that a run ends with."""
     from genaipa.runs.batches import batches_out, out_sentence
 
+    missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = f"\nAll figures: {on_run(folder, 'report')}" if folder.outline().spec.plan else ""
+        if missing:
+            report = f"\n{number(missing, 'answer')} of shards that are carried out elsewhere are missing."
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
-    missing = sum(row.missing for row in outcome.tally.rows.values())
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))
     if out:

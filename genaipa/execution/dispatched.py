@@ -260,14 +260,12 @@ def carry_out_on(run: PreparedRun, on: On, limits: RunLimits, observer: Observer
                 dispatcher = Dispatcher(make_workers(folder.path), number, jobs)
                 dispatcher.run(to_do)
         finally:
-            manifest, tally = folder.progress()
-            folder.note(manifest.status, tally, cap)
+            ended, tally = folder.settle(cap)
     for index, why in dispatcher.given_up.items():
         observer.said(f"shard {index:05} was given up: {why}")
     elapsed = round(time.monotonic() - since, 3)
-    capped = jobs.capped if manifest.status != "complete" else ""
-    status = "capped" if capped else manifest.status
-    return Outcome(status, tally, jobs.stopped, capped, jobs.needed, elapsed)
+    capped = jobs.capped if ended != "complete" else ""
+    return Outcome("capped" if capped else ended, tally, jobs.stopped, capped, jobs.needed, elapsed)
 
 
 def _own_servers(systems: Sequence[str]) -> list[str]:

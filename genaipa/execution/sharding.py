@@ -20,7 +20,8 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
-from genaipa.runs.shards import ShardedFolder, ShardPlan
+from genaipa.runs.shard import ShardPlan
+from genaipa.runs.shards import ShardedFolder
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.procedure import Procedure
 
@@ -59,6 +60,8 @@ class ShardedRun(PreparedRun):
     wanted: str | None = field(default=None, kw_only=True)
     """The name that was asked for."""
     new: bool = field(default=False, kw_only=True)
+    part: tuple[int, int] = field(default=(1, 1), kw_only=True)
+    """The part of the shards that is carried out here, from 1, and the number of parts; others have the others."""
 
     @property
     def spec(self) -> RunSpec:
@@ -77,6 +80,26 @@ class ShardedRun(PreparedRun):
         """The number of its documents as a multiple of its `task`'s."""
         shards = self.cut.shards if self.cut else self.sharded.outline().shards
         return shards.documents / len(self.task.spec.documents) if shards else 1.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything of this part was answered before."""
+        if self.part == (1, 1):
+            return super().complete
+        return self.folder is not None and not self.to_do()
+
+    def own(self) -> range:
+        """The shards of this part."""
+        which, parts = self.part
+        return range(which - 1, self.sharded.number, parts)
+
+    def to_do(self) -> list[int]:
+        """The shards of this part in which answers are missing."""
+        return self.sharded.to_do(self.own())
+
+    def share(self, cap: float | None) -> float | None:
+        """This part's share of a spending cap of the whole run."""
+        return None if cap is None else cap * len(self.own()) / max(1, self.sharded.number)
 
     @property
     def sharded(self) -> ShardedFolder:

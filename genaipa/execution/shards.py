@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.prepare import Ready
     from genaipa.runs.records import Record
-    from genaipa.runs.shards import Shard
+    from genaipa.runs.shard import Shard
     from genaipa.runs.tally import Tally
 
 _REPORT_EVERY = 0.5
@@ -77,6 +77,8 @@ class ShardWorker:
         observer = observer or Observer()
         run = ShardedFolder(self.path)
         shard = run.shard(index)
+        if shard.is_sealed:
+            return ShardEnd(index, "complete", shard.state()[1].totals())
         shard.make()
         with shard.writing() as repairs:
             for sentence in repairs:
@@ -84,6 +86,8 @@ class ShardWorker:
             prepared = self._prepared(run, shard, index)
             cap = math.inf if limits.max_cost is None else limits.max_cost
             outcome = await carry_out(prepared, replace(limits, max_cost=cap), observer, self._started)
+            if outcome.status == "complete":
+                shard.seal()
         return ShardEnd(index, outcome.status, outcome.tally.totals(), outcome.stopped, outcome.capped, outcome.needed)
 
     def lost(self) -> str:
@@ -166,22 +170,44 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
         ended = _Ended()
         try:
             async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
-                for index in folder.to_do():
-                    spent = whole.tally.cost - folder.shard(index).cost
-                    left = None if cap is None else max(0.0, cap - spent)
-                    await ended.take(worker.carry_out(index, replace(limits, max_cost=left), whole), whole, index)
+                purse = _Purse(run, cap)
+                for index in run.to_do():
+                    left = replace(limits, max_cost=purse.left(index))
+                    await ended.take(worker.carry_out(index, left, whole), whole, index)
                     if ended.over:
                         break
         finally:
-            manifest, tally = folder.progress()
-            folder.note(manifest.status, tally, cap)
+            status, tally = folder.settle(cap)
     ended.complain()
+    # Of a part of the shards, other processes decide how the whole ends.
+    if run.part != (1, 1) and not run.to_do():
+        status = "complete"
     elapsed = round(time.monotonic() - since, 3)
-    return Outcome(manifest.status, tally, ended.stopped, ended.capped, ended.needed, elapsed)
+    return Outcome(status, tally, ended.stopped, ended.capped, ended.needed, elapsed)
+
+
+class _Purse:
+    """The spending cap of the shards that are carried out here: each gets what the others have left."""
+
+    def __init__(self, run: ShardedRun, cap: float | None) -> None:
+        self._folder, self._cap = run.sharded, run.share(cap)
+        self._spent = 0.0 if cap is None else sum(self._folder.shard(index).cost for index in run.own())
+        self._last: tuple[int, float] | None = None
+
+    def left(self, index: int) -> float | None:
+        """US dollars that a shard may come to, what it cost before included; None without a cap."""
+        if self._cap is None:
+            return None
+        if self._last is not None:
+            before, cost = self._last
+            self._spent += self._folder.shard(before).cost - cost
+        cost = self._folder.shard(index).cost
+        self._last = index, cost
+        return max(0.0, self._cap - self._spent + cost)
 
 
 class _Ended:
-    """How the shards ended that were carried out here."""
+    """The ends of the shards that were carried out here."""
 
     def __init__(self) -> None:
         self.stopped: dict[str, str] = {}

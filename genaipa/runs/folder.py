@@ -20,11 +20,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
-from genaipa.errors import DataError, RunBusyError, RunError
+from genaipa.errors import DataError, RunError
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.locks import native_lock, take
 from genaipa.files.names import folder_words, free_names
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
@@ -48,6 +49,7 @@ CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 _COPY = ".manifest.json"
 
+
 T = TypeVar("T", bound="RecordHead | Record")
 
 
@@ -61,7 +63,8 @@ class RunFolder:
         self._begun: dict[str, str] = {}
         self._introduction = lru_cache(maxsize=64)(self.introduction)
         self._introductions = KeptIntroductions(path)
-        self._lock = FileLock(path / ".lock")
+        # A file in place of a lock would stay behind when its process is killed.
+        self._lock = native_lock(path / ".lock")
 
     @classmethod
     def create(cls, runs: Path, manifest: Manifest) -> Self:
@@ -217,12 +220,7 @@ class RunFolder:
     @contextlib.contextmanager
     def writing(self) -> Iterator[list[str]]:
         """Hold the run for writing; gives the sentences about repairs. A RunBusyError if it is held already."""
-        try:
-            self._lock.acquire(blocking=False)
-        except Timeout:
-            raise RunBusyError(
-                f"another process is working on {self.name}; wait for it to end or stop it first."
-            ) from None
+        take(self._lock, self.path, self.name)
         try:
             missed = self._missed()
             repairs = [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]

@@ -4,7 +4,7 @@ runs/<time>-<name>/
 manifest.json         as of any run, without what there is for each document
 shards.jsonl          a line for each shard: its documents, and the orders of their questions; never written again
 prompts/ questions/   as in any run, for all shards
-shards/00017/         a run folder for the documents of the shard's line
+shards/00017/         a run folder for the documents of the shard's line; complete, it has answers.parquet
 
 An answer's place is that in its shard's file, with the shard's number in the bits above.
 """
@@ -28,7 +28,8 @@ from genaipa.files.names import free_names
 from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import ANSWERS, MANIFEST, RunFolder
-from genaipa.runs.records import DocumentFacts, Manifest, RunStatus
+from genaipa.runs.records import Manifest, Record, RunStatus
+from genaipa.runs.shard import FOLDER, SEALED, Shard, ShardPlan
 from genaipa.runs.tally import Tally
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from typing import IO, Self
 
     from genaipa.policies.document import Document
-    from genaipa.runs.records import ConversationRecord, Record, RecordHead
+    from genaipa.runs.records import ConversationRecord, RecordHead
     from genaipa.systems.base import Message
 
 
@@ -45,62 +46,11 @@ T = TypeVar("T", bound="RecordHead | Record")
 
 SHARDS = "shards.jsonl"
 
-FOLDER = "shards"
-SHARED = ("prompts/", "questions/")
 _MAKING = ".making-"
 _PLACE = 40
 """Bits of a place in a shard's file."""
 _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
 """Statuses of shards in the order in which one decides about the whole."""
-
-
-class ShardPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of `shards.jsonl`: the documents of a shard, the question set of each, and the orders of its questions."""
-
-    documents: dict[str, DocumentFacts]
-    questions: dict[str, str]
-    orders: dict[str, tuple[str, ...]]
-    annotations: dict[str, str] = {}
-    """The digests of the documents' annotated answers."""
-
-
-class Shard(RunFolder):
-    """One shard of a run; its prompts and questions are with the run."""
-
-    @property
-    def name(self) -> str:
-        """The run's name, and which of its shards this is."""
-        return f"{self.path.parent.parent.name}/{FOLDER}/{self.path.name}"
-
-    @property
-    def shared(self) -> Path:
-        """The run's folder."""
-        return self.path.parent.parent
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether anything of it was asked."""
-        return (self.path / MANIFEST).is_file()
-
-    def make(self) -> None:
-        """Make the folder, if it is not there."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"{self.path} can't be made ({error.strerror}).") from None
-
-    @property
-    def cost(self) -> float:
-        """US dollars that it cost so far."""
-        return (self.outline().totals.cost or 0.0) if self.is_begun else 0.0
-
-    def is_complete(self) -> bool:
-        """Whether everything was answered, and still is."""
-        return self.is_begun and super().is_complete()
-
-    def holds(self, name: str) -> bool:
-        """Whether a file is there, or with the run."""
-        return super().holds(name) or (name.startswith(SHARED) and (self.shared / name).exists())
 
 
 class _Kept(KeptDocuments):
@@ -221,7 +171,7 @@ class ShardedFolder(RunFolder):
         found: dict[str, list[Path]] = {ANSWERS: [], **dict(own)}
         for _, shard in self.shards():
             for name, paths in shard.members():
-                if not name.startswith((".", MANIFEST, ANSWERS)):
+                if not name.startswith((".", MANIFEST, ANSWERS, SEALED)):
                     found.setdefault(name, []).extend(paths)
         yield from sorted(found.items())
 
@@ -254,25 +204,33 @@ class ShardedFolder(RunFolder):
         return manifest
 
     def counts(self) -> tuple[Tally, RunStatus]:
-        """The counts of all shards, without what is planned in those that were not begun, and the status of the whole.
-
-        The tally knows no keys.
-        """
-        tally, statuses = Tally(), set[RunStatus]()
+        """The counts of all shards, without keys, beside what is planned, and the status that the whole has by them."""
+        tally, begun, statuses = Tally(), 0, set[RunStatus]()
         for _, shard in self.shards():
-            manifest, counts = shard.state()
+            begun += 1
+            try:
+                manifest, counts = shard.state()
+            except DataError:  # told by whoever reads it
+                statuses.add("partial")
+                continue
             statuses.add(manifest.status)
             tally.include(counts)
-        if len(statuses) != 1 or sum(1 for _ in self.shards()) < self.number:
+        if begun < self.number:
             statuses.add("partial")
+        outline = self.outline()
+        tally.plan(outline.spec, {"": range(outline.shards.questions if outline.shards else 0)})
         return tally, next(status for status in _WORST if status in statuses)
+
+    def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
+        """Write into the manifest how far the run is by its shards, which nobody carries out here any more."""
+        tally, status = self.counts()
+        self.note(status, tally, cap)
+        return status, tally
 
     def progress(self) -> tuple[Manifest, Tally]:
         """The outline, with its status put right by the shards, and the run's counts."""
         manifest = self.outline()
         tally, status = self.counts()
-        questions = range(manifest.shards.questions if manifest.shards else 0)
-        tally.plan(manifest.spec, {"": questions})
         if manifest.status == "running" and status != "running":
             manifest.status = "complete" if status == "complete" else "interrupted"
         elif manifest.status == "complete":
@@ -292,7 +250,7 @@ class ShardedFolder(RunFolder):
             manifest = self.outline()
             manifest.status, manifest.max_cost, manifest.totals = status, cap, tally.totals()
             for _, shard in self.shards():
-                for name, facts in shard.outline().systems.items():
+                for name, facts in shard.systems().items():
                     served = {*facts.served, *(manifest.systems[name].served if name in manifest.systems else ())}
                     facts.served = sorted(served)
                     manifest.systems[name] = facts
@@ -302,18 +260,26 @@ class ShardedFolder(RunFolder):
         """Whether everything was answered, and still is."""
         return self.outline().status == "complete" and not self.to_do()
 
-    def to_do(self) -> list[int]:
-        """The shards in which answers are missing."""
-        return [index for index in range(self.number) if not self.shard(index).is_complete()]
+    def to_do(self, among: Iterable[int] | None = None) -> list[int]:
+        """The shards in which answers are missing, or those of them that are among these."""
+        every = range(self.number) if among is None else among
+        return [index for index in every if self._lacks(self.shard(index))]
+
+    def _lacks(self, shard: Shard) -> bool:
+        try:
+            return not shard.is_complete()
+        except DataError:
+            return True  # told by whoever carries it out
 
     def lack(self, manifest: Manifest, kept: int | None = None) -> str:
         """A sentence about answers that are gone from a shard; empty if none are."""
         del manifest, kept
-        return next((lack for _, shard in self.shards() if (lack := shard.lack(shard.outline()))), "")
+        unsealed = (shard for _, shard in self.shards() if not shard.is_sealed)
+        return next((lack for shard in unsealed if (lack := shard.lack(shard.outline()))), "")
 
     def is_held(self) -> bool:
         """Whether a process works on a shard now."""
-        return any(shard.is_held() for _, shard in self.shards())
+        return any(shard.is_held() for _, shard in self.shards() if not shard.is_sealed)
 
     def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(place, record) of every record, shard by shard; a RunError names the line that is no record."""

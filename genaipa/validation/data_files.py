@@ -309,6 +309,17 @@ def _check_folder(folder: RunFolder) -> Iterator[Finding]:
             yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
+    if folder.answers.name != ANSWERS:
+        yield from _check_seal(folder)
+
+
+def _check_seal(folder: RunFolder) -> Iterator[Finding]:
+    """The sealed answers of a shard, if they can't be read."""
+    try:
+        for _ in folder.entries(Record):
+            pass
+    except GenaipaError as error:
+        yield from as_findings([error], folder.answers)
 
 
 def _parts(folder: RunFolder) -> Sequence[tuple[int, RunFolder]]:

@@ -1,0 +1,42 @@
+"""Locks on files that end with their process."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from genaipa.errors import RunBusyError, RunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
+
+
+def native_lock(path: Path) -> FileLock:
+    """A lock of the operating system's; where there is none, to acquire it raises OSError or NotImplementedError.
+
+    A file in place of a lock would stay behind when its process is killed.
+    """
+    try:
+        return FileLock(path, fallback_to_soft=False)
+    except TypeError:  # an older filelock never does that
+        return FileLock(path)
+
+
+def take(lock: FileLock, path: Path, name: str) -> None:
+    """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where there are no locks."""
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise RunBusyError(f"another process is working on {name}; wait for it to end or stop it first.") from None
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+            raise
+        raise RunError(
+            f"{path} is on a file system that keeps no locks; keep runs on one that does: a local disk, or NFS from "
+            "version 4 on."
+        ) from None

@@ -1,0 +1,145 @@
+"""Lines sealed in a Parquet file: written once by whoever is first, never changed, read back byte for byte.
+
+Columns: `place`, the byte at which a line began in the file that it comes from; `line`, its bytes; and some of what is
+in it, for whoever reads the file with other tools. The footer holds facts about the whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import uuid
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import DataError, MissingPackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+_GROUP = 1000
+"""Lines in a group of rows, which is what is read to get one of them."""
+_FACTS = b"genaipa"
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+
+
+def seal(
+    path: Path, lines: Iterable[tuple[int, bytes, Mapping[str, str]]], columns: Iterable[str], facts: bytes
+) -> bool:
+    """Write (place, line, columns) into a new file; False if there is one, which stays. An OSError where it can't be.
+
+    A MissingPackageError where Parquet can't be written.
+    """
+    arrow, parquet = _parquet()
+    named = list(columns)
+    fields = [("place", arrow.int64()), *((name, arrow.string()) for name in named), ("line", arrow.binary())]
+    schema = arrow.schema(fields, metadata={_FACTS: facts})
+    made = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with made.open("xb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            rows = iter(lines)
+            while group := list(islice(rows, _GROUP)):
+                others = {name: [row[2][name] for row in group] for name in named}
+                content = {"place": [row[0] for row in group], **others, "line": [row[1] for row in group]}
+                writer.write_table(arrow.table(content, schema=schema))
+        with made.open("rb") as written:
+            os.fsync(written.fileno())
+        return _put_if_absent(made, path)
+    finally:
+        with contextlib.suppress(OSError):
+            made.unlink(missing_ok=True)
+
+
+def _put_if_absent(made: Path, path: Path) -> bool:
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Without hard links, between processes that hold no lock, the later one would win.
+        if path.exists():
+            return False
+        made.replace(path)
+    return True
+
+
+class Sealed:
+    """A sealed file; a DataError if it is damaged, a MissingPackageError where Parquet can't be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        _, parquet = _parquet()
+        with self._checked():
+            self._file = parquet.ParquetFile(path)
+
+    @property
+    def rows(self) -> int:
+        """The number of lines."""
+        return int(self._file.metadata.num_rows)
+
+    @property
+    def facts(self) -> bytes:
+        """The facts about the whole."""
+        return bytes((self._file.schema_arrow.metadata or {}).get(_FACTS, b""))
+
+    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """(place, line) of each line from this place on."""
+        for group in self._groups(start, None):
+            for place, line in self._group(group):
+                if place >= start:
+                    yield place, line
+
+    def at(self, places: Iterable[int]) -> list[bytes]:
+        """The lines at these places; a DataError for a place where none begins."""
+        wanted = list(places)
+        found: dict[int, bytes] = {}
+        for group in dict.fromkeys(group for place in wanted for group in self._groups(place, place)):
+            found |= dict(self._group(group))
+        if lost := [place for place in wanted if place not in found]:
+            raise DataError(self.path, f"has no record at {lost[0]}; restore the file.")
+        return [found[place] for place in wanted]
+
+    def _groups(self, least: int, most: int | None) -> Iterator[int]:
+        """The groups that have places from the least to the most."""
+        with self._checked():
+            bounds = [self._file.metadata.row_group(n).column(0).statistics for n in range(self._file.num_row_groups)]
+        for group, known in enumerate(bounds):
+            if known is None or (known.max >= least and (most is None or known.min <= most)):
+                yield group
+
+    def _group(self, group: int) -> Iterator[tuple[int, bytes]]:
+        with self._checked():
+            table = self._file.read_row_group(group, columns=["place", "line"])
+            places, lines = table.column("place").to_pylist(), table.column("line").to_pylist()
+        return zip(places, lines, strict=True)
+
+    @contextlib.contextmanager
+    def _checked(self) -> Iterator[None]:
+        arrow, _ = _parquet()
+        try:
+            yield
+        except (OSError, arrow.ArrowException) as error:
+            said = str(error).partition("\n")[0]
+            raise DataError(self.path, f"is damaged or can't be read ({said[:100]}); restore the file.") from None
+
+
+def can_seal() -> bool:
+    """Whether Parquet can be written here."""
+    try:
+        _parquet()
+    except MissingPackageError:
+        return False
+    return True
+
+
+def _parquet() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise MissingPackageError("sealed shards need the package 'pyarrow': pip install 'genaipa[reports]'") from None
+    return pa, pq
