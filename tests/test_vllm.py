@@ -275,6 +275,7 @@ def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: P
     assert all(gone(process) for process in processes())
 
 
+@pytest.mark.full
 def test_replicas(monkeypatch: pytest.MonkeyPatch, logs: Path, genaipa: Callable[..., Finished]) -> None:
     """Two servers with a part of the GPUs each share the documents; no document is known to both, and none stays."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")

@@ -96,6 +96,7 @@ def test_a_lost_job_is_given_again(tmp_path: Path) -> None:
     assert noted(tmp_path)["job-5"] == 5
 
 
+@pytest.mark.full
 def test_what_fails_is_given_up(tmp_path: Path) -> None:
     """A job that raises, and one that another process holds for too long, stay behind with a sentence."""
     short = replace(QUICK, busy=0.2)
@@ -111,6 +112,7 @@ def test_a_job_after_the_other_that_fails_ends_it(tmp_path: Path) -> None:
     assert sum(word.startswith("job-") for word in noted(tmp_path)) == 3
 
 
+@pytest.mark.full
 def test_a_worker_that_cannot_start_is_given_nothing(tmp_path: Path) -> None:
     """The others go on; without any, its reason is the error."""
     jobs = Told()
@@ -165,6 +167,7 @@ def test_workers_end_with_their_driver(tmp_path: Path) -> None:
     assert noted(tmp_path)["cancelled"] == noted(tmp_path)["leave"] == 2
 
 
+@pytest.mark.full
 def test_idle_workers_are_let_go_and_come_back(tmp_path: Path) -> None:
     """A worker without a job ends early; it is started anew where a job comes back."""
     jobs = Told({0: ("kill", 2)})
