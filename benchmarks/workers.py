@@ -2,10 +2,10 @@
 
     python -m benchmarks.workers [--quick]
 
-Twenty documents of 8,000 words in four shards; 7,680 of W2's independent questions about them, and as many in W3's shared
-conversations, over 64 connections in all. The server answers after a millisecond, so that the asking side is the limit;
-it takes its own part of the processors. Ways alternate, and the median of three rounds is shown (of one with --quick).
-Where Ray is not installed, its rows are left out.
+Twenty documents of 8,000 words in four shards; 7,680 of W2's independent questions about them, and as many in shared
+conversations as W3's, over 64 connections in all. The server answers after a millisecond, so that the asking side is
+the limit; it takes its own part of the processors. Ways alternate, and the median of three rounds is shown (of one with
+--quick). Where Ray is not installed, its rows are left out.
 """
 
 from __future__ import annotations

@@ -180,6 +180,7 @@ class _ShardJobs(Jobs):
             self._count(number, rows)
         granted = self._purse.grant(number, sum(row.cost for row in rows.values()), workers)
         if granted is not None and granted <= 0:
+            self.capped = self.capped or f"nothing is left of the cap of ${self._purse.cap:.2f}"
             return None
         self._rows[number], self._sizes[number] = rows, self._size(number)
         return number, replace(self._limits, max_cost=granted)

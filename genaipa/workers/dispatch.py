@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from genaipa.errors import NotReadyError, RunError
+from genaipa.errors import GenaipaError, NotReadyError, RunError
 from genaipa.workers.base import Died, Ended, Failed, Ready, Stopped, Told
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Dispatcher:
             if worker.state != "idle":
                 continue
             job = next((job for job in due if self._suits(job, name)), None)
-            made = self.jobs.make(job.number, self._usable()) if job else None
+            made = self._made(job) if job else None
             if job:
                 due.remove(job)
             if job and made is not None:
@@ -156,10 +156,18 @@ class Dispatcher:
                 idle += 1
         return given
 
+    def _made(self, job: _Job) -> Any | None:
+        try:
+            return self.jobs.make(job.number, self._usable())
+        except GenaipaError as error:
+            self.waiting.remove(job)
+            self._give_up(job, str(error))
+            return None
+
     def _suits(self, job: _Job, name: str) -> bool:
-        """Whether a worker may have a job: one that died over it only when all others did."""
-        others = {other for other, worker in self.known.items() if worker.state != "out"} - {name}
-        return name not in job.died or others <= set(job.died)
+        """Whether a worker may have a job: one that died over it leaves it to another that is free."""
+        free = {other for other, worker in self.known.items() if worker.state in ("idle", "coming")}
+        return name not in job.died or free <= set(job.died)
 
     def _usable(self) -> int:
         return sum(worker.state not in ("out", "away") for worker in self.known.values())
@@ -174,15 +182,25 @@ class Dispatcher:
                     self.jobs.told(worker.job.number, what)
             case Ended(what=what):
                 worker.deaths = self.failures = 0
-                job = self._free(worker)
-                if job is not None and self.jobs.ended(job.number, what):
-                    self.waiting.append(job)
+                self._ended(worker, what)
             case Failed():
                 self._failed(worker, news)
             case Stopped():
-                self._free(worker)
+                if (job := self._free(worker)) is not None:
+                    self._give_up(job, "it was broken off")
             case Died(why=why):
                 self._died(news.worker, worker, why)
+
+    def _ended(self, worker: _Worker, what: Any) -> None:
+        job = self._free(worker)
+        if job is None:
+            return
+        try:
+            again = self.jobs.ended(job.number, what)
+        except GenaipaError as error:
+            self._give_up(job, str(error))
+        else:
+            self.waiting.extend([job] if again else [])
 
     @staticmethod
     def _free(worker: _Worker) -> _Job | None:
@@ -224,10 +242,8 @@ class Dispatcher:
         worker.deaths = 1 if further else worker.deaths + 1
         if job is not None:
             job.died = [name] if further else [*job.died, name]
-            if len(job.died) >= self.patience.tries:
-                # The job is to blame, not those who had it.
-                for other, one in self.known.items():
-                    one.deaths -= min(one.deaths, job.died.count(other))
+            if len(job.died) >= self.patience.tries and (len(set(job.died)) > 1 or self._usable() == 1):
+                self._acquit(job)
                 self._give_up(job, f"its worker died {len(job.died)} times; the last because: {why}")
             else:
                 self.waiting.appendleft(job)
@@ -235,6 +251,13 @@ class Dispatcher:
             self._out(name, worker, why)
         else:
             self._start(name)
+
+    def _acquit(self, job: _Job) -> None:
+        """Take deaths over a job from its workers, which were not to blame; one that was out for them is in again."""
+        for other, worker in self.known.items():
+            worker.deaths -= min(worker.deaths, job.died.count(other))
+            if worker.state == "out" and other in job.died:
+                self._start(other)
 
     def _out(self, name: str, worker: _Worker, why: str) -> None:
         """Give a worker nothing more; raise once none is left."""

@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, RunBusyError, UsageError
+from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, RunBusyError
 from genaipa.workers.base import Ended, Failed, LostServerError, Stopped
 
 if TYPE_CHECKING:
@@ -80,4 +80,4 @@ class Errands:
 def _fault(error: GenaipaError) -> Fault:
     if isinstance(error, RunBusyError):
         return "busy"
-    return "worker" if isinstance(error, NotReadyError | MissingPackageError | UsageError) else "job"
+    return "worker" if isinstance(error, NotReadyError | MissingPackageError) else "job"
