@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(tmp_path: Path, genaipa: Callable[..., Finished]) -> Run:
-    """A run on a corpus of 20 documents, three questions about each."""
+    """A run on a corpus of 20 documents in three shards, three questions about each."""
     (tmp_path / "genaipa.toml").touch()
     (tmp_path / "c.jsonl").write_bytes(b"".join(map(line, made_up(20))))
-    done = genaipa("run", "-s", "extractive", "-e", "quality", "--limit", "3", "--documents", "c.jsonl")
+    asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "3", "--documents", "c.jsonl")
+    done = genaipa(*asked, "--shard", "7")
     assert done.code == 0, done.err
     return load_run("latest")
 
