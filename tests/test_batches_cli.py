@@ -9,6 +9,7 @@ import pytest
 from batching import Batches, BatchServer, GoogleBatchServer
 from running import TEXT, make_workspace
 from servers import GoogleServer, OpenAIServer, reply
+from size import size
 from test_batches import SYSTEM, serving, system_of
 
 from genaipa.archive.run_files import run_files
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from conftest import Cli
     from servers import LoopbackServer
 
+_BILLED = [(BatchServer, OpenAIServer), *size(small=[], full=[(GoogleBatchServer, GoogleServer)])]
 _PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "document", "--conversation", "independent")
 
 
@@ -77,7 +79,7 @@ def test_both_prices_are_estimated(genaipa: Cli) -> None:
     assert (refused.code, "add --batch" in refused.err) == (2, True)
 
 
-@pytest.mark.parametrize(("kind", "single"), [(BatchServer, OpenAIServer), (GoogleBatchServer, GoogleServer)])
+@pytest.mark.parametrize(("kind", "single"), _BILLED)
 def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches], single: type[LoopbackServer]) -> None:
     """Within two percent: in batches with and without a cache, and by single calls with one."""
     make_workspace(questions=12, text=TEXT * 12)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import multiprocessing
 import os
 import random
@@ -29,26 +30,29 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-KILLS = int(os.environ.get("BATCH_KILLS", size(small=3, full=30)))
+KILLS = int(os.environ.get("BATCH_KILLS", size(small=2, full=30)))
 KINDS = (BatchServer, AnthropicBatchServer, GoogleBatchServer)
 MOMENTS = ("accepted", "create", "intended", "look", "download", "delete")
 """Moments at which a process is killed, those around the hand-in more often; `intended` is the journal's line."""
 WEIGHTS = (4, 4, 4, 1, 1, 1)
+SDKS = {
+    "openai": ("openai.resources.batches", "genai_prices.data"),
+    "anthropic": ("anthropic.resources.messages.batches",),
+    "google": ("google.genai",),
+}
+"""Modules that a run imports."""
 _WITHIN = 0.05
 """Seconds after such a moment within which it dies."""
 
 
 def nursery(orders: Connection) -> None:
     """Begin runs, each in a fork of a process that has imported what they need; tell its number, and its end."""
-    import anthropic.resources.messages.batches  # noqa: F401 - imported for its forks
-    import genai_prices.data  # noqa: F401
-    import google.genai  # noqa: F401
-    import openai.resources.batches  # noqa: F401
-
     while order := orders.recv():
+        folder, environment, system = order
+        for module in SDKS[system.partition("/")[0]]:
+            importlib.import_module(module)
         pid = os.fork()
         if not pid:
-            folder, environment, system = order
             os.chdir(folder)
             os.environ.update(environment)
             carry_out(spec(**PLAN | {"systems": (system,)}), None, RunLimits(batch=QUICK))
