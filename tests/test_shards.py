@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
+from running import make_workspace, write
+from servers import Behaviour, OpenAIServer
 
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.shards import ShardedFolder
@@ -11,10 +19,10 @@ from tests.sharding import content, lay_documents, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.commandline import Finished
 
+PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
 PLAN = ("-s", "extractive", "-i", "company-name,document,summary-of-document", "--limit", "2", "-r", "2")
 
 
@@ -58,6 +66,64 @@ def test_shards_of_a_corpus(tmp_path: Path, genaipa: Callable[..., Finished]) ->
     unseal(cut.shard(1), 0)
     assert genaipa("run", "--resume", "cut").code == 0
     assert content(cut)["counts"] == content(whole)["counts"]
+
+
+def test_cap_holds_over_shards(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
+    """All shards together spend no more than the cap, a part of them its share of it; a higher one goes on."""
+    make_workspace(questions=3, documents=("acme", "brook", "cedar", "delta"))
+    write("systems.yaml", PRICED)
+    plan = ("run", "-s", "loop", "-p", "acme,brook,cedar,delta", "-i", "company-name", "--max-tokens", "10")
+    with OpenAIServer(lambda _number, _body: Behaviour(text="Yes."), models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        assert genaipa(*plan, "--name", "whole").code == 0
+        cost = find_run(find_workspace(), "whole").manifest().totals.cost
+        assert cost
+        for more, share in ((("--shards", "1/2"), 4), ((), 2)):
+            done = genaipa(*plan, "--name", "cut", "--shard", "1", "-j", "2", "--max-cost", f"{cost / 2:.2f}", *more)
+            assert done.code == 4, done.err
+            cut = find_run(find_workspace(), "cut")
+            assert isinstance(cut, ShardedFolder)
+            assert 0 < cut.progress()[1].cost <= cost / share + 0.01
+            assert cut.outline().status == "capped"
+        assert genaipa("run", "--resume", "cut").code == 4
+        done = genaipa("run", "--resume", "cut", "--max-cost", f"{2 * cost:.2f}")
+        assert done.code == 0, done.err
+        assert cut.progress()[1].cost == pytest.approx(cost, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("-p", "brindlecart", "--shards", "1/2"), "this one has none; begin one with --shard DOCUMENTS"),
+        (("-p", "brindlecart", "--shard", "1", "--shards", "3/2"), "is no part of the shards, such as 3/16"),
+        (("-p", "brindlecart", "--shard", "1", "--shards", "1/2", "--new"), "would begin a run for each part"),
+        (("--suite", "policyqa", "--split", "sample", "--shard", "1"), "shards are of documents"),
+        (("-p", "brindlecart", "--shard", "1", "-s", "manual/bard"), "driven by hand"),
+    ],
+)
+def test_refused(genaipa: Callable[..., Finished], options: tuple[str, ...], complaint: str) -> None:
+    """What can't be is a sentence, and nothing is made."""
+    done = genaipa("run", *(() if "-s" in options else PLAN[:2]), *options)
+    assert done.code == 2
+    assert complaint in " ".join(done.err.replace("│", " ").split())
+    assert not list(Path.cwd().glob("runs/2*"))
+
+
+@pytest.mark.full  # test_parts_side_by_side shows that parts make one run
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_recipe_for_a_plain_shell(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """The recipe of docs/scale.md, as it stands but for the system and the size, completes a run."""
+    text = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
+    recipe = text.split("In a plain shell")[1].split("```bash\n")[1].split("```")[0]
+    recipe = recipe.replace("--system gpt-4.1", "--system extractive -e recall --limit 1")
+    recipe = recipe.replace("--shard 100", "--shard 2").replace("genaipa ", f"{sys.executable} -m genaipa ")
+    (tmp_path / "genaipa.toml").touch()
+    assert genaipa("policies", "generate", "shops.jsonl", "-n", "9").code == 0
+    done = subprocess.run(["bash", "-ec", recipe], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "nothing was asked" in done.stdout
+    (run,) = run_folders(find_workspace(tmp_path))
+    assert run.progress()[0].status == "complete"
 
 
 def test_same_command_goes_on(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:

@@ -28,7 +28,7 @@ _MINUTE = 60.0
 def already_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; the exit code."""
     assert run.folder is not None, "only a run that exists is complete"
-    _, tally = run.folder.state()
+    _, tally = run.folder.progress()
     if json:
         print_json({**summary(run.folder, "complete", tally), **_suites(run.workspace, run.folder)})
     else:

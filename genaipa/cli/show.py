@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Record
+    from genaipa.runs.records import Manifest, Record
+    from genaipa.runs.tally import Tally
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace
@@ -26,6 +27,8 @@ _LEAST_PREVIEW = 30
 _BESIDE = 16
 """Columns that the id of a question takes beside its answer in a narrow terminal."""
 _FEW = 12
+_MOST = 100_000
+"""Answers of a run from which on they are counted, and not listed."""
 
 
 def show(
@@ -45,10 +48,15 @@ def show(
     With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
+    from genaipa.cli.progress import on_run
     from genaipa.runs.finding import find_run
 
     here = current_workspace()
     folder = find_run(here, run)
+    if answer is None and not json and folder.outline().totals.kept > _MOST:
+        _print_head(folder, *folder.progress())
+        console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
+        return
     if answer is None:
         records = list({record.key: record for record in folder.records()}.values())
         if json:
@@ -96,12 +104,21 @@ def _matching(keys: list[str], answer: str) -> list[str]:
 
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.progress import on_run
-    from genaipa.cli.run_summary import print_tally
-    from genaipa.tasks.prompts import labels
 
     manifest, tally = folder.state()
     if lack := folder.lack(manifest, tally.totals().kept):
         console.say(lack)
+    _print_head(folder, manifest, tally)
+    _print_answers(records)
+    if records:
+        console.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
+
+
+def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
+    """The facts and the counts of a run."""
+    from genaipa.cli.run_summary import print_tally
+    from genaipa.tasks.prompts import labels
+
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
     console.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
@@ -120,9 +137,6 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     if spec.prompts:
         console.show(f"prompts: {', '.join(labels(manifest).values())}")
     print_tally(tally)
-    _print_answers(records)
-    if records:
-        console.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
 
 
 def _print_answers(records: list[Record]) -> None:

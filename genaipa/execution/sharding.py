@@ -22,6 +22,7 @@ from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shard import ShardPlan
 from genaipa.runs.shards import ShardedFolder
+from genaipa.systems.catalog import resolve
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.procedure import Procedure
 
@@ -141,6 +142,9 @@ def prepare_shards(
     """
     if request.task != PROCEDURE:
         raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
+    for name in request.systems:
+        if resolve(name, workspace).manual:
+            raise UsageError(f"{name} is driven by hand; ask it in a run of its own, without shards.")
     each, parts = request.shard or 1, Parts(workspace, request, observer, opened)
     cut, first = _cut(parts, each, observer)
     what = Path(parts.corpus.file).stem if parts.corpus else f"{cut.shards.documents}-documents"
