@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from array import array
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class Sitting(NamedTuple):
 
 def calls_of(gathered: Gathered) -> dict[str, Calls]:
     """System → its calls that took time; a system that recordings, this machine or people by hand gave is left out."""
-    found: dict[str, list[tuple[str, float, bool, float]]] = {}
+    found: dict[str, list[array[float]]] = {}
     for source in gathered.sources:
         facts = source.manifest.systems
         asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
@@ -80,14 +81,16 @@ def calls_of(gathered: Gathered) -> dict[str, Calls]:
             if call.system in asked:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"
-                found.setdefault(call.system, []).append((call.started.rstrip("Z"), call.seconds, answered, tokens))
+                begin = dt.datetime.fromisoformat(call.started).timestamp()
+                # Plain numbers: there may be millions.
+                columns = found.setdefault(call.system, [array("d") for _ in range(4)])
+                for column, value in zip(columns, (begin, call.seconds, answered, tokens), strict=True):
+                    column.append(value)
     calls = {}
-    for system, rows in found.items():
-        started, seconds, answers, known = zip(*rows, strict=True)
-        if median(seconds) >= _INSTANT:
-            begin = np.array(started, dtype="datetime64[ms]").astype(np.int64) / 1000
-            took = np.maximum(np.array(seconds), _SHORTEST)
-            calls[system] = Calls(begin, begin + took, np.array(answers, float), np.array(known, float))
+    for system, columns in found.items():
+        begins, seconds, answers, known = map(np.array, columns)
+        if np.median(seconds) >= _INSTANT:
+            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, known)
     return calls
 
 
