@@ -13,8 +13,13 @@ from stores import score
 
 from genaipa.policies.corpus import line
 from genaipa.policies.made_up import made_up
-from genaipa.reports.report import report
+from genaipa.reports.chapters.groups import chapter
+from genaipa.reports.figures.scope import ALONE
+from genaipa.reports.gather import Gathered, gather_scored
+from genaipa.reports.groups import groups_of
+from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run
+from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
 from genaipa.scoring.current import CurrentScores
@@ -44,6 +49,11 @@ def run(tmp_path: Path, genaipa: Callable[..., Finished]) -> Run:
     return load_run("latest")
 
 
+def gathered_of(run: Run) -> Gathered:
+    """What a report on the run would be made of."""
+    return gather_scored(run.workspace, select(run.workspace, [run.name]))
+
+
 def sectors(run: Run) -> dict[str, str]:
     """Document → sector."""
     return {name: facts.groups["sector"] for name, facts in run.manifest.documents.items()}
@@ -56,31 +66,32 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     with contextlib.closing(open_store(find_workspace())) as store:
         every = [(one, values.get(of[one.document], typed("33333"))) for one in run.answers()]
         store.append([score("Ada", one.digest, given) for one, given in every])
-    made = report(by="sector")
-    came = made.tables["groups-answers"].data.set_index("group")
+    gathered = gathered_of(run)
+    gathered.groups = groups_of(gathered.sources, "sector")
+    tables = {one.name: one.data.set_index("group") for one in chapter(gathered, ALONE).tables}
+    came = tables["groups-answers"]
     assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
     assert (came["planned"] == 3 * came["documents"]).all()
-    said = made.frame.drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
+    said = gathered.frame.drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
     shop = said[said["group"] == "shop"].groupby("question", observed=True)["claims_silence"]
     assert came.loc["shop", "says_silent"] == pytest.approx(shop.apply(lambda told: (told == "yes").mean()).mean())
-    means = made.tables["groups-quality"].data.set_index("group")["mean"].round(1).to_dict()
+    means = tables["groups-quality"]["mean"].round(1).to_dict()
     assert means == {name: 100.0 if name == "shop" else 10.0 for name in set(of.values())}
     shown = json.loads(genaipa("leaderboard", "--by", "country", "--json").out)["groups"]
     assert {row["group"] for row in shown["rows"]} == {one.groups["country"] for one in run.manifest.documents.values()}
     unknown = genaipa("report", "--by", "sectr")
     assert (unknown.code, "did you mean 'sector'?" in unknown.err) == (2, True)
-    assert "groups-answers" not in report().tables
 
 
 def test_metrics_without_annotated_answers(run: Run) -> None:
     """A report says how many documents have annotated answers, which metrics need them, and which texts are equal."""
-    notable = report([run.name]).notable
+    told = notable(gathered_of(run))
     assert (
         "Annotated answers are known for 0 of 19 documents. Without them relevance and clarity can be scored by "
         "reading, and reference by the sections that an answer cites, which rules look up; accuracy and completeness "
         "need them (genaipa policies annotate)."
-    ) in notable
-    assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in notable)
+    ) in told
+    assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in told)
 
 
 def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
@@ -98,4 +109,4 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
         assert case.document.text
         assert case.document.sections
         assert case.annotated is None
-    assert report([run.name]).frame.query("counted")["in_wave"].eq("yes").all()
+    assert gathered_of(run).frame.query("counted")["in_wave"].eq("yes").all()
