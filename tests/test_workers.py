@@ -140,6 +140,24 @@ def test_ctrl_c_stops_in_order(tmp_path: Path) -> None:
     assert noted(tmp_path)["cancelled"] == noted(tmp_path)["leave"] == 2
 
 
+@pytest.mark.full
+def test_a_worker_that_stands_still_is_replaced(tmp_path: Path) -> None:
+    """One that is stopped, and can't tell, is killed after a while; its job is done by another."""
+
+    class Stopping(Told):
+        def told(self, number: int, what: Any) -> None:
+            if number == 0 and not self.of("lost"):
+                noted_by = next(line for line in (tmp_path / "notes").read_text().splitlines() if "job-0" in line)
+                os.kill(int(noted_by.split()[1]), signal.SIGSTOP)
+            super().told(number, what)
+
+    jobs = Stopping({0: ("sleep", 1), 1: ("sleep", 1)})
+    threading.Timer(20, (tmp_path / "woken").touch).start()
+    Dispatcher(Processes(Noting(tmp_path), silence=8), 2, jobs, QUICK).run(range(3))
+    assert sorted(number for number, _ in jobs.of("ended")) == [0, 1, 2]
+    assert jobs.of("lost") == [(0, "its process ended by signal 9")]
+
+
 _DRIVER = """
 import sys
 from pathlib import Path

@@ -249,10 +249,10 @@ def carry_out_on(run: PreparedRun, on: On, limits: RunLimits, observer: Observer
         run.open()
         folder = run.sharded
         _, tally = folder.progress()
-        to_do = folder.to_do()
+        to_do = run.to_do()
         number = max(1, min(room, len(to_do)))
-        spent = {index: shard.state()[1].cost for index, shard in folder.shards()} if cap is not None else {}
-        purse = _Purse(cap, spent)
+        begun = [index for index in run.own() if folder.shard(index).is_begun] if cap is not None else []
+        purse = _Purse(run.share(cap), {index: folder.shard(index).state()[1].cost for index in begun})
         folder.note("running", tally, cap)
         try:
             with observer.watching(run, ready, cap) as watching:
@@ -264,6 +264,8 @@ def carry_out_on(run: PreparedRun, on: On, limits: RunLimits, observer: Observer
             ended, tally = folder.settle(cap)
     for index, why in dispatcher.given_up.items():
         observer.said(f"shard {index:05} was given up: {why}")
+    if run.part != (1, 1) and not run.to_do():
+        ended = "complete"  # of a part, other processes decide how the whole ends
     elapsed = round(time.monotonic() - since, 3)
     capped = jobs.capped if ended != "complete" else ""
     return Outcome("capped" if capped else ended, tally, jobs.stopped, capped, jobs.needed, elapsed)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from genaipa.workers.base import Craft
 
 
+BEAT = 5.0
+"""Seconds between two signs of life."""
+
+
 class _Gone:
     """The pipe's end."""
 
@@ -42,18 +46,26 @@ def main(worker: str, pipe: Connection) -> None:
     def report(what: Any) -> None:
         send(Told(worker, what))
 
+    sending, ended = threading.Lock(), threading.Event()
+
     def send(news: Any) -> None:
         # Nobody listens any more: the job is being stopped.
-        with contextlib.suppress(OSError):
+        with sending, contextlib.suppress(OSError):
             pipe.send(news)
 
+    def beat() -> None:
+        while not ended.wait(BEAT):
+            send(None)
+
     threading.Thread(target=listen, daemon=True).start()
+    threading.Thread(target=beat, daemon=True).start()
     send(Ready(worker))
     try:
         while (job := jobs.get()) is not _Gone:
             send(errands.do(job, report))
     finally:
         errands.leave()
+        ended.set()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.errors import UsageError, clipped
 from genaipa.workers.base import Died
+from genaipa.workers.process import BEAT
 
 if TYPE_CHECKING:
     from genaipa.workers.base import Craft, News
@@ -37,6 +39,8 @@ class _Process:
     running: subprocess.Popen[bytes]
     pipe: Connection
     complaints: BinaryIO
+    heard: float = field(default_factory=time.monotonic)
+    """When it last gave a sign of life."""
 
     def end(self, wait_for: float = 0.0) -> None:
         """End it by closing its pipe, and at once after so many seconds."""
@@ -64,7 +68,10 @@ class Processes:
 
     craft: Craft
     environment: Callable[[str], dict[str, str]] = lambda _worker: {}
+    silence: float = 60.0
+    """Seconds without a sign of life, every five of which there is one, after which a process is killed."""
     _running: dict[str, _Process] = field(default_factory=dict)
+    _listened: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         if os.name != "posix":
@@ -98,12 +105,15 @@ class Processes:
 
     def hear(self, seconds: float) -> list[News]:
         """Read what the pipes hold; a closed pipe is a dead process."""
+        self._kill_silent()
         names = {process.pipe: name for name, process in self._running.items()}
         found: list[News] = []
         for pipe in wait(list(names), seconds):
             assert isinstance(pipe, Connection)
             try:
-                found.append(pipe.recv())
+                news = pipe.recv()
+                self._running[names[pipe]].heard = time.monotonic()
+                found += [] if news is None else [news]
             except (EOFError, OSError):
                 process = self._running.pop(names[pipe])
                 with contextlib.suppress(ProcessLookupError):
@@ -111,6 +121,18 @@ class Processes:
                 found.append(Died(names[pipe], process.last_words()))
                 process.end()
         return found
+
+    def _kill_silent(self) -> None:
+        """Kill processes that stand still, and hold what they had: stopped, or on a disk that went away."""
+        now = time.monotonic()
+        paused = now - self._listened > BEAT  # nobody listened: this process stood still itself, or was busy
+        self._listened = now
+        for process in self._running.values():
+            if paused:
+                process.heard = now
+            if now - process.heard > self.silence:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.running.pid, signal.SIGKILL)
 
     def stop(self) -> None:
         """Send the word; a job ends as it does at Ctrl-C."""
