@@ -182,7 +182,7 @@ def test_results_that_cannot_be_had_are_not_paid_for_twice() -> None:
     server.broken.downloads = 8
     with serving(server):
         folder, outcome = carry_out(spec(**PLAN), None, RunLimits(batch=replace(QUICK, first_look=0.001)))
-        assert (outcome.status, server.tried) == ("waiting", 1)
+        assert (outcome.status, server.tried, list(folder.records())) == ("waiting", 1, [])
         folder, outcome = carry_out(spec(**PLAN), folder, RunLimits(batch=QUICK))
     assert (outcome.status, server.tried, len(answers(folder))) == ("complete", 1, 2)
 

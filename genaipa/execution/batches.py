@@ -308,8 +308,10 @@ class Batched:
                 await self._ledger.keep_results(batch, self.system.results(state))
                 break
             except NoReplyError as error:
-                if not left or error.kind == "authentication":
+                if error.kind == "authentication":
                     raise
+                if not left:
+                    raise TransientError(str(error), kind=error.kind, status=error.status) from None
                 self._say(f"{error}; fetching the results again")
                 await asyncio.sleep(wait)
                 wait *= 2
