@@ -47,6 +47,23 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
     assert [len(held.names) for held in server.batches] == [4, 2]
 
 
+def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
+    """Each shard is a batch of its own; what is out is counted over all, and the run goes on as it was begun."""
+    make_workspace(questions=2, documents=("acme", "brook"))
+    plan = tuple("acme,brook" if word == "acme" else word for word in _PLAN)
+    with serving(BatchServer()) as server:
+        left = genaipa(*plan, "--shard", "1", "--batch", "--no-wait")
+        assert left.code == 3, left.err
+        assert "2 batches with 4 questions are out; 0 done; collect with: genaipa run --resume" in left.out
+        assert "waiting" in genaipa("runs").out
+        assert len(json.loads(genaipa("batches", "--json").out)) == 2
+        assert "1 batch" not in genaipa("batches", "cancel", "latest").out
+        done = genaipa("run", "--resume", "latest")
+        assert done.code == 0, done.err
+        assert "No batches are out." in genaipa("batches").out
+    assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
+
+
 def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
     """Only by the user's word."""
     make_workspace(questions=2)

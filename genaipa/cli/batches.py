@@ -80,7 +80,7 @@ def cancel(run: _Run) -> None:
     from genaipa.runs.finding import find_run
 
     folder = find_run(here := current_workspace(), run)
-    called = asyncio.run(call_off(folder, here, say))
+    called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
     show(
         f"{number(called, 'batch', 'batches')} called off. What was done is collected, and the rest asked, with: "
         f"{command('genaipa', 'run', '--resume', folder.name)}"
@@ -107,4 +107,5 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up, since nobody can be asked; add --yes.")
         typer.confirm(f"Give up {number(len(out), 'batch', 'batches')}, paid as they are?", abort=True, err=True)
-    show(f"{number(asyncio.run(give_up(folder)), 'batch', 'batches')} given up.")
+    given_up = sum(asyncio.run(give_up(part)) for _, part in folder.parts())
+    show(f"{number(given_up, 'batch', 'batches')} given up.")

@@ -53,7 +53,7 @@ def show(
 
     here = current_workspace()
     folder = find_run(here, run)
-    if answer is None and not json and folder.outline().totals.kept > _MOST:
+    if answer is None and not json and folder.outline().totals.kept >= _MOST:
         _print_head(folder, *folder.progress())
         console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
         return

@@ -73,18 +73,19 @@ class Sealed:
     def __init__(self, path: Path) -> None:
         self.path = path
         _, parquet = _parquet()
+        # Nothing stays open: a run may have more shards than a process may have files.
         with self._checked():
-            self._file = parquet.ParquetFile(path)
+            self._metadata = parquet.read_metadata(path)
 
     @property
     def rows(self) -> int:
         """The number of lines."""
-        return int(self._file.metadata.num_rows)
+        return int(self._metadata.num_rows)
 
     @property
     def facts(self) -> bytes:
         """The facts about the whole."""
-        return bytes((self._file.schema_arrow.metadata or {}).get(_FACTS, b""))
+        return bytes((self._metadata.metadata or {}).get(_FACTS, b""))
 
     def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """(place, line) of each line from this place on."""
@@ -106,14 +107,16 @@ class Sealed:
     def _groups(self, least: int, most: int | None) -> Iterator[int]:
         """The groups that have places from the least to the most."""
         with self._checked():
-            bounds = [self._file.metadata.row_group(n).column(0).statistics for n in range(self._file.num_row_groups)]
+            groups = range(self._metadata.num_row_groups)
+            bounds = [self._metadata.row_group(n).column(0).statistics for n in groups]
         for group, known in enumerate(bounds):
             if known is None or (known.max >= least and (most is None or known.min <= most)):
                 yield group
 
     def _group(self, group: int) -> Iterator[tuple[int, bytes]]:
-        with self._checked():
-            table = self._file.read_row_group(group, columns=["place", "line"])
+        _, parquet = _parquet()
+        with self._checked(), parquet.ParquetFile(self.path, metadata=self._metadata) as file:
+            table = file.read_row_group(group, columns=["place", "line"])
             places, lines = table.column("place").to_pylist(), table.column("line").to_pylist()
         return zip(places, lines, strict=True)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -96,6 +97,9 @@ class Batch:
             self.state, self.done = event.state, event.done
 
 
+_SHARDS = "shards"
+
+
 class _Named(msgspec.Struct):
     """A line of results, of which only the name is read; Google calls it a key."""
 
@@ -118,7 +122,9 @@ def name_of(line: bytes) -> str:
 def read_batches(folder: Path) -> dict[str, Batch]:
     """Mark → batch, oldest first; a RunError names a line that is no event."""
     found: dict[str, Batch] = {}
-    for _, event in journal.read(folder / BATCHES, BatchEvent):
+    # Of a run of shards each has its own.
+    files = (folder / BATCHES, *sorted(folder.glob(f"{_SHARDS}/*/{BATCHES}")))
+    for _, event in chain.from_iterable(journal.read(file, BatchEvent) for file in files):
         if event.step == "intended":
             found[event.mark] = Batch(event)
         elif event.mark in found:
@@ -133,7 +139,8 @@ def batches_out(folder: Path) -> Iterator[Batch]:
 
 def was_batched(folder: Path) -> bool:
     """Whether a run was asked by batches before."""
-    return (folder / BATCHES).exists()
+    run = folder.parents[1] if folder.parent.name == _SHARDS else folder
+    return (folder / BATCHES).exists() or any(run.glob(f"{_SHARDS}/*/{BATCHES}"))
 
 
 def out_sentence(batches: Sequence[Batch]) -> str:
