@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 # Each of these takes longer to import than everything else that `genaipa --help` does, or is an SDK.
 TOO_HEAVY = {
     *("openai", "anthropic", "google", "tiktoken", "httpx", "httpx2", "requests"),
-    *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s"),
+    *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s", "ray"),
     *("jinja2", "yaml", "msgspec", "pydantic"),
     *("streamlit", "sqlalchemy", "openpyxl", "rapidfuzz"),
     *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "mammoth", "pypdf", "genai_prices"),
