@@ -302,6 +302,7 @@ def desk(bench: Bench) -> None:
         ("Enter to the next answer: median", f"{median(waits):.0f} ms"),
         ("95th percentile", f"{waits[min(len(waits) - 1, int(len(waits) * 0.95))]:.0f} ms"),
         ("slowest", f"{waits[-1]:.0f} ms"),
+        ("processor for an answer: the desk, the browsers", "{:.0f} ms, {:.0f} ms".format(*said["processor"])),
         ("peak memory of the desk", f"{said['memory']:.0f} MiB"),
     ]
     print_table((f"desk: {said['pool']:,} answers, {analysts} analysts, {len(waits)} measured", "figure"), rows)

@@ -5,7 +5,8 @@
 expects a workspace with a run, as `finished_run` writes it; gives the analysts so many scores already, opens the desk,
 and lets each analyst score some answers by the keyboard, with a pause between them as short as no reader's. Prints, as
 JSON, the seconds until the desk could be asked, until the first answer was on screen, and from each Enter until the
-next answer was on screen, as the page itself measured it.
+next answer was on screen, as the page itself measured it; and the milliseconds of processor for an answer, of the desk
+and of the browsers, which what else runs on the machine changes little.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import random
 import signal
 import socket
@@ -95,6 +97,20 @@ def open_desk(workspace: Path, run: str):
             process.send_signal(signal.SIGTERM)
 
 
+def processor(process: int) -> float:
+    """The seconds of processor that a process and all that it started have used; 0 where there is no /proc."""
+    used, started = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
+            used[int(stat.parent.name)] = (int(state[11]) + int(state[12])) / os.sysconf("SC_CLK_TCK")
+            started.setdefault(int(state[1]), []).append(int(stat.parent.name))
+    family = [process]
+    for member in family:
+        family += started.get(member, [])
+    return sum(used.get(member, 0) for member in family)
+
+
 async def sit_down(browser, url: str, name: str):
     """A page of one's own at the desk, and the seconds until its first answer was on screen."""
     page = await (await browser.new_context(viewport={"width": 1400, "height": 900})).new_page()
@@ -121,18 +137,22 @@ async def work(page, answers: int, pause: float, chance: random.Random) -> list[
     return await page.evaluate("window.waits")
 
 
-async def measure(url: str, analysts: list[str], answers: int, pause: float) -> tuple[list[float], list[float]]:
-    """The seconds until each first answer, and the milliseconds of all answers after it."""
+async def measure(url: str, desk: int, analysts: list[str], answers: int, pause: float) -> dict[str, list[float]]:
+    """The seconds until each first answer, the milliseconds of all answers after it, and the processor's for one."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(_FLAGS))
         seated = [await sit_down(browser, url, name) for name in analysts]
+        before = processor(desk), processor(os.getpid())
         waits = await asyncio.gather(
             *(work(page, answers, pause, random.Random(n)) for n, (page, _) in enumerate(seated))
         )
+        of_desk, of_all = processor(desk) - before[0], processor(os.getpid()) - before[1]
         await browser.close()
-        return [seconds for _, seconds in seated], [wait for one in waits for wait in one]
+    every = [wait for one in waits for wait in one]
+    used = [1000 * seconds / len(every) for seconds in (of_desk, of_all - of_desk)]
+    return {"first": [seconds for _, seconds in seated], "waits": every, "processor": used}
 
 
 def main() -> None:
@@ -148,10 +168,10 @@ def main() -> None:
     analysts = [f"Analyst {n}" for n in range(1, wanted.analysts + 1)]
     pool = score_already(wanted.workspace, wanted.run, analysts, wanted.scored)
     with open_desk(wanted.workspace, wanted.run) as (url, ready, process):
-        first, waits = asyncio.run(measure(url, analysts, wanted.answers, wanted.pause))
+        found = asyncio.run(measure(url, process, analysts, wanted.answers, wanted.pause))
         used = Path(f"/proc/{process}/status").read_text(encoding="utf-8") if Path("/proc").exists() else ""
     memory = next((int(line.split()[1]) / 1024 for line in used.splitlines() if line.startswith("VmHWM")), 0)
-    print(json.dumps({"pool": pool, "ready": ready, "first": first, "waits": waits, "memory": memory}))
+    print(json.dumps({"pool": pool, "ready": ready, "memory": memory} | found))
 
 
 if __name__ == "__main__":
