@@ -9,6 +9,7 @@ from analysts import arrive, make_answers, open_to
 from desk import PATIENCE
 from judged import keep, verdict
 from running import answers
+from stores import opened, score
 
 pytest.importorskip("streamlit", reason="needs the extra desk")
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -29,10 +30,11 @@ TRACES = (JUDGE.encode(), b"the judge's evidence", b"judge:")
 
 
 class Wire:
-    """Every frame that goes over the websockets of a browser, and what one of them says of a judge."""
+    """Every frame that goes over the websockets of a browser, how many tell a turn, and what one says of a judge."""
 
     def __init__(self, machine: BrowserContext) -> None:
         self.sent = self.received = self.finished = 0
+        self.turns = 0
         self.traces: set[bytes] = set()
         machine.on("page", lambda page: page.on("websocket", self._listen))
 
@@ -45,6 +47,7 @@ class Wire:
 
     def _receive(self, frame: bytes) -> None:
         self.received += len(frame)
+        self.turns += b'"part": "turn"' in frame
         self.traces |= {trace for trace in TRACES if trace in frame}
         message = ForwardMsg()
         message.ParseFromString(frame)
@@ -83,7 +86,11 @@ def test_a_key_sends_what_changed_and_nothing_of_a_judge() -> None:
         anna = arrive(browser, desk, "Anna", machine=machine)
         first = anna.wait()
         assert wire.received > len(LONG)
+        with opened("sqlite:///scores.db") as store:
+            store.append([score("Bo", next(one.digest for one in answers(run) if one.reply == first.reply))])
         assert [key for key in "11213" if wire.of(anna.page, key) > A_KEY] == []
+        # Keys are kept; how far others are comes with the next answer.
+        assert wire.turns == 1
         assert wire.of(anna.page, "Enter") <= AN_ANSWER
         second = anna.leave(first)
         assert second is not None
