@@ -290,11 +290,10 @@ def desk(bench: Bench) -> None:
     large = Workload("independent", bench.scale.finished, 64, None, bench.scale.limit)
     bench.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
     run = bench.make("finished_run", large)
-    analysts = bench.scale.analysts
-    counts = {"analysts": analysts, "answers": bench.scale.each, "scored": large.requests * 3 // 10}
-    arguments = [text for name, count in counts.items() for text in (f"--{name}", str(count))]
-    pause = ("--pause", str(bench.scale.pause))
-    said = json.loads(bench.python("-m", "benchmarks.desk", str(bench.workspace), run, *arguments, *pause).out)
+    analysts, scored = bench.scale.analysts, large.requests * 3 // 10
+    options = {"analysts": analysts, "answers": bench.scale.each, "pause": bench.scale.pause, "scored": scored}
+    arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    said = json.loads(bench.python("-m", "benchmarks.desk", str(bench.workspace), run, *arguments).out)
     waits, first = sorted(said["waits"]), said["first"]
     rows = [
         ("the desk can be asked", f"{said['ready']:.1f} s"),
