@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SECTIONS = 40
 SAID = "This is what we\u2019ll say about matter {n}. " * 15
+QUOTED = "This is what we\u2019ll say about matter 5."
 LONG = "# ACME Privacy Policy\n\n" + "".join(
     f"## {n}. Matter {n}\n\n{SAID.format(n=n)}{'Backups are destroyed. ' if n == 33 else ''}\n\n"
     for n in range(1, SECTIONS + 1)
@@ -244,7 +245,7 @@ def test_finding_ones_way_in_the_document() -> None:
     annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
     said = "Section 30 says so, and not Section 3. A backup is destroyed. " + "That is known. " * 400
     make_answers(said, text=LONG, annotations=annotation)
-    write("more.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": f"{said}More."}]}))
+    write("more.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": f'{said}"{QUOTED}"'}]}))
     carry_out(spec(systems=("scripted/more.yaml",)))
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
@@ -294,9 +295,12 @@ def test_finding_ones_way_in_the_document() -> None:
         assert page.locator(".reply").evaluate(scrolled) > 0
         scrolled_by_keys(page)
         assert anna.wait().typed == "....."
-        # The next answer is to the same question: what it is held against is in sight already.
+        # The next answer is to the same question: what it is held against stays in sight, with other marks beside it.
+        page.locator(".document").evaluate("pane => { pane.scrollTop = 3000; }")
+        marks = page.locator(".document mark.quoted").count()
         anna.score("11111")
-        assert page.evaluate(_AT_THE_END)
+        assert page.locator(".document mark.quoted").count() != marks
+        assert page.locator(".document").evaluate(scrolled) == 3000
 
 
 def scrolled_by_keys(page: Page) -> None:

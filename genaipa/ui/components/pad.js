@@ -388,13 +388,15 @@ class Pad extends Recall {
     const { suggestion, reason, proposal } = this.data;
     node.classList.toggle("current", n === this.current);
     const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
-    const aside = ({ key }) => {
-      if (proposal?.keys[n] === key) return make("small", { title: proposal.reason }, "filled in");
-      return suggestion[metric] === key ? make("small", { title: reason }, "suggested") : null;
-    };
+    const filled = proposal?.keys[n];
+    const [hint, why] = filled ? ["filled in", proposal.reason] : ["suggested", reason];
+    const hinted = ({ key }) => key === (filled ?? suggestion[metric]);
+    // It is heard at the choice, and seen beside the metric's name, where it covers no words.
+    const heard = (line) => (hinted(line) ? make("small", { class: "unseen" }, hint) : null);
+    const seen = ({ value }) => make("small", { title: why, "aria-hidden": "true" }, `${hint} ${value}`);
     redraw(node, [this.typed[n], doubts, suggestion[metric], reason, proposal], () => [
-      make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
-      ...lines.map((line) => this.choice(n, line, aside(line))),
+      make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count)), ...lines.filter(hinted).map(seen)),
+      ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
   }
 
