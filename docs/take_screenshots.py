@@ -1,7 +1,7 @@
 """Take the pictures of the desk in docs/screenshots/ from the real pages: `python docs/take_screenshots.py`.
 
-It makes the demo's study in a temporary workspace, with a run by hand beside it and the scores of two made-up analysts,
-opens the desk, and drives Debian's chromium through every page.
+It makes the demo's study in a temporary workspace, with a run by hand and one of a suite beside it, the verdicts of a
+judge and the scores of two made-up analysts, opens the desk, and drives Debian's chromium through every page.
 """
 
 from __future__ import annotations
@@ -142,6 +142,21 @@ def take(page: Page, url: str) -> None:
     picture(page, "results")
 
 
+def take_more(page: Page, url: str) -> None:
+    """The pages of whoever leads the study and scores nothing."""
+    page.goto(url)
+    page.get_by_label("Your name").fill("Edsger")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Judges").click()
+    page.locator("table").first.wait_for()
+    picture(page, "judges")
+    page.get_by_role("link", name="Suites").click()
+    page.set_viewport_size({"width": 1440, "height": 2100})
+    page.locator("tr.choice", has_text="sample-01").click()
+    page.locator("section", has_text="prediction").last.wait_for()
+    picture(page, "suites")
+
+
 def main() -> None:
     """Make the study, take the pictures."""
     SCREENSHOTS.mkdir(exist_ok=True)
@@ -155,12 +170,18 @@ def main() -> None:
         genaipa(workspace, "run", "-s", "manual/web-chat", "-p", "brindlecart", "--experiment", "recall")
         made_up_scores(workspace / "scores.jsonl")
         genaipa(workspace, "scores", "import", str(workspace / "scores.jsonl"))
+        genaipa(workspace, "judge", "demo", "--judge", f"scripted/{DOCS / 'example-judge.yaml'}")
+        asked = ("-s", "baseline/best-overlap", "-s", "baseline/empty")
+        genaipa(workspace, "run", "--suite", "policyqa", "--split", "sample", *asked)
+        people = "analysts: [Ada, Grace, Katherine]\nadjudicators: [Ada, Edsger]\nreference: [reference]\n"
+        (workspace / "desk.yaml").write_text(people, encoding="utf-8")
         genaipa(workspace, "report", "demo", "-o", str(workspace / "report"), "--formats", "svg")
         with desk(workspace) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-background-networking"]
             )
             take(browser.new_page(viewport={"width": 1440, "height": 900}), url)
+            take_more(browser.new_context(viewport={"width": 1440, "height": 1200}).new_page(), url)
             report = browser.new_page(viewport={"width": 1200, "height": 1500})
             report.goto((workspace / "report" / "index.html").as_uri())
             picture(report, "report")
