@@ -295,12 +295,17 @@ def test_finding_ones_way_in_the_document() -> None:
         assert page.locator(".reply").evaluate(scrolled) > 0
         scrolled_by_keys(page)
         assert anna.wait().typed == "....."
-        # The next answer is to the same question: what it is held against stays in sight, with other marks beside it.
-        page.locator(".document").evaluate("pane => { pane.scrollTop = 3000; }")
-        marks = page.locator(".document mark.quoted").count()
-        anna.score("11111")
-        assert page.locator(".document mark.quoted").count() != marks
-        assert page.locator(".document").evaluate(scrolled) == 3000
+        stays_for_the_next_answer(anna)
+
+
+def stays_for_the_next_answer(anna: Analyst) -> None:
+    """The next answer is to the same question: the document stays in place, with other marks in it."""
+    pane = anna.page.locator(".document")
+    pane.evaluate("pane => { pane.scrollTop = 3000; }")
+    marks = pane.locator("mark.quoted").count()
+    anna.score("11111")
+    assert pane.locator("mark.quoted").count() != marks
+    assert pane.evaluate("pane => pane.scrollTop") == 3000
 
 
 def scrolled_by_keys(page: Page) -> None:
