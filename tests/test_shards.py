@@ -68,6 +68,20 @@ def test_shards_of_a_corpus(tmp_path: Path, genaipa: Callable[..., Finished]) ->
     assert content(cut)["counts"] == content(whole)["counts"]
 
 
+def test_killed_before_the_seal(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A shard that was answered and not sealed, or sealed and not cleared, is put right without asking."""
+    command = ("run", *PLAN[:2], "-i", "company-name", "-p", lay_documents(2), "--shard", "1")
+    assert genaipa(*command).code == 0
+    (run,) = run_folders(find_workspace(tmp_path))
+    assert isinstance(run, ShardedFolder)
+    lines = unseal(run.shard(0))
+    (run.shard(1).path / "answers.jsonl").write_bytes(b"".join(line for _, line in run.shard(1).lines()))
+    done = genaipa(*command)
+    assert done.code == 0, done.err
+    assert b"".join(line for _, line in run.shard(0).lines()) == lines
+    assert [path.name for path in sorted(run.path.glob("shards/*/answers.*"))] == ["answers.parquet"] * 2
+
+
 def test_cap_holds_over_shards(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
     """All shards together spend no more than the cap, a part of them its share of it; a higher one goes on."""
     make_workspace(questions=3, documents=("acme", "brook", "cedar", "delta"))

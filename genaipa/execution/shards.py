@@ -77,10 +77,11 @@ class ShardWorker:
         observer = observer or Observer()
         run = ShardedFolder(self.path)
         shard = run.shard(index)
-        if shard.is_sealed:
-            return ShardEnd(index, "complete", shard.state()[1].totals())
         shard.make()
         with shard.writing() as repairs:
+            if shard.is_answered():
+                shard.seal()
+                return ShardEnd(index, "complete", shard.state()[1].totals())
             for sentence in repairs:
                 observer.said(sentence)
             prepared = self._prepared(run, shard, index)

@@ -199,11 +199,16 @@ class Shard(RunFolder):
         """A sentence about answers that are gone; none can go of a sealed shard."""
         return "" if self.is_sealed else super().lack(manifest, kept)
 
-    def is_complete(self) -> bool:
+    def is_answered(self) -> bool:
         """Whether everything was answered, and still is; a DataError for a seal that is damaged."""
         if self.is_sealed:
             return bool(self._seal.rows)
         return self.is_begun and super().is_complete()
+
+    def is_complete(self) -> bool:
+        """Whether nothing is left to do: a process may have been killed just before it sealed what was answered."""
+        done = self.is_sealed and not super().answers.exists()
+        return self.is_answered() and (done or not can_seal())
 
     def holds(self, name: str) -> bool:
         """Whether a file is there, or with the run."""
