@@ -76,10 +76,11 @@ def test_killed_before_the_seal(tmp_path: Path, genaipa: Callable[..., Finished]
     assert isinstance(run, ShardedFolder)
     lines = unseal(run.shard(0))
     (run.shard(1).path / "answers.jsonl").write_bytes(b"".join(line for _, line in run.shard(1).lines()))
+    (run.shard(1).path / ".answers.parquet.half.tmp").write_bytes(b"PAR1")
     done = genaipa(*command)
     assert done.code == 0, done.err
     assert b"".join(line for _, line in run.shard(0).lines()) == lines
-    assert [path.name for path in sorted(run.path.glob("shards/*/answers.*"))] == ["answers.parquet"] * 2
+    assert [path.name for path in sorted(run.path.glob("shards/*/*answers.*"))] == ["answers.parquet"] * 2
 
 
 def test_cap_holds_over_shards(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:

@@ -55,7 +55,9 @@ def seal(
 def _put_if_absent(made: Path, path: Path) -> bool:
     try:
         os.link(made, path)
-    except FileExistsError:
+    except (FileExistsError, FileNotFoundError):  # whoever sealed it has taken away what others were making
+        if not path.exists():
+            raise
         return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
@@ -65,6 +67,13 @@ def _put_if_absent(made: Path, path: Path) -> bool:
             return False
         made.replace(path)
     return True
+
+
+def take_away_unsealed(path: Path) -> None:
+    """Take away what processes that were killed had made of a sealed file."""
+    for made in path.parent.glob(f".{path.name}.*.tmp"):
+        with contextlib.suppress(OSError):
+            made.unlink(missing_ok=True)
 
 
 class Sealed:

@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import RunBusyError, RunError
 from genaipa.files.json_text import DAMAGE
-from genaipa.files.sealed import Sealed, can_seal, seal
+from genaipa.files.sealed import Sealed, can_seal, seal, take_away_unsealed
 from genaipa.runs import journal
 from genaipa.runs.folder import MANIFEST, RunFolder
 from genaipa.runs.records import DocumentFacts, Manifest, Record, SystemFacts
@@ -145,6 +145,7 @@ class Shard(RunFolder):
                 seal(self.path / SEALED, self._kept_lines(), _COLUMNS, msgspec.json.encode(rows))
             except OSError as error:
                 raise RunError(f"{self.path / SEALED} can't be written ({error.strerror}); make room.") from None
+        take_away_unsealed(self.path / SEALED)
         if self.is_sealed and Sealed(self.path / SEALED).rows:
             lines.unlink(missing_ok=True)
 
