@@ -58,7 +58,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     assert told[0] == f"{path}: can't be used as it is, and nothing of it was taken:"
     wanted = (
         "line 1: the column 'text' is missing",
-        "line 2 ('a b'): the name is none for a document",
+        "line 2 ('a b'): the name can be no document's",
         "line 5: the company is empty",
         "line 5: the text is empty",
         "line 5 (by line 4): the name is taken",

@@ -82,7 +82,10 @@ def test_one_part_of_two(rounds: Rounds, genaipa: Callable[..., Finished]) -> No
     """A part that is done says so with exit code 0, though the others are missing; the whole is partial."""
     done = genaipa("run", *PLAN, "--shards", "1/2")
     assert done.code == 0, done.err
-    assert "of shards that are carried out elsewhere are missing" in done.out
+    assert "This part is complete. Of the other parts of the shards" in done.out
+    idle = genaipa("run", *PLAN, "--shards", "6/6")
+    assert idle.code == 0
+    assert "part 6 of 6 has nothing to do: the run has" in idle.err
     run = the_run()
     assert (run.to_do(), run.outline().status) == ([1, 3], "partial")
     assert genaipa("runs", "--json").out.count('"partial"') == 1

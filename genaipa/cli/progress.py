@@ -316,8 +316,8 @@ def on_run(folder: RunFolder, *words: str) -> str:
     return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
 
 
-def interrupted(folder: RunFolder | None) -> None:
-    """The last words after Ctrl-C."""
+def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
+    """The last words after Ctrl-C; the next command needs `again` these options of the one that was stopped."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     if folder is None:
@@ -328,4 +328,4 @@ def interrupted(folder: RunFolder | None) -> None:
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned} in, all kept.")
         if out := list(batches_out(folder.path)):
             say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
-        say(f"Go on with: {on_run(folder, 'run', '--resume')}")
+        say(f"Go on with: {on_run(folder, 'run', *again, '--resume')}")

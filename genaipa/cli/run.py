@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from genaipa.cli import run_options as options
+from genaipa.cli.console import number
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import SpendingCapError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from genaipa.cli.progress import TerminalObserver
     from genaipa.execution.batches import Batching
@@ -93,8 +94,8 @@ def run(
     if dry_run or estimate:
         _preview(context, prepared)
         return
-    limits = _limits(context, prepared)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=_place(context, prepared)))
+    limits, place = _limits(context, prepared), _place(context, prepared)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=_again(context)))
 
 
 def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
@@ -151,13 +152,13 @@ def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun
 
     options = context.params
     if options["resume"] is None:
-        return _part(options, request.prepare(current_workspace(), _request(options), observer))
+        return _part(options, request.prepare(current_workspace(), _request(options), observer), observer)
     _refuse_other_plan(context)
     resumed = request.resume(current_workspace(), options["resume"], observer, offline=options["offline"])
-    return _part(options, resumed)
+    return _part(options, resumed, observer)
 
 
-def _part(options: Mapping[str, Any], prepared: PreparedRun) -> PreparedRun:
+def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalObserver) -> PreparedRun:
     """The run, of which only the part of its shards that the options name is carried out here."""
     from genaipa.execution.sharding import ShardedRun
 
@@ -169,6 +170,8 @@ def _part(options: Mapping[str, Any], prepared: PreparedRun) -> PreparedRun:
         raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
     which, _, parts = options["shards"].partition("/")
     prepared.part = int(which), int(parts)
+    if int(which) > prepared.number:
+        observer.said(f"part {which} of {parts} has nothing to do: the run has {number(prepared.number, 'shard')}.")
     return prepared
 
 
@@ -226,8 +229,20 @@ def _refuse_other_plan(context: typer.Context) -> None:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
+def _again(context: typer.Context) -> list[str]:
+    """The options for workers and parts that the command has to be given again to go on likewise."""
+    given = {f"--{name}": context.params[name] for name in ("on", "shards")}
+    return [word for option, value in given.items() if value for word in (option, value)]
+
+
 def carry_out(
-    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool, on: On | None = None
+    prepared: PreparedRun,
+    limits: RunLimits,
+    observer: TerminalObserver,
+    *,
+    json: bool,
+    on: On | None = None,
+    again: Sequence[str] = (),
 ) -> int:
     """Ask the missing questions, here or by workers, and print the outcome; the exit code."""
     import asyncio
@@ -244,9 +259,9 @@ def carry_out(
         else:
             outcome = dispatched.carry_out_on(prepared, on, limits, observer)
     except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted(prepared.folder)
+        interrupted(prepared.folder, again)
         return INTERRUPTED
-    run_summary.print_closing(prepared, outcome, json=json)
+    run_summary.print_closing(prepared, outcome, json=json, again=again)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 

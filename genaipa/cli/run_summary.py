@@ -12,6 +12,8 @@ from genaipa.cli.tally import ENDED, clock, fit
 from genaipa.errors import NOT_RECORDED, GenaipaError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genaipa.execution.request import PreparedRun
     from genaipa.execution.run import Outcome
     from genaipa.runs.folder import RunFolder
@@ -34,12 +36,14 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
-        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
+        missing = sum(row.missing for row in tally.rows.values())
+        look = _others(missing) if missing else f"Look at it with: {on_run(run.folder, 'show')}"
+        show(f"{'This part of ' if missing else ''}{run.folder.name} is complete; nothing was asked. {look}")
     return 0
 
 
-def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool) -> None:
-    """Print the outcome of a run, its folder and the next command."""
+def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequence[str] = ()) -> None:
+    """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
     folder = run.open()
     if json:
         facts = {**summary(folder, outcome.status, outcome.tally), **_suites(run.workspace, folder)}
@@ -55,7 +59,7 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool) -> None:
         show(f"{system} was asked no more: {reason}")
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    show(next_step(folder, outcome))
+    show(next_step(folder, outcome, again))
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
@@ -101,16 +105,15 @@ def _side_by_side(outcome: Outcome) -> str:
     return "; call time is the sum of all calls, earlier ones and those side by side included" if more else ""
 
 
-def next_step(folder: RunFolder, outcome: Outcome) -> str:
+def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) -> str:
     """The sentence that a run ends with."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = f"\nAll figures: {on_run(folder, 'report')}" if folder.outline().spec.plan else ""
-        if missing:
-            report = f"\n{number(missing, 'answer')} of shards that are carried out elsewhere are missing."
-        return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
+        whole_run = f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
+        return f"This part is complete. {_others(missing)}" if missing else whole_run
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))
     if out:
@@ -121,7 +124,7 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
-    go_on = on_run(folder, "run", "--resume")
+    go_on = on_run(folder, "run", *again, "--resume")
     if outcome.status == "capped":
         enough = _enough(outcome)
         return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
@@ -129,6 +132,11 @@ def next_step(folder: RunFolder, outcome: Outcome) -> str:
         lack += " Asking again can't help: the recording lacks them, or what leads to them."
         return f"{lack} Why: {on_run(folder, 'show')}"
     return f"{lack} Ask again: {go_on}"
+
+
+def _others(missing: int) -> str:
+    """A sentence on the answers that other parts of the shards are to bring."""
+    return f"Of the other parts of the shards {number(missing, 'answer')} are to come; how far they are: genaipa runs"
 
 
 def _never_recorded(folder: RunFolder) -> bool:

@@ -102,6 +102,7 @@ def score(
         _check_answers(desk, folders)
         _check_host(host, login, insecure=insecure)
         launch.check_address(host, port)
+        launch.import_pages()
         _announce(desk, login, host, port)
         if not desk.pool.answers and _any_suite(folders):
             show("Suites are scored without people; their items are on the page Suites.")

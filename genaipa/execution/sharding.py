@@ -89,10 +89,15 @@ class ShardedRun(PreparedRun):
             return super().complete
         return self.folder is not None and not self.to_do()
 
+    @property
+    def number(self) -> int:
+        """The number of shards of the whole run."""
+        return self.cut.shards.number if self.cut else self.sharded.number
+
     def own(self) -> range:
         """The shards of this part."""
         which, parts = self.part
-        return range(which - 1, self.sharded.number, parts)
+        return range(which - 1, self.number, parts)
 
     def to_do(self) -> list[int]:
         """The shards of this part in which answers are missing."""
@@ -100,7 +105,7 @@ class ShardedRun(PreparedRun):
 
     def share(self, cap: float | None) -> float | None:
         """This part's share of a spending cap of the whole run."""
-        return None if cap is None else cap * len(self.own()) / max(1, self.sharded.number)
+        return None if cap is None else cap * len(self.own()) / max(1, self.number)
 
     @property
     def sharded(self) -> ShardedFolder:

@@ -159,7 +159,7 @@ def _unusable(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, company, text = (_text(cells.get(one)) or "" for one in NEEDED)
     if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
         rule = f"letters, digits, '.', '_' and '-', a letter or digit first, {LONGEST_NAME} at most"
-        yield f"the name is none for a document ({rule})", repr(clipped(name))
+        yield f"the name can be no document's ({rule})", repr(clipped(name))
     if len(company) > LONGEST_NAME or not company.isprintable():
         yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
     if len(text) > LONGEST:

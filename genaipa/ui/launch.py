@@ -92,6 +92,17 @@ def is_this_machine(host: str) -> bool:
     return host in _THIS_MACHINE or is_loopback(f"//{host}")
 
 
+def import_pages() -> None:
+    """Import what the first analyst would wait for."""
+    from streamlit.logger import set_log_level
+
+    # Streamlit warns that it keeps what it caches in memory, because nothing is served yet; `serve` has its own level.
+    set_log_level("error")
+    # Streamlit imports pandas for its first component.
+    for name in ("genaipa.ui.signin", "genaipa.ui.pages.scoring", "pandas", "streamlit.web.cli"):
+        import_module(name)
+
+
 def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
     """Serve the desk until Ctrl-C, SIGTERM, or the end of the terminal that it was started in."""
     # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
@@ -102,9 +113,6 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
 
     from genaipa.ui.gate import put_before_streamlit
 
-    # The first analyst would wait for them; Streamlit imports pandas for its first component.
-    for name in ("genaipa.ui.signin", "genaipa.ui.pages.scoring", "pandas"):
-        import_module(name)
     put_before_streamlit(frozenset([login.address(port)] if login else ()))
     os.environ.update(desk.settings.handed_on())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
