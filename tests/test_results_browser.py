@@ -60,8 +60,11 @@ def choose(page: Page, label: str, option: str) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.full
 def test_from_a_cell_to_its_answers_and_back() -> None:
     """A click shows the answers behind a cell, arrow keys lead to another; what models and people wrote is text.
+
+    Without a browser `test_a_cell_leads_to_its_answers` finds most of what may break.
 
     Who leads the study has a page on the judges, too, and an analyst none.
     """

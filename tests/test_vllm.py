@@ -19,6 +19,7 @@ from asking import ALL_SETTINGS, FIRST, QUESTION, SECOND, ask, count
 from commandline import heeding
 from running import make_workspace
 from servers import OpenAIServer
+from size import size
 
 from genaipa.errors import NotReadyError, PermanentError, UsageError
 from genaipa.systems.base import Reply, Settings, Usage
@@ -247,7 +248,7 @@ def test_a_start_that_is_broken_off(logs: Path) -> None:
     assert all(gone(process) for process in processes())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], full=[signal.SIGTERM, signal.SIGHUP]))
 @pytest.mark.parametrize(("mode", "sign"), [("never-healthy", "pids"), ("stalls", "asked")])
 def test_a_run_that_is_ended_from_outside(
     monkeypatch: pytest.MonkeyPatch, logs: Path, mode: str, sign: str, number: int
