@@ -6,6 +6,7 @@ itself does at a start and an end is left out; where that matters, the command i
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import runpy
@@ -94,5 +95,7 @@ def _run(args: tuple[str, ...], environment: dict[str, str], folder: Path, log: 
     written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for number, file in ((0, os.open(os.devnull, os.O_RDONLY)), (1, written), (2, written)):
         os.dup2(file, number)
+    # A process that crashes says where, in its log.
+    faulthandler.enable(2)
     sys.argv = ["genaipa", *args]
     runpy.run_module("genaipa", run_name="__main__", alter_sys=True)
