@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from running import make_workspace, write
+from servers import Behaviour, OpenAIServer
+
+from genaipa.runs.finding import find_run
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pytest
+    from conftest import Finished
+
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.shard import Shard
 
@@ -22,6 +33,7 @@ We share what we collect with {number} carriers, and with nobody else.
 ## How long we keep it
 We keep it for {number} months, and delete it then.
 """
+PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
 TIMES = ("started", "seconds")
 
 
@@ -33,6 +45,23 @@ def lay_documents(number: int, folder: Path = Path()) -> str:
     for n, name in enumerate(names, 3):
         (folder / "policies" / f"{name}.md").write_text(TEXT.format(name=name, number=n), encoding="utf-8")
     return ",".join(names)
+
+
+@contextmanager
+def priced_run(
+    monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished], *, questions: int
+) -> Iterator[tuple[tuple[str, ...], float]]:
+    """A plan about four documents, and the dollars that it costs whole, while its server answers."""
+    documents = ("acme", "brook", "cedar", "delta")
+    make_workspace(questions=questions, documents=documents)
+    write("systems.yaml", PRICED)
+    plan = ("run", "-s", "loop", "-p", ",".join(documents), "-i", "company-name", "--max-tokens", "10")
+    with OpenAIServer(lambda _number, _body: Behaviour(text="Yes."), models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        assert genaipa(*plan, "--name", "whole").code == 0
+        cost = find_run(find_workspace(), "whole").manifest().totals.cost
+        assert cost
+        yield plan, cost
 
 
 def unseal(shard: Shard, lines: int | None = None) -> bytes:

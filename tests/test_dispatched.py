@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rounds import Rounds, begin, check_books, kill_one
-from running import make_workspace, write
-from servers import Behaviour, OpenAIServer
-from sharding import content, lay_documents
+from sharding import content, lay_documents, priced_run
 
 from genaipa.runs.finding import find_run
 from genaipa.workspace import find_workspace
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from conftest import Finished
 
 ROUNDS = 10
-PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
 CONNECTIONS = 4
 WORKERS = ("--on", "processes:2", "-j", str(CONNECTIONS))
 
@@ -82,14 +79,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Fin
 @pytest.mark.full
 def test_cap_holds_over_workers(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
     """Workers together spend no more than the cap, and nearly all of it; a higher one goes on."""
-    make_workspace(questions=4, documents=("acme", "brook", "cedar", "delta"))
-    write("systems.yaml", PRICED)
-    plan = ("run", "-s", "loop", "-p", "acme,brook,cedar,delta", "-i", "company-name", "--max-tokens", "10")
-    with OpenAIServer(lambda _number, _body: Behaviour(text="Yes."), models=("m",)) as server:
-        monkeypatch.setenv("LOOP_BASE_URL", server.url)
-        assert genaipa(*plan, "--name", "whole").code == 0
-        cost = find_run(find_workspace(), "whole").manifest().totals.cost
-        assert cost
+    with priced_run(monkeypatch, genaipa, questions=4) as (plan, cost):
         done = genaipa(*plan, "--name", "cut", "--shard", "1", "--on", "processes:2", "--max-cost", f"{cost / 2:.2f}")
         assert done.code == 4, done.err
         spent = find_run(find_workspace(), "cut").state()[1].cost

@@ -9,20 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from running import make_workspace, write
-from servers import Behaviour, OpenAIServer
+from sharding import content, lay_documents, priced_run, unseal
 
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.shards import ShardedFolder
 from genaipa.workspace import find_workspace
-from tests.sharding import content, lay_documents, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.commandline import Finished
+    from conftest import Finished
 
-PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
 PLAN = ("-s", "extractive", "-i", "company-name,document,summary-of-document", "--limit", "2", "-r", "2")
 
 
@@ -85,14 +82,7 @@ def test_killed_before_the_seal(tmp_path: Path, genaipa: Callable[..., Finished]
 
 def test_cap_holds_over_shards(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
     """All shards together spend no more than the cap, a part of them its share of it; a higher one goes on."""
-    make_workspace(questions=3, documents=("acme", "brook", "cedar", "delta"))
-    write("systems.yaml", PRICED)
-    plan = ("run", "-s", "loop", "-p", "acme,brook,cedar,delta", "-i", "company-name", "--max-tokens", "10")
-    with OpenAIServer(lambda _number, _body: Behaviour(text="Yes."), models=("m",)) as server:
-        monkeypatch.setenv("LOOP_BASE_URL", server.url)
-        assert genaipa(*plan, "--name", "whole").code == 0
-        cost = find_run(find_workspace(), "whole").manifest().totals.cost
-        assert cost
+    with priced_run(monkeypatch, genaipa, questions=3) as (plan, cost):
         for more, share in ((("--shards", "1/2"), 4), ((), 2)):
             done = genaipa(*plan, "--name", "cut", "--shard", "1", "-j", "2", "--max-cost", f"{cost / 2:.2f}", *more)
             assert done.code == 4, done.err

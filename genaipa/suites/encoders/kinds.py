@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from genaipa.suites.encoders.settings import TrainingSettings
 
@@ -76,11 +76,8 @@ class Kind(ABC):
     def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
         """The prediction for each example from the model's outputs for each input."""
 
-    def loss(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
-        """A loss in place of the model's own, where `own_loss` says so."""
-        raise NotImplementedError
-
-    own_loss: ClassVar[bool] = False
+    loss: Callable[..., Any] | None = None
+    """A loss in place of the model's own, of its outputs, the labels and the number of items in the batch."""
 
     def reduced(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
         """The outputs that are kept of a batch."""
@@ -150,7 +147,6 @@ class Tagging(Kind):
     """A tag for each word in every layer: independent classifiers over one encoder, trained together."""
 
     auto = "AutoModelForTokenClassification"
-    own_loss: ClassVar[bool] = True
 
     def _learn(self, examples: Sequence[Example]) -> None:
         layers = [

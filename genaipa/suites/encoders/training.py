@@ -150,7 +150,7 @@ def _trainer(job: Job, kind: Kind, tokenizer: Any, model: Any) -> Trainer:
         eval_dataset=[one.fields for one in valid],
         processing_class=tokenizer,
         data_collator=lambda fields: _batch(tokenizer, fields),
-        compute_loss_func=kind.loss if kind.own_loss else None,
+        compute_loss_func=kind.loss,
         compute_metrics=lambda found: {"figure": _figure(job, kind, found.predictions, valid)},
         preprocess_logits_for_metrics=kind.reduced,
         callbacks=[EarlyStoppingCallback(settings.patience), _Watch(job)],
