@@ -2,7 +2,7 @@
 
     python -m benchmarks.workers [--quick]
 
-Twenty documents of 8,000 words in four shards; 7,680 of W2's independent questions about them, and as many in shared
+Twenty documents of 8,000 words in ten shards; 25,600 of W2's independent questions about them, and as many in shared
 conversations as W3's, over 64 connections in all. The server answers after a millisecond, so that the asking side is
 the limit; it takes its own part of the processors. Ways alternate, and the median of three rounds is shown (of one with
 --quick). Where Ray is not installed, its rows are left out.
@@ -29,8 +29,8 @@ SERVER = (sys.executable, "-m", "benchmarks.mock_server", "--latency", "0.001")
 DOCUMENTS = tuple(f"shop-{number:02}" for number in range(20))
 CONNECTIONS = 64
 WORKERS = 2
-EACH = "5"
-"""Documents of a shard: 1,920 questions."""
+EACH = "2"
+"""Documents of a shard: 2,560 questions. Fewer and larger ones leave a worker idle while another ends."""
 WAYS = {
     "one process": (),
     "one process, shards": ("--shard", EACH),
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="a few questions, to see that it works")
     wanted = parser.parse_args()
     ways = [way for way in WAYS if "Ray" not in way or find_spec("ray")]
-    rounds, repetitions, words = (1, 1, 300) if wanted.tiny else (1 if wanted.quick else 3, 12, 8000)
+    rounds, repetitions, words = (1, 1, 300) if wanted.tiny else (1 if wanted.quick else 3, 40, 8000)
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, {rounds} round(s)")
     with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as place, serving(SERVER) as url:
         folder = Path(place)

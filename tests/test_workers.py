@@ -85,6 +85,13 @@ def test_every_job_is_done_once(tmp_path: Path) -> None:
     assert str(os.getpid()) not in processes
 
 
+def test_a_file_in_the_working_folder_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study that somebody sent may have a file of a library's name: no process runs it."""
+    (tmp_path / "queue.py").write_text("raise SystemExit('not the library')")
+    monkeypatch.chdir(tmp_path)
+    assert dispatch(tmp_path, Told(), 1, workers=1).given_up == {}
+
+
 def test_a_lost_job_is_given_again(tmp_path: Path) -> None:
     """A killed process, or one whose server died, costs no job; one that gets no further is given up."""
     jobs = Told({0: ("kill", 1), 2: ("server", 1), 3: ("busy", 2), 5: ("leave", 9), 6: ("kill", 3)})

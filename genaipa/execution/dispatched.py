@@ -15,7 +15,7 @@ from genaipa.execution.run import Outcome, check_cap, ready_systems
 from genaipa.execution.sharding import ShardedRun
 from genaipa.execution.shards import ShardWorker
 from genaipa.runs.folder import ANSWERS
-from genaipa.runs.tally import Count, Tally
+from genaipa.runs.tally import Tally
 from genaipa.systems.endpoint import read_variable
 from genaipa.workers.base import LostServerError
 from genaipa.workers.dispatch import Dispatcher, Jobs
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from genaipa.execution.request import PreparedRun
     from genaipa.execution.shards import ShardEnd
     from genaipa.runs.records import Record
+    from genaipa.runs.tally import Rows
     from genaipa.workers.base import Report, Workers
 
 _TOLD_EVERY = 0.5
 """Seconds between two reports of a shard's counts."""
-Rows = dict[tuple[str, str], Count]
 ONES_OWN = "vllm"
 """The provider whose server each worker starts for itself, unless one is named."""
 
@@ -151,7 +151,7 @@ class _Purse:
     def settle(self, end: ShardEnd) -> bool:
         """Take back what a shard did not spend; whether it was the grant that stopped it."""
         self.under_way.discard(end.index)
-        self.held[end.index] = end.totals.cost or 0.0
+        self.held[end.index] = end.cost
         if end.capped:
             self.needed[end.index] = end.needed
         return bool(end.capped)
@@ -210,12 +210,12 @@ class _ShardJobs(Jobs):
         self._observer.counted(self.tally)
 
     def ended(self, number: int, end: ShardEnd) -> bool:
-        """Count it as it is on disk, and settle its cost; one that its grant stopped goes on with what others leave."""
-        self._count(number, self._folder.shard(number).state()[1].rows)
+        """Count it, and settle its cost; one that its grant stopped goes on with what others leave."""
+        self._count(number, end.rows)
         del self._rows[number]
         again = self._purse.settle(end)
         if again:
-            self.capped, self.needed = end.capped, self._purse.spent + end.needed - (end.totals.cost or 0.0)
+            self.capped, self.needed = end.capped, self._purse.spent + end.needed - end.cost
         return again and not self.stopped
 
     def lost(self, number: int, why: str) -> bool:

@@ -17,12 +17,13 @@ from genaipa.execution.prepare import Started
 from genaipa.execution.request import PreparedRun, check_unchanged, digests
 from genaipa.execution.run import Outcome, carry_out, check_cap
 from genaipa.execution.sharding import ShardedRun, check_shared, task_of
-from genaipa.runs.records import RunStatus, Totals
+from genaipa.runs.records import RunStatus
 from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.tally import Rows
 from genaipa.workspace import MARKER, Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Iterator, Sequence
     from pathlib import Path
 
     from genaipa.execution.prepare import Ready
@@ -30,21 +31,24 @@ if TYPE_CHECKING:
     from genaipa.runs.shard import Shard
     from genaipa.runs.tally import Tally
 
-_REPORT_EVERY = 0.5
-"""Seconds between two reports of a shard's counts."""
 _FAILED_SHARDS = 3
 """As many shards that can't be asked are passed over at the beginning; after them, it is not the shards."""
 
 
 class ShardEnd(msgspec.Struct, frozen=True):
-    """The end of a shard: its status, its counts, and why it was not finished, as an `Outcome` says it."""
+    """The end of a shard: its status, its counts by row, and why it was not finished, as an `Outcome` says it."""
 
     index: int
     status: RunStatus
-    totals: Totals
+    rows: Rows
     stopped: dict[str, str] = {}
     capped: str = ""
     needed: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """US dollars that the shard cost so far."""
+        return sum(row.cost for row in self.rows.values())
 
 
 class ShardWorker:
@@ -81,7 +85,7 @@ class ShardWorker:
         with shard.writing() as repairs:
             if shard.is_answered():
                 shard.seal()
-                return ShardEnd(index, "complete", shard.state()[1].totals())
+                return ShardEnd(index, "complete", shard.state()[1].rows)
             for sentence in repairs:
                 observer.said(sentence)
             prepared = self._prepared(run, shard, index)
@@ -89,7 +93,7 @@ class ShardWorker:
             outcome = await carry_out(prepared, replace(limits, max_cost=cap), observer, self._started)
             if outcome.status == "complete":
                 shard.seal()
-        return ShardEnd(index, outcome.status, outcome.tally.totals(), outcome.stopped, outcome.capped, outcome.needed)
+        return ShardEnd(index, outcome.status, outcome.tally.rows, outcome.stopped, outcome.capped, outcome.needed)
 
     def lost(self) -> str:
         """The name of a system whose server, started here, ended; empty if none did."""
@@ -113,37 +117,6 @@ def _workspace_of(path: Path) -> Workspace:
     home = path.parents[1]
     found = find_workspace(home)
     return found if (home / MARKER).is_file() else Workspace(home, found.layers[1:])
-
-
-async def carry_out_shard(
-    path: Path, index: int, limits: RunLimits, report: Callable[[Totals], None] | None = None
-) -> ShardEnd:
-    """Carry out one shard of the run at this path by itself; the errors of `ShardWorker.carry_out`.
-
-    `report` is given the shard's counts now and then.
-    """
-    async with ShardWorker(path) as worker:
-        return await worker.carry_out(index, limits, Reporting(report) if report else None)
-
-
-class Reporting(Observer):
-    """Gives the counts of what it observes to a function, twice a second at most."""
-
-    def __init__(self, report: Callable[[Totals], None]) -> None:
-        self._report, self._next = report, 0.0
-
-    def begun(self, tally: Tally) -> None:
-        """Report at once."""
-        self._tell(tally)
-
-    def recorded(self, record: Record, tally: Tally) -> None:  # noqa: ARG002 - the counts have it
-        """Report, unless that was done just now."""
-        if time.monotonic() >= self._next:
-            self._tell(tally)
-
-    def _tell(self, tally: Tally) -> None:
-        self._next = time.monotonic() + _REPORT_EVERY
-        self._report(tally.totals())
 
 
 async def ask(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> Outcome:

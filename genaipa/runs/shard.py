@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import uuid
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -30,6 +31,8 @@ SHARED = ("prompts/", "questions/")
 """Folders that are with the run, for all of its shards."""
 SEALED = "answers.parquet"
 _HOLDER = ".holder"
+_LOOK_EVERY = 0.1
+"""Seconds between two looks at who holds a shard: a look at each record is a fifth of what writing it costs."""
 _COLUMNS = ("key", "kind", "status", "system", "document", "question")
 """Columns of a seal beside the lines."""
 
@@ -77,6 +80,7 @@ class Shard(RunFolder):
     """
 
     _token = ""
+    _look_again = 0.0
 
     @property
     def name(self) -> str:
@@ -125,13 +129,18 @@ class Shard(RunFolder):
 
     async def append(self, record: Record) -> int:
         """Keep a record, and return its byte offset; a RunBusyError if another process was given the shard."""
+        if time.monotonic() >= self._look_again:
+            self._check_holder()
+        return await super().append(record)
+
+    def _check_holder(self) -> None:
         try:
             holder = (self.path / _HOLDER).read_text(encoding="utf-8")
         except OSError:
             holder = ""
         if holder != self._token:
             raise RunBusyError(f"{self.name} was given to another process, which goes on with it.")
-        return await super().append(record)
+        self._look_again = time.monotonic() + _LOOK_EVERY
 
     def seal(self) -> None:
         """Seal the answers, unless it was done; the shard is complete and held for writing.

@@ -61,11 +61,15 @@ class Count:
             self.priced = True
 
 
+Rows = dict[tuple[str, str], Count]
+"""(system, initialization) → its count."""
+
+
 @dataclass
 class Tally:
     """All counts of a run, kept up to date as records arrive."""
 
-    rows: dict[tuple[str, str], Count] = field(default_factory=dict)
+    rows: Rows = field(default_factory=dict)
     statuses: dict[str, Status] = field(default_factory=dict)
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     """System → key → the score that the task read by itself, for those that it could."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import traceback
 from pathlib import Path
@@ -19,6 +20,8 @@ class Errands:
     """A worker's craft, entered with its first job and left with its last. One thread calls all but `stop`."""
 
     def __init__(self, worker: str, craft: Craft) -> None:
+        # As the command itself has it: else a tenth of a worker's time goes into looking for cycles.
+        gc.set_threshold(100_000, 50, 100)
         self._worker = worker
         self._craft = craft
         self._entered = False

@@ -81,10 +81,11 @@ class Processes:
         """Start a process; it imports nothing heavy until it has a job."""
         ours, theirs = multiprocessing.Pipe()
         complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        # In a session of its own: Ctrl-C reaches it through us, after which its job ends in order.
+        # In a session of its own: Ctrl-C reaches it through us, after which its job ends in order. -P: a file in the
+        # working folder, of a study that somebody sent, is not imported in place of a library of the same name.
         with theirs:
             running = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-m", "genaipa.workers.process", worker, str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "genaipa.workers.process", worker, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=complaints,
