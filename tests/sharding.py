@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conftest import Finished
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.shard import Shard
+    from genaipa.runs.shards.shard import Shard
 
 TEXT = """# Privacy policy of {name}
 

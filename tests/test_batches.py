@@ -18,7 +18,7 @@ from servers import AnthropicServer, Behaviour, GoogleServer, OpenAIServer, fail
 from size import size
 
 from genaipa.errors import RunBusyError, RunError, UsageError
-from genaipa.execution.batches import Batching
+from genaipa.execution.batches.batched import Batching
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.runs.batches import read_batches

@@ -12,7 +12,7 @@ import pytest
 from sharding import content, lay_documents, priced_run, unseal
 
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from running import make_workspace
 from size import size
 
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from genaipa.judging.answers import Answers
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.finding import find_run
 from genaipa.runs.selection import select
-from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.store import open_store
 from genaipa.workspace import Workspace, find_workspace

@@ -76,7 +76,7 @@ def cancel(run: _Run) -> None:
     """Call off the batches of a run that are out. What was done by then is paid for, and collected when it goes on."""
     import asyncio
 
-    from genaipa.execution.batch_run import call_off
+    from genaipa.execution.batches.run import call_off
     from genaipa.runs.finding import find_run
 
     folder = find_run(here := current_workspace(), run)
@@ -97,7 +97,7 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     import sys
 
     from genaipa.errors import UsageError
-    from genaipa.execution.batch_run import give_up
+    from genaipa.execution.batches.run import give_up
     from genaipa.runs.batches import batches_out
     from genaipa.runs.finding import find_run
 

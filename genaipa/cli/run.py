@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from genaipa.cli.progress import TerminalObserver
-    from genaipa.execution.batches import Batching
-    from genaipa.execution.dispatched import On
+    from genaipa.execution.batches.batched import Batching
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.request import PreparedRun, RunRequest
     from genaipa.execution.run import Outcome
+    from genaipa.execution.shards.dispatched import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
@@ -125,8 +125,8 @@ def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
 
 def _place(context: typer.Context, prepared: PreparedRun) -> On | None:
     """Read the place of a run's workers; None without any."""
-    from genaipa.execution.dispatched import read_on
-    from genaipa.execution.sharding import ShardedRun
+    from genaipa.execution.shards.dispatched import read_on
+    from genaipa.execution.shards.request import ShardedRun
 
     on, gpus = context.params["on"], context.params["gpus_per_worker"]
     if on is None:
@@ -160,7 +160,7 @@ def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun
 
 def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalObserver) -> PreparedRun:
     """The run, of which only the part of its shards that the options name is carried out here."""
-    from genaipa.execution.sharding import ShardedRun
+    from genaipa.execution.shards.request import ShardedRun
 
     if options["shards"] is None:
         return prepared
@@ -211,7 +211,7 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
 
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
     """How a run is asked by batches: as the options say, or None for as it was begun."""
-    from genaipa.execution.batches import Batching
+    from genaipa.execution.batches.batched import Batching
     from genaipa.runs.batches import was_batched
 
     if not no_wait:
@@ -249,7 +249,7 @@ def carry_out(
 
     from genaipa.cli import run_summary
     from genaipa.cli.progress import interrupted
-    from genaipa.execution import dispatched
+    from genaipa.execution.shards import dispatched
 
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
@@ -268,7 +268,7 @@ def carry_out(
 async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> Outcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.stopping import promptly
-    from genaipa.execution.shards import ask
+    from genaipa.execution.shards.run import ask
 
     with promptly():
         return await ask(prepared, limits, observer)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.batches import Batched, LeftOutError
+from genaipa.execution.batches.batched import Batched, LeftOutError
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, at_most, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
@@ -29,7 +29,7 @@ from genaipa.systems.redaction import known_keys, mask
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genaipa.execution.batches import Batching
+    from genaipa.execution.batches.batched import Batching
     from genaipa.execution.prepare import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status

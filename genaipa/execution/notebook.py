@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.request import RunRequest, prepare
-from genaipa.execution.shards import ask
+from genaipa.execution.shards.run import ask
 from genaipa.runs.run import Run
 from genaipa.systems.base import SamplingOptions
 from genaipa.workspace import Named, find_workspace, names_of

@@ -28,7 +28,7 @@ from genaipa.runs.records import (
     Manifest,
     RunSpec,
 )
-from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.suites.baseline import PREFIX
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
@@ -176,7 +176,7 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     observer = observer or Observer()
     folder = find_run(workspace, name)
     if isinstance(folder, ShardedFolder):
-        from genaipa.execution.sharding import resume_shards
+        from genaipa.execution.shards.request import resume_shards
 
         return resume_shards(workspace, folder, observer, offline=offline)
     manifest = folder.manifest()
@@ -211,14 +211,14 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     if request.shard is None and request.corpus is not None and request.task == PROCEDURE:
         opened = open_corpus(request, observer)
         if opened[1].asked > MOST_DOCUMENTS:
-            from genaipa.execution.sharding import prepare_shards
+            from genaipa.execution.shards.request import prepare_shards
 
             return prepare_shards(workspace, in_shards(request, observer), observer, opened)
         workspace, request, corpus = taken(workspace, request, *opened)
     elif request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if request.shard is not None:
-        from genaipa.execution.sharding import prepare_shards
+        from genaipa.execution.shards.request import prepare_shards
 
         return prepare_shards(workspace, request, observer)
     spec = make_spec(workspace, request, observer)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
 from genaipa.errors import RunError, UsageError, command
-from genaipa.execution.batch_run import Batches, chosen, priced
+from genaipa.execution.batches.run import Batches, chosen, priced
 from genaipa.execution.engine import Engine, RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.names import folder_words
 from genaipa.runs.folder import MANIFEST, RunFolder
-from genaipa.runs.shards import SHARDS, ShardedFolder
+from genaipa.runs.shards.folder import SHARDS, ShardedFolder
 
 if TYPE_CHECKING:
     from pathlib import Path

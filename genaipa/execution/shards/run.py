@@ -16,9 +16,9 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import Started
 from genaipa.execution.request import PreparedRun, check_unchanged, digests
 from genaipa.execution.run import Outcome, carry_out, check_cap
-from genaipa.execution.sharding import ShardedRun, check_shared, task_of
+from genaipa.execution.shards.request import ShardedRun, check_shared, task_of
 from genaipa.runs.records import RunStatus
-from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.tally import Rows
 from genaipa.workspace import MARKER, Workspace, find_workspace
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.prepare import Ready
     from genaipa.runs.records import Record
-    from genaipa.runs.shard import Shard
+    from genaipa.runs.shards.shard import Shard
     from genaipa.runs.tally import Tally
 
 _FAILED_SHARDS = 3

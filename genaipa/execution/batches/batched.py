@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, RunError, TransientError
+from genaipa.execution.batches.orphans import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, BreakerOpenError
-from genaipa.execution.orphans import Orphans, looks
 from genaipa.runs.batches import out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.redaction import redact
@@ -26,7 +26,7 @@ from genaipa.systems.redaction import redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from genaipa.execution.ledger import Ledger
+    from genaipa.execution.batches.ledger import Ledger
     from genaipa.runs.batches import Batch
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import RunError, UsageError
-from genaipa.execution.batches import Batched, Batching
-from genaipa.execution.ledger import Ledger
+from genaipa.execution.batches.batched import Batched, Batching
+from genaipa.execution.batches.ledger import Ledger
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.runs.records import PROCEDURE
 from genaipa.systems.catalog import resolve

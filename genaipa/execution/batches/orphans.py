@@ -13,8 +13,8 @@ from genaipa.runs.batches import name_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from genaipa.execution.batches import Batching
-    from genaipa.execution.ledger import Ledger
+    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.batches.ledger import Ledger
     from genaipa.runs.batches import Batch
     from genaipa.systems.base import BatchState, BatchSystem
 

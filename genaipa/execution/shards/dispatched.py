@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.run import Outcome, check_cap, ready_systems
-from genaipa.execution.sharding import ShardedRun
-from genaipa.execution.shards import ShardWorker
+from genaipa.execution.shards.request import ShardedRun
+from genaipa.execution.shards.run import ShardWorker
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.tally import Tally
 from genaipa.systems.endpoint import read_variable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.request import PreparedRun
-    from genaipa.execution.shards import ShardEnd
+    from genaipa.execution.shards.run import ShardEnd
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Rows
     from genaipa.workers.base import Report, Workers

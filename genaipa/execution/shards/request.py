@@ -20,8 +20,8 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
-from genaipa.runs.shard import ShardPlan
-from genaipa.runs.shards import ShardedFolder
+from genaipa.runs.shards.folder import ShardedFolder
+from genaipa.runs.shards.shard import ShardPlan
 from genaipa.systems.catalog import resolve
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.procedure import Procedure
