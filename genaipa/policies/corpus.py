@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEEDED = ("name", "company", "text")
+_NEEDED = frozenset(NEEDED)
 KNOWN = (*NEEDED, "date", "source", "language", "title", "license", "kind", "also")
 """Columns with a meaning of their own; all others are groups."""
 _WITH_A_MEANING = frozenset(KNOWN)
@@ -180,6 +181,8 @@ class Corpus:
 
     path: Path
     file: CorpusFile
+    stamp: tuple[int, int]
+    """Size and time of the file that was checked."""
     digest: str
     groups: tuple[str, ...]
     starts: NDArray[np.uint64]
@@ -232,19 +235,25 @@ class Corpus:
         return found
 
     def entries(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
-        """The documents of these rows, which rise, with the names of those that have the same text; in a stream."""
+        """The documents of these rows, which rise, with the names of those that have the same text; in a stream.
+
+        A DataError at the end if the file was changed meanwhile.
+        """
         also = self._also(rows)
         for row, cells in zip(rows, self._cells(rows), strict=True):
             yield document(_with(cells, also.get(int(row))))
 
     def copies(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[bytes]:
         """The same as lines of a corpus; a line of this one as it is, where no other document has its text."""
+        lines = self.file.lines(self._starts(rows))
+        if lines is None:
+            yield from map(line, self.entries(rows))
+            return
         also = self._also(rows)
-        for row, found in zip(rows, self.file.at([int(self.starts[number]) for number in rows]), strict=True):
-            if int(row) in also or not found.line:
-                yield line(document(_with(self._checked(found), also.get(int(row)))))
-            else:
-                yield found.line
+        named = self.entries([int(row) for row in rows if int(row) in also])
+        for row, own in zip(rows, lines, strict=True):
+            yield line(next(named)) if int(row) in also else own
+        self._check_unchanged()
 
     def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
         """Row → the names of the later documents with the same text about the same company."""
@@ -254,17 +263,32 @@ class Corpus:
         return {row: [names[one] for one in those] for row, those in same.items() if those[0] in names}
 
     def _cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
-        return map(self._checked, self.file.at([int(self.starts[number]) for number in rows]))
+        for row in self.file.at(self._starts(rows)):
+            if row.problem or not row.cells.keys() >= _NEEDED:
+                break
+            yield row.cells
+        self._check_unchanged()
 
-    def _checked(self, row: Row) -> Mapping[str, Any]:
-        cells = row.cells
-        if row.problem or not (_is_plain(cells) or not any(_flaws(cells))):
+    def _starts(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+        return [int(self.starts[number]) for number in rows]
+
+    def _check_unchanged(self) -> None:
+        """Raise a DataError unless the file is the one that was checked."""
+        if _stamp(self.path) != self.stamp:
             raise DataError(self.path, "was changed while it was read; begin again.")
-        return cells
 
 
 def _with(cells: Mapping[str, Any], also: list[str] | None) -> Mapping[str, Any]:
     return {**cells, "also": [*(cells.get("also") or ()), *also]} if also else cells
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of a file, of one that is gone as of an empty one."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
 
 
 def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -278,6 +302,7 @@ class _Reading:
 
     def __init__(self, path: Path, file: CorpusFile, seed: int, by: str) -> None:
         self.path, self.file, self.by = path, file, by
+        self.stamp = _stamp(path)
         self.problems = Problems(file.place)
         self.starts, self.numbers, self.stratum = array("Q"), array("Q"), array("i")
         self.names, self.texts = bytearray(), bytearray()
@@ -336,6 +361,7 @@ class _Reading:
         return Corpus(
             path=self.path,
             file=self.file,
+            stamp=self.stamp,
             digest=self.file.digest(),
             groups=tuple(groups),
             starts=np.frombuffer(self.starts, np.uint64),

@@ -22,16 +22,12 @@ _BATCH = 128
 
 
 class Row(NamedTuple):
-    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read.
-
-    `line` is the whole line of JSON, with its end.
-    """
+    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read."""
 
     number: int
     start: int
     cells: dict[str, Any]
     problem: str = ""
-    line: bytes = b""
 
 
 class CorpusFile(Protocol):
@@ -48,6 +44,9 @@ class CorpusFile(Protocol):
 
     def at(self, starts: Sequence[int]) -> Iterator[Row]:
         """The rows that start there, in the order of the file; `starts` rise."""
+
+    def lines(self, starts: Sequence[int]) -> Iterator[bytes] | None:
+        """The lines of JSON that start there, unread, each with its end; None for a file that has none."""
 
 
 def file_digest(path: Path) -> str:
@@ -106,11 +105,15 @@ class _Lines:
         self._digest = known.hexdigest()
 
     def at(self, starts: Sequence[int]) -> Iterator[Row]:
+        for number, (start, line) in enumerate(zip(starts, self.lines(starts), strict=True), 1):
+            yield _parsed(number, start, line)
+
+    def lines(self, starts: Sequence[int]) -> Iterator[bytes]:
         with self._path.open("rb") as file:
-            for number, start in enumerate(starts, 1):
+            for start in starts:
                 file.seek(start)
-                line = file.readline(LONGEST_ROW)
-                yield _parsed(number, start, line.removeprefix(_MARK) if not start else line)
+                line = file.readline(LONGEST_ROW).rstrip() + b"\n"
+                yield line if start else line.removeprefix(_MARK)
 
 
 _MARK = b"\xef\xbb\xbf"
@@ -123,7 +126,7 @@ def _parsed(number: int, start: int, line: bytes) -> Row:
         return Row(number, start, {}, f"is no JSON object ({why(error)})")
     if not isinstance(cells, dict):
         return Row(number, start, {}, "is no JSON object")
-    return Row(number, start, cells, line=line.rstrip() + b"\n")
+    return Row(number, start, cells)
 
 
 class _Parquet:
@@ -165,3 +168,6 @@ class _Parquet:
             if row.start == following:
                 yield row
                 following = next(wanted, None)
+
+    def lines(self, starts: Sequence[int]) -> None:  # noqa: ARG002 - it has none
+        return None

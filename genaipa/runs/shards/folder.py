@@ -132,25 +132,32 @@ class ShardedFolder(RunFolder):
         names = free_names(runs, manifest.name)
         made = cls(runs / f"{_MAKING}{uuid.uuid4().hex}")
         try:
-            made.path.mkdir()
-            with (made.path / SHARDS).open("wb") as file:
+            made._fill(manifest, plans, sources, documents)
+            for path in names:
+                with contextlib.suppress(OSError):
+                    made.path.rename(path)
+                    return cls(path)
+            raise RunError(f"no free name for a run folder in {runs}.")
+        finally:
+            shutil.rmtree(made.path, ignore_errors=True)  # nothing is there once it has its name
+
+    def _fill(
+        self, manifest: Manifest, plans: IO[bytes], sources: Mapping[str, str], documents: Iterable[bytes]
+    ) -> None:
+        try:
+            self.path.mkdir()
+            with (self.path / SHARDS).open("wb") as file:
                 shutil.copyfileobj(plans, file)
                 file.flush()
                 os.fsync(file.fileno())
             for index, content in enumerate(documents):
-                made.shard(index).make()
-                (made.shard(index).path / DOCUMENTS).write_bytes(content)
+                self.shard(index).make()
+                (self.shard(index).path / DOCUMENTS).write_bytes(content)
         except OSError as error:
-            shutil.rmtree(made.path, ignore_errors=True)
-            raise RunError(f"{made.path} can't be made ({error.strerror}); make room and try again.") from None
+            raise RunError(f"{self.path} can't be made ({error.strerror}); make room and try again.") from None
         for name, text in sources.items():
-            made.write_file(name, text.encode())
-        made.write_manifest(manifest)
-        for path in names:
-            with contextlib.suppress(OSError):
-                made.path.rename(path)
-                return cls(path)
-        raise RunError(f"no free name for a run folder in {runs}.")
+            self.write_file(name, text.encode())
+        self.write_manifest(manifest)
 
     def shard(self, index: int) -> Shard:
         """The shard with this number, from 0; its folder may not be there yet."""
