@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import Corpus, documents_of, examine, line
+from genaipa.policies.corpus import Corpus, documents_of, examine
+from genaipa.policies.corpus_rows import line
 from genaipa.policies.distribution import distributions, measured
 from genaipa.policies.made_up import made_up
 

@@ -11,7 +11,7 @@ import pytest
 from queues import work
 from stores import score
 
-from genaipa.policies.corpus import line
+from genaipa.policies.corpus_rows import line
 from genaipa.policies.made_up import made_up
 from genaipa.reports.chapters.groups import chapter
 from genaipa.reports.figures.scope import ALONE

@@ -12,7 +12,7 @@ import pytest
 from genaipa.archive.run_files import run_files
 from genaipa.execution.observer import Observer
 from genaipa.execution.request import RunRequest, prepare
-from genaipa.policies.corpus import line
+from genaipa.policies.corpus_rows import line
 from genaipa.policies.document import load_document
 from genaipa.policies.made_up import made_up
 from genaipa.runs.run import load_run

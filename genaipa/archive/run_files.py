@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
-from genaipa.policies.corpus import line
+from genaipa.policies.corpus_rows import line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet

@@ -7,20 +7,16 @@ measured and reported.
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
-import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError, clipped, nearest
-from genaipa.policies.adding import LONGEST_NAME
 from genaipa.policies.corpus_files import CorpusFile, Row, open_corpus
-from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
+from genaipa.policies.corpus_rows import FACTS, KNOWN, NEEDED, document, flaws, is_plain, line, text_of
+from genaipa.policies.document import Document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,20 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NEEDED = ("name", "company", "text")
 _NEEDED = frozenset(NEEDED)
-KNOWN = (*NEEDED, "date", "source", "language", "title", "license", "kind", "also")
-"""Columns with a meaning of their own; all others are groups."""
-_WITH_A_MEANING = frozenset(KNOWN)
-_SAID = ("date", "source", "language", "title", "license")
-FACTS = ("language", "date", "source", "license", "kind")
-"""Columns with a meaning of their own by which documents can be grouped as well."""
-LAYER = "corpus"
-"""The origin of a document of a corpus, in place of a layer of the workspace."""
-_NAME = re.compile(r"[^\W_][\w.-]*")
 _MOST_GROUPS = 100
-_LONGEST_CELL = 2000
-"""Characters of a cell beside the text."""
 _LISTED = 20
 """Places that are listed of one kind of problem; the others are counted."""
 
@@ -70,105 +54,6 @@ class Problems:
             more = self._more.get(said, 0)
             many = "s" if len(places) > 1 else ""
             yield f"{self._place}{many} {', '.join(places)}{f' and {more:,} more' if more else ''}: {said}"
-
-
-def document(cells: Mapping[str, Any]) -> Document:
-    """The document of a row that was checked."""
-    said: dict[str, Any] = {name: _text(cells[name]) or "" for name in _SAID if name in cells}
-    about = About(
-        company=_text(cells["company"]) or "",
-        kind="regulation" if cells.get("kind") == "regulation" else "policy",
-        groups={name: _text(cells[name]) or "" for name in cells if name not in _WITH_A_MEANING},
-        also=tuple(cells.get("also") or ()),
-        **said,
-    )
-    return Document(_text(cells["name"]) or "", cells["text"], about, LAYER)
-
-
-def line(document: Document) -> bytes:
-    """A document as a line of a corpus, with its end."""
-    about = document.about
-    known = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
-    known |= {name: getattr(about, name) for name in _SAID}
-    said = {"name": document.name, "company": document.company, "text": document.text}
-    given = {name: value for name, value in known.items() if value}
-    return msgspec.json.encode(said | given | about.groups) + b"\n"
-
-
-def group_of(document: Document, by: str) -> str:
-    """The group of a document in a column: one of its groups, or of its facts (language, date, …); empty for none."""
-    about = document.about
-    if not by:
-        return ""
-    return about.groups.get(by, "") if by not in FACTS else str(getattr(about, by))
-
-
-def _text(value: object) -> str | None:
-    """A cell in words; None for one that has none (a list, a mapping, bytes)."""
-    if type(value) is str:
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dt.datetime):
-        return value.isoformat(timespec="seconds")
-    if isinstance(value, int | float | dt.date):
-        return str(value)
-    return None
-
-
-def _is_plain(cells: Mapping[str, Any]) -> bool:
-    """Whether a row has nothing but texts, and they are as they should be: most are, and a million take a while."""
-    for value in cells.values():
-        if type(value) is not str:
-            return False
-    name, company, text = cells.get("name", ""), cells.get("company", ""), cells.get("text", "")
-    return (
-        len(name) <= LONGEST_NAME
-        and _NAME.fullmatch(name) is not None
-        and 0 < len(company) <= LONGEST_NAME
-        and company.isprintable()
-        and not company.isspace()
-        and 0 < len(text) <= LONGEST
-        and not text.isspace()
-        and "\0" not in text
-        and "kind" not in cells
-        and sum(map(len, cells.values())) - len(text) <= _LONGEST_CELL
-    )
-
-
-def _flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every problem of a row by itself: the kind, and the words that are its own."""
-    for name in NEEDED:
-        if name not in cells:
-            yield f"the column '{name}' is missing", ""
-        elif cells[name] is None or (isinstance(cells[name], str) and not cells[name].strip()):
-            yield f"the {name} is empty", ""
-    for name, value in cells.items():
-        if name == "also":
-            if value is not None and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
-                yield "the column 'also' is no list of names", ""
-        elif _text(value) is None or (name == "text" and not isinstance(value, str | None)):
-            yield f"the column '{clipped(name)}' holds no text", type(value).__name__
-        elif name != "text" and len(str(value)) > _LONGEST_CELL:
-            yield f"the column '{clipped(name)}' holds more than {_LONGEST_CELL:,} characters", ""
-    yield from _unusable(cells)
-
-
-def _unusable(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    name, company, text = (_text(cells.get(one)) or "" for one in NEEDED)
-    if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
-        rule = f"letters, digits, '.', '_' and '-', a letter or digit first, {LONGEST_NAME} at most"
-        yield f"the name can be no document's ({rule})", repr(clipped(name))
-    if len(company) > LONGEST_NAME or not company.isprintable():
-        yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
-    if len(text) > LONGEST:
-        yield "the text is too long", too_long(text).partition(";")[0]
-    if "\0" in text:
-        yield "the text is binary", ""
-    if (_text(cells.get("kind")) or "policy") not in get_args(DocumentKind):
-        yield "the kind is neither policy nor regulation", ""
 
 
 @dataclass
@@ -318,14 +203,14 @@ class _Reading:
             self.problems.add(row.number, said, reason.removesuffix(")"))
             return
         cells = row.cells
-        if not _is_plain(cells):
-            for said, aside in _flaws(cells):
+        if not is_plain(cells):
+            for said, aside in flaws(cells):
                 self.problems.add(row.number, said, aside)
         if not cells.keys() <= self.columns:
             self.columns.update(cells)
         name, company, text = cells.get("name"), cells.get("company"), cells.get("text")
         if type(name) is not str or type(company) is not str:
-            name, company = _text(name), _text(company)
+            name, company = text_of(name), text_of(company)
         if not name:
             return
         self.starts.append(row.start)
@@ -333,9 +218,9 @@ class _Reading:
         # Keyed: the order of these hashes is also that of a sample.
         self.names += hashlib.blake2b(name.encode(), digest_size=16, key=self._key).digest()
         self.texts += hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=16).digest()
-        self.kinds.add(_text(cells.get("kind")) or "policy")
+        self.kinds.add(text_of(cells.get("kind")) or "policy")
         if self.by:
-            group = _text(cells.get(self.by)) or ""
+            group = text_of(cells.get(self.by)) or ""
             self.stratum.append(self.strata.setdefault(group, len(self.strata)))
 
     def finish(self) -> Corpus:
@@ -414,7 +299,7 @@ def find_document(path: Path, name: str) -> Document:
     """The document of that name in a corpus, which need not be free of other problems; a DataError without it."""
     for row in open_corpus(path).rows():
         if row.cells.get("name") == name:
-            if flaws := list(_flaws(row.cells)):
-                raise DataError(path, f"{flaws[0][0]}.", name)
+            if found := list(flaws(row.cells)):
+                raise DataError(path, f"{found[0][0]}.", name)
             return document(row.cells)
     raise DataError(path, f"has no document '{clipped(name)}'.")

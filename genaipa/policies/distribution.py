@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.corpus import group_of
+from genaipa.policies.corpus_rows import group_of
 from genaipa.policies.statistics import measure
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import UsageError, nearest
-from genaipa.policies.corpus import FACTS
+from genaipa.policies.corpus_rows import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

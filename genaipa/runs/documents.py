@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.policies.corpus import document, line
+from genaipa.policies.corpus_rows import document, line
 from genaipa.runs import journal
 from genaipa.runs.corpus import DOCUMENTS
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.strict_yaml import as_yaml, digest, read_text
-from genaipa.policies.corpus import LAYER
+from genaipa.policies.corpus_rows import LAYER
 from genaipa.policies.document import load_document
 from genaipa.policies.parts import split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
