@@ -237,7 +237,10 @@ def test_refusals(corpus: Path, genaipa: Callable[..., Finished]) -> None:
     asked = ("run", "-s", "extractive")
     for options, said in (
         (("--documents", corpus, "-p", "brindlecart"), "name documents or a corpus, not both"),
-        (("--documents", corpus, "--stratify", "sector"), "a sample is stratified; say of how many documents"),
+        (
+            ("--documents", corpus, "--stratify", "sector"),
+            "only a sample is stratified; limit the documents",
+        ),
         (("--documents", corpus, "--limit-documents", "3", "--stratify", "sectr"), "did you mean 'sector'?"),
         (("-p", "brindlecart", "--limit-documents", "3"), "a sample is drawn from a corpus"),
         (("--documents", corpus, "--suite", "policyqa"), "'documents' is an option of the procedure"),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from rounds import Rounds, begin, check_books, kill_one
+from rounds import DOCUMENTS, Rounds, begin, check_books, kill_one
+from running import SYSTEM
 from sharding import content, lay_documents, priced_run
 
+import genaipa as front
+from genaipa.errors import UsageError
 from genaipa.runs.finding import find_run
 from genaipa.workspace import find_workspace
 
@@ -34,6 +39,49 @@ def test_processes_make_the_same_run(tmp_path: Path, genaipa: Callable[..., Fini
     here = find_workspace(tmp_path)
     assert content(find_run(here, "cut")) == content(find_run(here, "whole"))
     assert "is complete; nothing was asked" in genaipa("run", "--resume", "cut", "--on", "processes:2").out
+
+
+def test_places_are_checked_first(genaipa: Callable[..., Finished]) -> None:
+    """A place that can't be is refused before anything is said of the plan, of a complete run, and from Python."""
+    lay_documents(2)
+    plan = ("run", "-s", "extractive", "-p", "shop-000,shop-001", "-i", "company-name", "--limit", "1")
+    assert genaipa(*plan, "--shard", "1").code == 0
+    for of in (("run", "--resume", "latest"), (*plan, "--shard", "1")):
+        refused = genaipa(*of, "--on", "ray:none")
+        assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1), refused.err
+        if importlib.util.find_spec("ray") is None:
+            missing = genaipa(*of, "--on", "ray")
+            assert (missing.code, "pip install 'genaipa[ray]'" in missing.err) == (1, True), missing.err
+    for options, complaint in (
+        ({"on": "processes:2"}, "workers are given shards"),
+        ({"on": "slurm", "shard": 1}, "is no place for workers"),
+        ({"on": "processes:2", "shard": 1, "batch": True}, "not by workers"),
+        ({"gpus_per_worker": 1}, "are for workers on a cluster"),
+    ):
+        with pytest.raises(UsageError, match=complaint):
+            front.run("extractive", "shop-000", **options)
+
+
+def test_workers_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`genaipa.run` gives shards to processes; cancelled in an event loop, they stop in order, and the run goes on."""
+    rounds = Rounds(questions=2, patient=False, left=5)
+    with rounds.serve() as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        plan: dict[str, Any] = {"initializations": "document", "shard": len(DOCUMENTS), "max_connections": 2}
+
+        async def stopped() -> None:
+            asking = asyncio.create_task(front.run_async(SYSTEM, DOCUMENTS, on="processes:1", **plan))
+            assert await asyncio.to_thread(rounds.now.wait, 60)
+            asking.cancel()
+            await asking
+
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(stopped())
+        run, rounds.patient = front.load_run(), True
+        assert run.status == "interrupted"
+        assert 3 <= len(run.answers()) < 2 * len(DOCUMENTS)
+        assert front.run(SYSTEM, DOCUMENTS, **plan).path == run.path
+        check_books(rounds, 1, 2)
 
 
 @pytest.mark.full
@@ -95,9 +143,9 @@ def test_cap_holds_over_workers(monkeypatch: pytest.MonkeyPatch, genaipa: Callab
         (("--shard", "1", "--on", "slurm"), "'slurm' is no place for workers; give processes:4"),
         (("--shard", "1", "--on", "processes"), "'processes' is no place for workers"),
         (("--shard", "1", "--on", "processes:0"), "from 1 to 10,000"),
-        (("--on", "processes:2"), "--on gives shards to workers, and this run has none"),
+        (("--on", "processes:2"), "workers are given shards, and this run has none"),
         (("--shard", "1", "--on", "processes:2", "--gpus-per-worker", "1"), "are for workers on ray"),
-        (("--shard", "1", "--gpus-per-worker", "1"), "add --on ray"),
+        (("--shard", "1", "--gpus-per-worker", "1"), "have the run carried out on ray, too"),
         (
             ("--shard", "1", "--on", "processes:2", "-s", "vllm/org/tiny"),
             "each process would start a server of its own",

@@ -89,12 +89,12 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
-    observer = _observer(yes=yes)
+    observer, place = _observer(yes=yes), _place(context)
     prepared = _prepared(context, observer)
     if dry_run or estimate:
         _preview(context, prepared)
         return
-    limits, place = _limits(context, prepared), _place(context, prepared)
+    limits = _limits(context, prepared)
     raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=_again(context)))
 
 
@@ -123,21 +123,18 @@ def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
     os.environ[REPLICAS] = str(number)
 
 
-def _place(context: typer.Context, prepared: PreparedRun) -> On | None:
-    """Read the place of a run's workers; None without any."""
-    from genaipa.execution.shards.dispatched import read_on
-    from genaipa.execution.shards.request import ShardedRun
+def _place(context: typer.Context) -> On | None:
+    """Read the place of a run's workers before the run is prepared; None without any."""
+    from genaipa.execution.shards.dispatched import place_of
 
-    on, gpus = context.params["on"], context.params["gpus_per_worker"]
-    if on is None:
-        if gpus is not None:
-            raise UsageError("--gpus-per-worker is for workers on a cluster; add --on ray.")
-        return None
-    if not isinstance(prepared, ShardedRun):
-        raise UsageError("--on gives shards to workers, and this run has none; begin one with --shard DOCUMENTS.")
-    if context.params["batch"]:
-        raise UsageError("batches are carried out by their provider, not by workers; leave out --on or --batch.")
-    return read_on(on, gpus)
+    options = context.params
+    if options["new"] and options["shards"] is not None:
+        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
+    shards = any(options[name] is not None for name in ("resume", "corpus", "shard"))
+    place = place_of(options["on"], options["gpus_per_worker"], batch=options["batch"], shards=shards)
+    if place is not None and not (options["dry_run"] or options["estimate"]):
+        place.check_installed()
+    return place
 
 
 def _observer(*, yes: bool) -> TerminalObserver:
@@ -166,8 +163,6 @@ def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalO
         return prepared
     if not isinstance(prepared, ShardedRun):
         raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
-    if options["new"]:
-        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
     which, _, parts = options["shards"].partition("/")
     prepared.part = int(which), int(parts)
     if int(which) > prepared.number:
@@ -251,6 +246,8 @@ def carry_out(
     from genaipa.cli.progress import interrupted
     from genaipa.execution.shards import dispatched
 
+    if on is not None:
+        dispatched.check_shards(prepared)
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     try:

@@ -38,7 +38,7 @@ def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, Corpus
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
     if request.stratify and request.limit_documents is None:
-        raise UsageError("a sample is stratified; say of how many documents (limit_documents).")
+        raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
     path = Path(request.corpus)
     corpus = examine(path, seed=request.seed, by=request.stratify or "")
     asked = len(corpus.chosen(request.limit_documents))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.request import RunRequest, prepare
+from genaipa.execution.shards.dispatched import ask_on, place_of
 from genaipa.execution.shards.run import ask
 from genaipa.runs.run import Run
 from genaipa.systems.base import SamplingOptions
@@ -28,7 +29,7 @@ Documents = str | Named | Sequence[str | Named]
 
 
 class RunOptions(SamplingOptions, total=False):
-    """The options of a run as the arguments of a function: the fields of `RunRequest` and `RunLimits`."""
+    """The options of a run as the arguments of a function: `RunRequest`'s and `RunLimits`' fields, and its workers."""
 
     corpus: str | Path | None
     """A file of documents, .jsonl or .parquet, in place of their names."""
@@ -71,6 +72,10 @@ class RunOptions(SamplingOptions, total=False):
     """US dollars that the whole run may come to."""
     batch: bool
     """Whether hosted systems are asked by batches: half the price, within a day."""
+    on: str | None
+    """With shards: `processes:4` has them carried out by processes, `ray` or `ray:8` by workers on a Ray cluster."""
+    gpus_per_worker: float | None
+    """On a Ray cluster: the accelerators of each worker, on which it starts its own server for vllm/… models."""
 
 
 def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:
@@ -141,9 +146,17 @@ async def run_async(
     <Run ...-extractive-vpda: complete, 2 of 2 answers>
     """
     here = find_workspace(workspace)
+    on, gpus = options.pop("on", None), options.pop("gpus_per_worker", None)
     request, limits = requested(systems, documents, options)
+    shards = request.shard is not None or request.corpus is not None
+    place = place_of(on, gpus, batch=limits.batch, shards=shards)
+    if place is not None:
+        place.check_installed()
     prepared = prepare(here, request, observer)
-    await ask(prepared, limits, observer)
+    if place is None:
+        await ask(prepared, limits, observer)
+    else:
+        await ask_on(prepared, place, limits, observer)
     return Run(here, prepared.open())
 
 

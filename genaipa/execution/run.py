@@ -105,7 +105,7 @@ def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> No
     unpriced = [name for name in spec.systems if resolve(name, workspace).tariff is None]
     if max_cost is not None and unpriced:
         raise UsageError(
-            f"the spending cap (max_cost) can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
+            f"the spending cap can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
             "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
         )
 

@@ -11,6 +11,7 @@ from genaipa.errors import GenaipaError, NotReadyError, RunError
 from genaipa.workers.base import Died, Ended, Failed, Ready, Stopped, Told
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Iterable
 
     from genaipa.workers.base import News, Workers
@@ -89,6 +90,8 @@ class Dispatcher:
     """Workers at most."""
     jobs: Jobs
     patience: Patience = field(default_factory=Patience)
+    stop: threading.Event | None = None
+    """Set, it stops the jobs as Ctrl-C does, which only a process's main thread hears."""
     given_up: dict[int, str] = field(default_factory=dict)
     """Number of a job → why it was given up."""
     waiting: deque[_Job] = field(default_factory=deque)
@@ -110,13 +113,18 @@ class Dispatcher:
                 later = any(job.not_before > time.monotonic() for job in self.waiting)
                 if not self._give() and not self._busy() and not self._coming() and not later:
                     break  # nothing that waits may be begun
-                for news in self.workers.hear(self.patience.look):
-                    self._heard(news)
+                self._listen()
         except KeyboardInterrupt:
             self._stop()
             raise
         finally:
             self.workers.close()
+
+    def _listen(self) -> None:
+        if self.stop is not None and self.stop.is_set():
+            raise KeyboardInterrupt
+        for news in self.workers.hear(self.patience.look):
+            self._heard(news)
 
     def _busy(self) -> list[_Worker]:
         return [worker for worker in self.known.values() if worker.state == "busy"]

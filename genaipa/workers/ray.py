@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import os
 import pickle
 import socket
@@ -39,15 +40,19 @@ _LIKE = ("_BASE_URL",)
 _LONGEST = 300
 
 
+def check_installed() -> None:
+    """Raise a MissingPackageError, which names the extra, if Ray is not here; it is not imported yet."""
+    if importlib.util.find_spec("ray") is None:
+        raise MissingPackageError("a Ray cluster needs Ray; install it with: pip install 'genaipa[ray]'")
+
+
 def import_ray() -> ModuleType:
     """Import Ray; a MissingPackageError names the extra."""
+    check_installed()
     # Nothing is reported to anybody, and nothing is printed between our lines.
     for name, value in (("RAY_USAGE_STATS_ENABLED", "0"), ("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")):
         os.environ.setdefault(name, value)
-    try:
-        return importlib.import_module("ray")
-    except ImportError:
-        raise MissingPackageError("a Ray cluster needs Ray; install it with: pip install 'genaipa[ray]'") from None
+    return importlib.import_module("ray")
 
 
 def connect() -> ModuleType:

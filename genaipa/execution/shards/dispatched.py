@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import threading
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import UsageError
@@ -46,8 +48,41 @@ class On:
     gpus: float = 0.0
     """Accelerators of each worker on a cluster."""
 
+    def check_installed(self) -> None:
+        """Raise a MissingPackageError if the workers need a package that isn't here."""
+        if self.kind == "ray":
+            from genaipa.workers.ray import check_installed
 
-def read_on(text: str, gpus: float | None = None) -> On:
+            check_installed()
+
+
+def place_of(on: str | None, gpus: float | None = None, *, batch: object = None, shards: bool = True) -> On | None:
+    """Read the place of a run's workers before the run is prepared; None where none is named.
+
+    `shards` is whether the run may have any. A UsageError for a place, or what is asked for beside it, that can't be.
+    """
+    if on is None:
+        if gpus is not None:
+            raise UsageError("GPUs for each worker are for workers on a cluster; have the run carried out on ray, too.")
+        return None
+    place = _read_on(on, gpus)
+    if batch:
+        raise UsageError("batches are carried out by their provider, not by workers; leave out one of the two.")
+    if not shards:
+        raise UsageError(_NO_SHARDS)
+    return place
+
+
+def check_shards(run: PreparedRun) -> None:
+    """Raise a UsageError if a prepared run has no shards that workers could be given."""
+    if not isinstance(run, ShardedRun):
+        raise UsageError(_NO_SHARDS)
+
+
+_NO_SHARDS = "workers are given shards, and this run has none; begin one with a number of documents for each shard."
+
+
+def _read_on(text: str, gpus: float | None) -> On:
     """Read `processes:4`, `ray` or `ray:8`; a UsageError if it is none of them."""
     kind, _, number = text.partition(":")
     if kind == "processes" and gpus is not None:
@@ -230,13 +265,34 @@ class _ShardJobs(Jobs):
             self._observer.said(sentence)
 
 
-def carry_out_on(run: PreparedRun, on: On, limits: RunLimits, observer: Observer | None = None) -> Outcome:
+async def ask_on(run: PreparedRun, on: On, limits: RunLimits, observer: Observer | None = None) -> Outcome:
+    """Do what `carry_out_on` does beside an event loop; cancelled, it has the shards under way stop in order first."""
+    stop = threading.Event()
+    work = partial(carry_out_on, run, on, limits, observer, stop)
+    working = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([working])
+        working.exception()  # looked at: it was stopped
+        raise
+
+
+def carry_out_on(
+    run: PreparedRun,
+    on: On,
+    limits: RunLimits,
+    observer: Observer | None = None,
+    stop: threading.Event | None = None,
+) -> Outcome:
     """Carry out the unfinished shards of a run by workers; a shard that can't be asked is said and left out.
 
     Connections to a server that all workers share are divided among them. Raises what `execution.run.carry_out` does,
-    and KeyboardInterrupt after the shards under way stopped in order.
+    and KeyboardInterrupt, also once `stop` is set, after the shards under way stopped in order.
     """
-    assert isinstance(run, ShardedRun), "only shards are given to workers"
+    check_shards(run)
+    assert isinstance(run, ShardedRun), "it was checked"
     observer = observer or Observer()
     cap, since = run.cap(limits.max_cost), time.monotonic()
     check_cap(run.spec, run.workspace, cap)
@@ -258,7 +314,7 @@ def carry_out_on(run: PreparedRun, on: On, limits: RunLimits, observer: Observer
             with observer.watching(run, ready, cap) as watching:
                 watching.begun(tally)
                 jobs = _ShardJobs(run, _shared_out(run.spec.systems, limits, on, number), purse, tally, watching)
-                dispatcher = Dispatcher(make_workers(folder.path), number, jobs)
+                dispatcher = Dispatcher(make_workers(folder.path), number, jobs, stop=stop)
                 dispatcher.run(to_do)
         finally:
             ended, tally = folder.settle(cap)
