@@ -53,6 +53,12 @@ class Batching:
     """Time after which a batch that the provider's list does not have was never accepted."""
 
 
+def account_of(system: BatchSystem, run: str) -> str:
+    """A system's account in a run's journal: where it is, and a digest of its key that tells one key from another."""
+    where, key = system.account
+    return f"{where}, key {hmac.new(run.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
+
+
 class LeftOutError(BreakerOpenError):
     """The request is in a batch that is out, or will be; nothing came of it yet."""
 
@@ -197,7 +203,7 @@ class Batched:
         batch = await self._ledger.intend(
             mark=secrets.token_hex(8),
             system=self.name,
-            account=self.account,
+            account=account_of(self.system, self._run),
             lines=tuple(line for line, _ in lines),
             digest=digest.hexdigest(),
             bytes=sum(len(body) for _, body in lines),
@@ -234,23 +240,18 @@ class Batched:
         self._news = self._held_back = False
         return True
 
-    @property
-    def account(self) -> str:
-        """The account in the journal: where it is, and a digest of its key that only tells whether it is the same."""
-        where, key = self.system.account
-        return f"{where}, key {hmac.new(self._run.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
-
     # -- what an earlier process left --
 
     async def recover(self) -> None:
         """Take up the batches of earlier processes; a RunError if they are out at another account."""
+        account = account_of(self.system, self._run)
         mine = [batch for batch in self._ledger.batches.values() if batch.intended.system == self.name]
         out = [batch for batch in mine if batch.out]
-        foreign = [batch for batch in out if batch.intended.account != self.account]
+        foreign = [batch for batch in out if batch.intended.account != account]
         if foreign:
             raise RunError(
                 f"{self.name}: {len(foreign)} of its batches are out at {foreign[0].intended.account}, and this is "
-                f"{self.account}. Set the key and address that they were made with; or give them up, paid as they are, "
+                f"{account}. Set the key and address that they were made with; or give them up, paid as they are, "
                 f"with: genaipa batches forget {self._run}"
             )
         for batch in mine:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import RunError, UsageError
-from genaipa.execution.batches.batched import Batched, Batching
+from genaipa.execution.batches.batched import Batched, Batching, account_of
 from genaipa.execution.batches.ledger import Ledger
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.runs.records import PROCEDURE
@@ -75,17 +75,18 @@ class Batches:
         self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer, retries: int
     ) -> None:
         self.systems = systems
-        self._ledger = Ledger(folder) if plan else None
+        self._ledger: Ledger | None = None
         self._batched: list[Batched] = []
-        if plan is None or self._ledger is None:
+        if plan is None:
             return
+        self._ledger = ledger = Ledger(folder)
         self.systems = []
         for ready in systems:
             system: Any = ready.system
             if takes_batches(ready):
                 name = ready.resolved.asked
                 say, tell = partial(observer.waiting, name), partial(observer.out, name)
-                system = Batched(system, self._ledger, folder.name, plan, say, retries, tell)
+                system = Batched(system, ledger, folder.name, plan, say, retries, tell)
                 self._batched.append(system)
             self.systems.append(dataclasses.replace(ready, system=system))
 
@@ -125,7 +126,7 @@ async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str],
         system: Any = resolve(name, workspace).make()
         await system.start()
         try:
-            account = Batched(system, Ledger(folder), folder.name, Batching(), say).account
+            account = account_of(system, folder.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
                     say(f"{name}: whether it accepted a batch of {len(batch.names):,} is seen when the run goes on")
