@@ -65,7 +65,9 @@ def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
         done = genaipa("run", "--resume", "latest")
         assert done.code == 0, done.err
         assert "No batches are out." in genaipa("batches").out
-    assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
+        assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
+        part = genaipa(*plan, "--shard", "1", "--shards", "1/2", "--batch", "--no-wait", "--name", "part")
+        assert "1 batch with 2 questions is out; 0 done; collect with: genaipa run --shards 1/2 --resume" in part.out
 
 
 def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:

@@ -268,11 +268,12 @@ def test_a_run_that_is_ended_from_outside(
 def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """A script's background job, which is deaf to Ctrl-C, can be ended all the same, and its server with it."""
     monkeypatch.setenv("STAND_IN", "stalls")
-    with start_run("sh", "-c", "trap '' INT; exec \"$@\"", "-") as process:
+    with start_run("sh", "-c", "trap '' INT; exec \"$@\" --replicas 1", "-") as process:
         wait_for("asked", process)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert "Go on with: genaipa run --replicas 1 --resume " in err
     assert all(gone(process) for process in processes())
 
 

@@ -226,8 +226,9 @@ def _refuse_other_plan(context: typer.Context) -> None:
 
 def _again(context: typer.Context) -> list[str]:
     """The options for workers and parts that the command has to be given again to go on likewise."""
-    given = {f"--{name}": context.params[name] for name in ("on", "shards")}
-    return [word for option, value in given.items() if value for word in (option, value)]
+    given = {name: context.params[name] for name in ("on", "gpus_per_worker", "replicas", "shards")}
+    words = ((f"--{name.replace('_', '-')}", value) for name, value in given.items() if value is not None)
+    return [word for name, value in words for word in (name, value if isinstance(value, str) else f"{value:g}")]
 
 
 def carry_out(

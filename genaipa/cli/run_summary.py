@@ -116,15 +116,15 @@ def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) ->
         return f"This part is complete. {_others(missing)}" if missing else whole_run
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))
+    go_on = on_run(folder, "run", *again, "--resume")
     if out:
-        return f"{lack} {out_sentence(out)}; collect with: {on_run(folder, 'run', '--resume')}"
+        return f"{lack} {out_sentence(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
         sheets = whole(folder.path / "sheets")
         return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
-    go_on = on_run(folder, "run", *again, "--resume")
     if outcome.status == "capped":
         enough = _enough(outcome)
         return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
