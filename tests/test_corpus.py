@@ -185,6 +185,20 @@ def test_a_sample_has_its_share_of_each_stratum(tmp_path: Path) -> None:
     assert len(corpus.chosen(200)) == len(corpus.chosen()) == 200
 
 
+def test_groups_that_are_missing_are_told(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """Documents without a group, and with a number among texts, are counted in a sentence; uniform columns are not."""
+    given = ({}, {"sector": None}, {"sector": "shop"}, {"sector": 7}, {"sector": "bank"}, {"sector": True})
+    path = lines(tmp_path / "c.jsonl", *(row(f"n{n}", year=2020, **one) for n, one in enumerate(given)))
+    told = genaipa("policies", "stats", "--documents", path, "--by", "sector")
+    assert "2 of 6 documents have no sector; they are a group of their own, (none)." in told.err
+    assert "2 of 6 documents have a number or a truth value as sector, others a text" in " ".join(told.err.split())
+    for plain in ("year", "kind"):
+        assert genaipa("policies", "stats", "--documents", path, "--by", plain).err == ""
+    sampled = ("--limit-documents", "3", "--stratify", "sector")
+    done = genaipa("run", "-s", "extractive", "--documents", path, *sampled, "-e", "quality", "--limit", "1")
+    assert (done.code, "2 of 6 documents have no sector" in done.err) == (0, True), done.err
+
+
 def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     """Checking and drawing from a corpus takes a fifth of its size in memory."""
     path = tmp_path / "c.jsonl"

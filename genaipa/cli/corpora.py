@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.console import err, number, print_json, show, table
+from genaipa.cli.console import err, number, print_json, say, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.errors import UsageError, command
@@ -68,6 +68,8 @@ def stats(
 
     with _counting("checking") as count:
         corpus = examine(documents, by=by, seen=count)
+    for remark in corpus.remarks:
+        say(remark)
     with _counting("measured", corpus.documents) as count:
         groups = distributions(_counted(documents_of(documents), count), by)
     if output is not None:

@@ -45,7 +45,8 @@ def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, Corpus
     facts = CorpusFacts(
         str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, request.stratify or ""
     )
-    observer.said(facts.sentence)
+    for sentence in (facts.sentence, *corpus.remarks):
+        observer.said(sentence)
     return corpus, facts
 
 

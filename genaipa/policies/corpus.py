@@ -78,6 +78,22 @@ class Corpus:
     by: str = ""
     """The column of the strata; empty for none."""
     kinds: set[str] = field(default_factory=set)
+    numbers: int = 0
+    """Documents whose group is a number, or yes or no, and not a text."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on documents without a group in the column, and on groups that are texts here and numbers there."""
+        without = int((self.stratum == self.strata.index("")).sum()) if "" in self.strata else 0
+        said, of = [], f"of {self.documents:,} documents"
+        if without:
+            said.append(f"{without:,} {of} {_have(without)} no {self.by}; they are a group of their own, (none).")
+        if 0 < self.numbers < self.documents - without:
+            said.append(
+                f"{self.numbers:,} {of} {_have(self.numbers)} a number or a truth value as {self.by}, others a text; "
+                "it is taken as it is written."
+            )
+        return said
 
     @property
     def documents(self) -> int:
@@ -163,6 +179,10 @@ class Corpus:
             raise DataError(self.path, "was changed while it was read; begin again.")
 
 
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
 def _with(cells: Mapping[str, Any], also: list[str] | None) -> Mapping[str, Any]:
     return {**cells, "also": [*(cells.get("also") or ()), *also]} if also else cells
 
@@ -194,6 +214,7 @@ class _Reading:
         self.strata: dict[str, int] = {}
         self.columns: set[str] = set()
         self.kinds: set[str] = set()
+        self.plain_numbers = 0
         self._key = hashlib.sha256(str(seed).encode()).digest()
 
     def take(self, row: Row) -> None:
@@ -220,7 +241,9 @@ class _Reading:
         self.texts += hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=16).digest()
         self.kinds.add(text_of(cells.get("kind")) or "policy")
         if self.by:
-            group = text_of(cells.get(self.by)) or ""
+            value = cells.get(self.by)
+            self.plain_numbers += isinstance(value, int | float)
+            group = text_of(value) or ("policy" if self.by == "kind" else "")
             self.stratum.append(self.strata.setdefault(group, len(self.strata)))
 
     def finish(self) -> Corpus:
@@ -256,6 +279,7 @@ class _Reading:
             strata=list(self.strata),
             by=self.by,
             kinds=self.kinds,
+            numbers=self.plain_numbers,
         )
 
 
