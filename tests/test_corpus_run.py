@@ -114,6 +114,12 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     assert said in done.err
     again = before.answers.read_bytes().splitlines()
     assert [json.loads(one)["asked"] for one in again[-5:]] == [json.loads(one)["asked"] for one in answers[-5:]]
+    before.answers.write_bytes(b"".join(answers[:-5]))
+    changed.unlink()
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done.err
+    assert f"{changed.name} was moved or removed" in done.err
+    assert "the run goes on with its own copies." in done.err
 
 
 def with_text(document: Document, text: str) -> Document:
@@ -217,6 +223,12 @@ def test_shards_of_a_corpus_are_its_run(corpus: Path, genaipa: Callable[..., Fin
     assert [path.name for path in sorted(cut.path.glob("shards/*/documents.jsonl"))] == ["documents.jsonl"] * 3
     (corpus.parent / "shops.jsonl").unlink()
     assert "nothing was asked" in genaipa("run", "--resume", "cut").out
+    # As a killed process leaves it.
+    (cut.path / "shards/00001/answers.parquet").unlink()
+    (cut.path / "manifest.json").write_text(json.dumps(outline | {"status": "running"}))
+    done = genaipa("run", "--resume", "cut")
+    assert "was moved or removed" in done.err
+    assert answers(cut) == answers(whole)
 
 
 def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:

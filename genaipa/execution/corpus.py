@@ -29,6 +29,7 @@ EACH = 500
 """Documents of a shard where nobody says how many: 16,000 answers of a system, which are read in 0.1 seconds."""
 _NAMED = 3
 """Documents that a sentence on changes names."""
+_GONE = "was moved or removed since the run was begun"
 
 
 def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, CorpusFacts]:
@@ -67,9 +68,10 @@ def taken(
 
 
 def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: Observer) -> Workspace:
-    """A workspace that holds the documents of a run of a corpus as the run has them; says if the corpus has changed.
+    """A workspace that holds the documents of a run of a corpus as the run has them.
 
-    A run that was cut off before it had its own copies takes them from the corpus, if that is as it was.
+    Says if the corpus has changed or is gone. A run that was cut off before it had its own copies takes them from the
+    corpus, if that is as it was.
     """
     if manifest.corpus is None:
         return workspace
@@ -77,8 +79,9 @@ def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: 
     unchanged = path.is_file() and file_digest(path) == facts.digest
     if (folder.path / DOCUMENTS).is_file():
         documents = KeptDocuments(folder.path).checked(manifest.documents)
-        if path.is_file() and not unchanged:
-            observer.said(f"{path.name} {_changes(path, documents)}; the run goes on with its own copies.")
+        if not unchanged:
+            said = _changes(path, documents) if path.is_file() else _GONE
+            observer.said(f"{path.name} {said}; the run goes on with its own copies.")
         return workspace.holding(documents)
     if not unchanged:
         raise RunError(
@@ -89,10 +92,11 @@ def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: 
 
 
 def tell_of_changes(facts: CorpusFacts, observer: Observer) -> None:
-    """Say that a corpus is another than the run was begun with, which has copies of all its documents."""
+    """Say that a corpus is gone, or another than the run was begun with, which has copies of all its documents."""
     path = Path(facts.file)
-    if path.is_file() and file_digest(path) != facts.digest:
-        observer.said(f"{path.name} has changed since the run was begun; the run goes on with its own copies.")
+    if not path.is_file() or file_digest(path) != facts.digest:
+        said = "has changed since the run was begun" if path.is_file() else _GONE
+        observer.said(f"{path.name} {said}; the run goes on with its own copies.")
 
 
 def _wanted(documents: Iterable[Document], manifest: Manifest) -> Iterable[Document]:
