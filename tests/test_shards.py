@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -129,6 +131,31 @@ def test_recipe_for_a_plain_shell(tmp_path: Path, genaipa: Callable[..., Finishe
     assert "nothing was asked" in done.stdout
     (run,) = run_folders(find_workspace(tmp_path))
     assert run.progress()[0].status == "complete"
+
+
+@pytest.mark.parametrize("more", [(), ("--shard", "1")])
+def test_a_file_system_without_locks(
+    monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished], more: tuple[str, ...]
+) -> None:
+    """Where nothing can be held, nothing is asked, and a sentence says where runs can be kept."""
+
+    def flock(_file: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    done = genaipa("run", *PLAN[:2], "-p", lay_documents(2), *more)
+    assert done.code == 1
+    assert "is on a file system that keeps no locks; keep runs on one that does: a local disk" in done.err
+    assert not list(Path.cwd().glob("runs/**/answers.*"))
+
+
+def test_what_a_killed_process_was_making_goes(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A run of shards that was never whole is taken away when the next one is made."""
+    left = tmp_path / "runs" / ".making-1" / "shards" / "00000"
+    left.mkdir(parents=True)
+    (left / "documents.jsonl").touch()
+    assert genaipa("run", *PLAN[:2], "-p", lay_documents(1), "-i", "company-name", "--shard", "1").code == 0
+    assert not left.exists()
 
 
 def test_same_command_goes_on(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:

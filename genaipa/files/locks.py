@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from filelock import FileLock, Timeout
 from genaipa.errors import RunBusyError, RunError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -30,9 +32,26 @@ def native_lock(path: Path) -> FileLock:
 def take(lock: FileLock, path: Path, name: str) -> None:
     """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where there are no locks."""
     try:
-        lock.acquire(blocking=False)
+        _acquire(lock, path, blocking=False)
     except Timeout:
         raise RunBusyError(f"another process is working on {name}; wait for it to end or stop it first.") from None
+
+
+@contextlib.contextmanager
+def held(lock: FileLock, path: Path) -> Iterator[None]:
+    """Hold the lock of a folder for a moment, after whoever holds it now; a RunError where there are no locks."""
+    _acquire(lock, path, blocking=True)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquire(lock: FileLock, path: Path, *, blocking: bool) -> None:
+    try:
+        lock.acquire(blocking=blocking)
+    except Timeout:
+        raise
     except (OSError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
             raise

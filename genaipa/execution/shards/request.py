@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import msgspec
-from filelock import FileLock
 from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.execution.corpus import open_corpus, tell_of_changes
 from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
+from genaipa.files.locks import held, native_lock
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shards.folder import ShardedFolder
@@ -119,7 +119,7 @@ class ShardedRun(PreparedRun):
             assert self.cut is not None, "a run is new, or has a folder"
             runs = self.workspace.runs
             runs.mkdir(parents=True, exist_ok=True)
-            with FileLock(runs / _LOCK):
+            with held(native_lock(runs / _LOCK), runs):
                 found = None if self.new else _found(self.workspace, self.cut, self.wanted)
                 self.folder = found or self._make(self.cut)
         return self.folder

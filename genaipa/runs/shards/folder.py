@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, RunError
 from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.locks import held
 from genaipa.files.names import free_names
 from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
@@ -127,9 +128,12 @@ class ShardedFolder(RunFolder):
         """A new folder for this manifest, whole or not at all.
 
         `plans` are the lines of `shards.jsonl`, `sources` the texts that all shards share, by their names, and
-        `documents`, of a corpus, the content of each shard's file of documents.
+        `documents`, of a corpus, the content of each shard's file of documents. The caller is the only one at it: what
+        a killed process was making is taken away.
         """
         names = free_names(runs, manifest.name)
+        for left in runs.glob(f"{_MAKING}*"):
+            shutil.rmtree(left, ignore_errors=True)
         made = cls(runs / f"{_MAKING}{uuid.uuid4().hex}")
         try:
             made._fill(manifest, plans, sources, documents)
@@ -253,7 +257,7 @@ class ShardedFolder(RunFolder):
 
     def note(self, status: RunStatus, tally: Tally, cap: float | None) -> None:
         """Write into the manifest how far the run is, its cap, and the facts about its systems from its shards."""
-        with self._lock:
+        with held(self._lock, self.path):
             manifest = self.outline()
             manifest.status, manifest.max_cost, manifest.totals = status, cap, tally.totals()
             for _, shard in self.shards():
