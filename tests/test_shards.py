@@ -38,6 +38,24 @@ def test_shards_together_are_the_run(tmp_path: Path, genaipa: Callable[..., Fini
     assert content(cut) == content(whole)
 
 
+def test_beside_another_process(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A shard that another process holds is left out, and the closing words say that it is at work, and what to do."""
+    plan = ("run", *PLAN[:2], "-i", "document", "--limit", "1", "-p", lay_documents(2), "--shard", "1", "--name", "cut")
+    assert genaipa(*plan).code == 0
+    cut = find_run(find_workspace(tmp_path), "cut")
+    assert isinstance(cut, ShardedFolder)
+    for index in range(2):
+        unseal(cut.shard(index), 0)
+    with cut.shard(0).writing():
+        done = genaipa("run", "--resume", "cut")
+        assert done.code == 3, done.err
+        assert "another process is working on" in done.err
+        said = " ".join(done.out.split())
+        assert "1 answer is missing. Another process is at work on this run" in said
+        assert f"if answers are missing then: genaipa run --resume {cut.name}" in said
+    assert genaipa("run", "--resume", "cut").code == 0
+
+
 def test_shards_of_several_kinds(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A policy and a law are asked their own questions in shards of their own."""
     done = genaipa("run", *PLAN[:2], "--limit", "1", "-i", "document", "-p", "brindlecart,vpda", "--shard", "1")

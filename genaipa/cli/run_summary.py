@@ -125,13 +125,23 @@ def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) ->
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
+    return f"{lack} {_ask_again(folder, outcome, go_on)}"
+
+
+def _ask_again(folder: RunFolder, outcome: Outcome, go_on: str) -> str:
+    """A sentence on how to come by answers that are missing; `go_on` is the command that asks for them."""
     if outcome.status == "capped":
         enough = _enough(outcome)
-        return f"{lack} Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
+        return f"Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
+    if not outcome.stopped and folder.is_held():
+        return (
+            "Another process is at work on this run, and has what was left out here; how far it is: genaipa runs. "
+            f"Once it has ended, if answers are missing then: {go_on}"
+        )
     if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
-        lack += " Asking again can't help: the recording lacks them, or what leads to them."
-        return f"{lack} Why: {on_run(folder, 'show')}"
-    return f"{lack} Ask again: {go_on}"
+        why = "Asking again can't help: the recording lacks them, or what leads to them."
+        return f"{why} Why: {on_run(folder, 'show')}"
+    return f"Ask again: {go_on}"
 
 
 def _others(missing: int) -> str:
