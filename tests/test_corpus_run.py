@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from running import make_workspace
 
 from genaipa.archive.run_files import run_files
 from genaipa.execution.observer import Observer
@@ -242,6 +243,19 @@ def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:
     assert prepare(find_workspace(), request, Observer()).open().path == folder.path
     corpus.write_text(corpus.read_text().partition("\n")[2])
     assert not hasattr(prepare(find_workspace(), request, Observer()), "cut")
+
+
+def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finished]) -> None:
+    """Answers to one question about many documents: the question's text, some of them, and how to see another."""
+    make_workspace(questions=2, documents=tuple(f"shop-{n}" for n in range(60)))
+    names = ",".join(f"shop-{n}" for n in range(60))
+    assert genaipa("run", "-s", "extractive", "-p", names, "-i", "document", "--shard", "40").code == 0
+    shown = genaipa("show", "latest", "Q2").out
+    assert shown.startswith("question Q2: Question 2 on [the company]?\n")
+    assert shown.count("shop-") == 51
+    assert "60 answers match 'Q2', of which the first 50 are listed; write more of a key: extractive|shop-" in shown
+    assert "question Q" not in genaipa("show", "latest", "document").out
+    assert len(json.loads(genaipa("show", "latest", "Q2", "--json").out)) == 60
 
 
 def test_refusals(corpus: Path, genaipa: Callable[..., Finished]) -> None:

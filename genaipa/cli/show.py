@@ -27,6 +27,8 @@ _LEAST_PREVIEW = 30
 _BESIDE = 16
 """Columns that the id of a question takes beside its answer in a narrow terminal."""
 _FEW = 12
+_LISTED = 50
+"""Answers at most that are listed of those that a part of a key names."""
 _MOST = 100_000
 """Answers of a run from which on they are counted, and not listed."""
 
@@ -65,16 +67,16 @@ def show(
             _print_run(folder, records)
         return
     _, offsets = folder.seen()
-    matching = folder.records_at([offsets[key] for key in _matching(list(offsets), answer)])
+    keys = _matching(list(offsets), answer)
+    if len(keys) > _FEW and not json:
+        _print_many(folder, keys, folder.records_at([offsets[key] for key in keys[:_LISTED]]), answer)
+        return
+    matching = folder.records_at([offsets[key] for key in keys])
     if json:
         judged = _Judged(here, folder, matching)
         console.print_json(
             [{"record": r, "messages": _messages(folder, r, offsets), **judged.as_facts(r)} for r in matching]
         )
-        return
-    if len(matching) > _FEW:
-        _print_answers(matching)
-        console.show(f"{len(matching)} answers match '{answer}'; write more of a key: {matching[0].key}")
         return
     judged, right = _Judged(here, folder, matching), ""
     for record in matching:
@@ -100,6 +102,30 @@ def _matching(keys: list[str], answer: str) -> list[str]:
     if not found:
         raise UnknownNameError("answer", answer, questions)
     return found
+
+
+def _print_many(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
+    """The question's text, where all are answers to one, the first answers, and how to see others."""
+    if len({record.question for record in listed}) == 1 and (text := _wording(folder, listed[0].question)):
+        console.show(f"question {listed[0].question}: {text}")
+    _print_answers(listed)
+    first = f", of which the first {len(listed)} are listed" if len(listed) < len(keys) else ""
+    console.show(f"{len(keys):,} answers match '{answer}'{first}; write more of a key: {listed[0].key}")
+
+
+def _wording(folder: RunFolder, question: str) -> str:
+    """A question as the run's copy of its set words it; empty where none has it, or the copy can't be read."""
+    from genaipa.files.strict_yaml import read_yaml
+    from genaipa.questions.sets import QuestionSet
+
+    for name in dict.fromkeys(folder.outline().spec.questions.values()):
+        try:
+            known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
+        except GenaipaError:
+            continue
+        if found := next((one.text for one in known if one.id == question), ""):
+            return found
+    return ""
 
 
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
