@@ -137,6 +137,21 @@ def test_cap_holds_over_workers(monkeypatch: pytest.MonkeyPatch, genaipa: Callab
         assert find_run(find_workspace(), "cut").state()[1].cost == pytest.approx(cost, rel=0.01)
 
 
+@pytest.mark.full  # test_a_lost_job_is_given_again shows that a job that comes back is told
+def test_money_of_a_shard_that_cannot_be_asked(
+    monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]
+) -> None:
+    """What was granted to a shard whose document has changed is there for the others."""
+    with priced_run(monkeypatch, genaipa, questions=3) as (plan, cost):
+        assert genaipa(*plan, "--name", "cut", "--shard", "1", "--shards", "4/4").code == 0
+        with Path("policies/acme.md").open("a", encoding="utf-8") as document:
+            document.write("We changed it.\n")
+        done = genaipa("run", "--resume", "cut", "--on", "processes:2", "--max-cost", f"{1.05 * cost:.2f}")
+        assert done.code == 3, done.err
+        assert "shard 00000 was given up: " in done.err
+        assert find_run(find_workspace(), "cut").progress()[1].cost == pytest.approx(0.75 * cost, rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

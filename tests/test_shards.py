@@ -14,6 +14,7 @@ import pytest
 from sharding import content, lay_documents, priced_run, unseal
 
 from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.records import Totals
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.workspace import find_workspace
 
@@ -114,6 +115,22 @@ def test_cap_holds_over_shards(monkeypatch: pytest.MonkeyPatch, genaipa: Callabl
         done = genaipa("run", "--resume", "cut", "--max-cost", f"{2 * cost:.2f}")
         assert done.code == 0, done.err
         assert cut.progress()[1].cost == pytest.approx(cost, rel=0.01)
+
+
+def test_cap_counts_what_a_killed_process_spent(
+    monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]
+) -> None:
+    """A process that was killed left its answers, and a manifest that knows of none of them."""
+    with priced_run(monkeypatch, genaipa, questions=3) as (plan, cost):
+        assert genaipa(*plan, "--name", "cut", "--shard", "1", "--shards", "4/4").code == 0
+        cut = find_run(find_workspace(), "cut")
+        assert isinstance(cut, ShardedFolder)
+        unseal(shard := cut.shard(3), 2)
+        manifest = shard.outline()
+        manifest.status, manifest.totals = "running", Totals()
+        shard.write_manifest(manifest)
+        assert genaipa("run", "--resume", "cut", "-j", "1", "--max-cost", f"{cost / 2:.2f}").code == 4
+        assert cost / 4 < cut.progress()[1].cost <= cost / 2 + 0.01
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,10 @@ class Told(Jobs):
         self.heard.append(("ended", number, what))
         return False
 
+    def back(self, number: int) -> None:
+        """A job that is undone."""
+        self.heard.append(("back", number, None))
+
     def lost(self, number: int, why: str) -> bool:
         """A loss; those of job 6 got further."""
         self.heard.append(("lost", number, why))
@@ -100,6 +104,7 @@ def test_a_lost_job_is_given_again(tmp_path: Path) -> None:
     assert list(given_up) == [5]
     assert given_up[5] == "its worker died 5 times; the last because: its process ended with exit code 7"
     assert {number for number, _ in jobs.of("lost")} == {0, 2, 5, 6}
+    assert jobs.of("back") == [(3, None)] * 2, "of a worker that died it may be under way still"
     assert noted(tmp_path)["job-5"] == 5
 
 

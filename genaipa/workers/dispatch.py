@@ -34,6 +34,9 @@ class Jobs:
         """A job is done; whether it has to be given once more."""
         return False
 
+    def back(self, number: int) -> None:
+        """A job came back undone from a worker that is there; it is given again, or given up."""
+
     def lost(self, number: int, why: str) -> bool:  # noqa: ARG002 - for whoever overrides it
         """A job's worker died or can't go on; whether the job got further with it, so that it counts as no trial."""
         return False
@@ -219,6 +222,8 @@ class Dispatcher:
         job = self._free(worker)
         if job is None:
             return
+        if news.fault != "server":
+            self.jobs.back(job.number)
         if news.fault == "busy":
             job.busy_since = job.busy_since or time.monotonic()
             job.not_before = time.monotonic() + self.patience.again

@@ -183,10 +183,14 @@ class _Purse:
         self.under_way.add(index)
         return granted
 
-    def settle(self, end: ShardEnd) -> bool:
-        """Take back what a shard did not spend; whether it was the grant that stopped it."""
-        self.under_way.discard(end.index)
-        self.held[end.index] = end.cost
+    def settle(self, index: int, cost: float) -> None:
+        """Take back what a shard that nobody is at any more did not spend."""
+        self.under_way.discard(index)
+        self.held[index] = cost
+
+    def ended(self, end: ShardEnd) -> bool:
+        """Settle a shard; whether it was the grant that stopped it."""
+        self.settle(end.index, end.cost)
         if end.capped:
             self.needed[end.index] = end.needed
         return bool(end.capped)
@@ -248,10 +252,15 @@ class _ShardJobs(Jobs):
         """Count it, and settle its cost; one that its grant stopped goes on with what others leave."""
         self._count(number, end.rows)
         del self._rows[number]
-        again = self._purse.settle(end)
+        again = self._purse.ended(end)
         if again:
             self.capped, self.needed = end.capped, self._purse.spent + end.needed - end.cost
         return again and not self.stopped
+
+    def back(self, number: int) -> None:
+        """Have what it did not spend for others."""
+        if self._purse.cap is not None:
+            self._purse.settle(number, self._folder.shard(number).cost)
 
     def lost(self, number: int, why: str) -> bool:
         """Say why a shard is given again; whether its file of answers grew."""
@@ -308,7 +317,7 @@ def carry_out_on(
         to_do = run.to_do()
         number = max(1, min(room, len(to_do)))
         begun = [index for index in run.own() if folder.shard(index).is_begun] if cap is not None else []
-        purse = _Purse(run.share(cap), {index: folder.shard(index).state()[1].cost for index in begun})
+        purse = _Purse(run.share(cap), {index: folder.shard(index).cost for index in begun})
         folder.note("running", tally, cap)
         try:
             with observer.watching(run, ready, cap) as watching:

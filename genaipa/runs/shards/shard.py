@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from genaipa.errors import RunBusyError, RunError
+from genaipa.errors import GenaipaError, RunBusyError, RunError
 from genaipa.files.json_text import DAMAGE
 from genaipa.files.sealed import Sealed, can_seal, seal, take_away_unsealed
 from genaipa.runs import journal
@@ -200,10 +200,15 @@ class Shard(RunFolder):
 
     @property
     def cost(self) -> float:
-        """US dollars that it cost so far."""
-        if self.is_sealed:
+        """US dollars that it cost so far: by its answers, of which a manifest knows nothing after a kill."""
+        if not self.is_begun:
+            return 0.0
+        try:
             return self.state()[1].cost
-        return (self.outline().totals.cost or 0.0) if self.is_begun else 0.0
+        except GenaipaError:  # told by whoever carries it out
+            with contextlib.suppress(GenaipaError):
+                return self.outline().totals.cost or 0.0
+        return 0.0
 
     def lack(self, manifest: Manifest, kept: int | None = None) -> str:
         """A sentence about answers that are gone; none can go of a sealed shard."""
