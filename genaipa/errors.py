@@ -10,7 +10,8 @@
     │   └── NotReadyError        1   no key, no SDK, no server: nothing was asked
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
-    │   └── RunBusyError         1   another process writes to it
+    │   ├── RunBusyError         1   another process writes to it
+    │   └── NoRoomError          1   nothing more can be written to it
     ├── TaskError                1   the code of a user's own task failed
     └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
@@ -134,6 +135,10 @@ class RunError(GenaipaError):
 
 class RunBusyError(RunError):
     """Another process is writing to the run."""
+
+
+class NoRoomError(RunError):
+    """A file can't be written, for want of room or of the right to; no other shard of the run fares better."""
 
 
 class SpendingCapError(GenaipaError):

@@ -87,6 +87,21 @@ def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
     assert (len(server.batches), len(server.requests)) == (1, 2)
 
 
+def test_results_that_cannot_be_written_stay_at_the_provider(genaipa: Cli) -> None:
+    """A sentence names the file; once it can be written, they are collected, and nothing is handed in again."""
+    make_workspace(questions=2)
+    with serving(BatchServer()) as server:
+        assert genaipa(*_PLAN, "--batch", "--no-wait").code == 3
+        in_the_way = find_run(find_workspace(), "latest").path / "batches"
+        in_the_way.write_text("")
+        done = genaipa("run", "--resume", "latest")
+        assert done.code == 1
+        assert "can't be written (File exists); the results stay at the provider." in done.err.splitlines()[-1]
+        in_the_way.unlink()
+        assert genaipa("run", "--resume", "latest").code == 0
+        assert len(server.batches) == 1
+
+
 def test_both_prices_are_estimated(genaipa: Cli) -> None:
     """Half price may be more than a warm cache; what has no batches is told so."""
     make_workspace(questions=4)

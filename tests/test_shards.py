@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import pytest
 from sharding import content, lay_documents, priced_run, unseal
 
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.records import Totals
+from genaipa.runs.records import RecordHead, Totals
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.workspace import find_workspace
 
@@ -55,6 +57,18 @@ def test_beside_another_process(tmp_path: Path, genaipa: Callable[..., Finished]
         assert "1 answer is missing. Another process is at work on this run" in said
         assert f"if answers are missing then: genaipa run --resume {cut.name}" in said
     assert genaipa("run", "--resume", "cut").code == 0
+
+
+def test_all_shards_are_estimated(genaipa: Callable[..., Finished]) -> None:
+    """The calls and the power of a run in shards are those of the same run in one folder, and it says from what."""
+    plan = (*PLAN, "-p", lay_documents(5), "--estimate", "--json")
+    whole, cut = genaipa("run", *plan), genaipa("run", *plan, "--shard", "2")
+    assert "reckoned by the first shard's 2 documents, of 5 documents in 3 shards" in cut.err
+    one, other = json.loads(whole.out), json.loads(cut.out)
+    assert [row["calls"] for row in one["rows"]] == [row["calls"] for row in other["rows"]]
+    assert one["power"] == other["power"]
+    shown = genaipa("run", *plan[:-2], "--shard", "2", "--dry-run")
+    assert "shown by the first shard's 2 documents, of 5 documents in 3 shards" in shown.err
 
 
 def test_shards_of_several_kinds(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
@@ -214,3 +228,40 @@ def test_same_command_goes_on(tmp_path: Path, genaipa: Callable[..., Finished]) 
     answers = {key for key in before["records"] if "(" not in key}
     assert {key: after["records"][key] for key in answers} == {key: before["records"][key] for key in answers}
     assert "nothing was asked" in genaipa("run", "--resume", "latest").out
+
+
+# -- no room --
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs the right to mount")
+@pytest.mark.parametrize("room", [90_000, pytest.param(200_000, marks=pytest.mark.full)], ids=["making", "asking"])
+def test_full_disk_of_shards(
+    genaipa: Callable[..., Finished], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    """A run in shards leaves nothing half-made and says one sentence, too; with room made, it completes."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("may not mount")
+    try:
+        monkeypatch.chdir(small)
+        Path("genaipa.toml").touch()
+        assert genaipa("policies", "generate", "made.jsonl", "-n", "12").code == 0
+        free = os.statvfs(small).f_bavail * os.statvfs(small).f_bsize
+        Path("filler").write_bytes(b"x" * (free - room))
+        run = ("run", "-s", "extractive", "--documents", "made.jsonl", "-e", "quality", "--shard", "2")
+        done = genaipa(*run)
+        assert done.code == 1
+        assert "(No space left on device)" in done.err.splitlines()[-1]
+        assert "No space" not in "".join(done.err.splitlines()[:-1])
+        assert not list(Path("runs").glob(".making-*"))
+        Path("filler").unlink()
+        done = genaipa(*run)
+        assert done.code == 0, done.err
+        (folder,) = run_folders(find_workspace())
+        keys = [record.key for _, record in folder.read(RecordHead)]
+        assert len(keys) == len(set(keys)) == folder.progress()[1].totals().planned
+    finally:
+        monkeypatch.chdir(tmp_path)
+        subprocess.run(["umount", small], check=False)

@@ -22,21 +22,24 @@ def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool,
     from genaipa.execution.run import ready_systems
 
     asked = [
-        (run.task, ready)
+        (run, ready)
         for run in runs
         for ready in asyncio.run(ready_systems(run.task, offline=offline, asking=False, say=say))
     ]
+    if part := next((run for run in runs if run.times != 1), None):
+        first = number(len(part.task.spec.documents), "document")
+        say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
     if messages:
         _print_messages(asked, json=json)
     else:
         _print_estimate(asked, json=json, batch=batch)
 
 
-def _print_messages(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
+def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> None:
     from genaipa.execution.preview import conversations
 
     shown = []
-    for title, messages in (found for task, ready in asked for found in conversations(task, ready.target)):
+    for title, messages in (found for run, ready in asked for found in conversations(run.task, ready.target)):
         if json:
             listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
             shown.append({"conversation": title, "messages": listed})
@@ -49,18 +52,18 @@ def _print_messages(asked: list[tuple[Task, Ready]], *, json: bool) -> None:
         print_json(shown)
 
 
-def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool, batch: bool) -> None:
-    from genaipa.execution.estimate import REPLY_TOKENS, estimate
+def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
+    from genaipa.execution.estimate import REPLY_TOKENS, estimate_run
     from genaipa.runs.records import PROCEDURE
 
-    rows = [row for task, ready in asked for row in estimate(task, ready)]
+    rows = [row for run, ready in asked for row in estimate_run(run, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
     halved = {r.resolved.asked for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
-    power = _power(asked[0][0])
+    power = _power(asked[0][0].task, asked[0][0].times)
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
-    procedure = asked[0][0].name == PROCEDURE
+    procedure = asked[0][0].task.name == PROCEDURE
     table(
         (
             "system",
@@ -111,10 +114,10 @@ def _print_estimate(asked: list[tuple[Task, Ready]], *, json: bool, batch: bool)
             show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
 
 
-def _power(task: Task) -> dict[str, object]:
+def _power(task: Task, times: float) -> dict[str, object]:
     """The smallest differences between two systems that a run on these policies would find; empty where none is known.
 
-    `questions` are those about each document, the fewest.
+    `questions` are those about each document, the fewest; the run has `times` the documents of the task.
     """
     from genaipa.errors import MissingPackageError
     from genaipa.reports import check_packages
@@ -130,7 +133,7 @@ def _power(task: Task) -> dict[str, object]:
         return {}
     from genaipa.reports.power import detectable
 
-    questions, documents = min(asked, default=0), len(policies)
+    questions, documents = min(asked, default=0), round(len(policies) * times)
     found = detectable(questions, documents)
     sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
     said = found.in_words(questions, documents)

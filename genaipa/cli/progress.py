@@ -302,10 +302,10 @@ class TerminalObserver(Observer):
 def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.execution.estimate import estimate
+    from genaipa.execution.estimate import estimate_run
 
-    costs = [row.cost for ready in systems for row in estimate(run.task, ready)]
-    expected = run.times * sum(cost for cost in costs if cost is not None)
+    costs = [row.cost for ready in systems for row in estimate_run(run, ready)]
+    expected = sum(cost for cost in costs if cost is not None)
     asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
     if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
         raise typer.Exit(1)

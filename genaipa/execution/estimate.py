@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.execution.prepare import Ready
+    from genaipa.execution.request import PreparedRun
     from genaipa.systems.prices import Tariff
     from genaipa.tasks.base import Call, Target, Task
 
@@ -59,8 +60,23 @@ class Measured(NamedTuple):
     repeated: int
 
 
+def estimate_run(run: PreparedRun, ready: Ready) -> list[Estimate]:
+    """The rows of one system over a whole run; of one in shards, the first shard stands for all."""
+    return [_of_all(row, run.times) for row in estimate(run.task, ready)]
+
+
+def _of_all(row: Estimate, times: float) -> Estimate:
+    def more(cost: float | None) -> float | None:
+        return None if cost is None else cost * times
+
+    usage = row.usage
+    usage = Usage(round(usage.input * times), round(usage.cached * times), 0, round(usage.output * times))
+    costs = more(row.cost), more(row.cached_cost), more(row.batch_cost), more(row.batch_cached_cost)
+    return Estimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
+
+
 def estimate(task: Task, ready: Ready) -> list[Estimate]:
-    """The rows of one system."""
+    """The rows of one system over a task."""
     rows: dict[str, Estimate] = {}
     times, batched = task.sampled(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready.target):

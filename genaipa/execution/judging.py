@@ -6,12 +6,13 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.request import PreparedRun, resume
 from genaipa.execution.run import carry_out
+from genaipa.files.locks import held, native_lock
 from genaipa.judging.plan import plan
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def alone(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's judges: two that plan at once would ask the same twice. A RunBusyError if they are held."""
     workspace.runs.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(workspace.runs / _LOCK).acquire(blocking=False):
+        with held(native_lock(workspace.runs / _LOCK), workspace.runs, blocking=False):
             yield
     except Timeout:
         raise RunBusyError(

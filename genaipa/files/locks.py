@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from genaipa.errors import RunBusyError, RunError
+from genaipa.errors import NoRoomError, RunBusyError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def native_lock(path: Path) -> FileLock:
 
 
 def take(lock: FileLock, path: Path, name: str) -> None:
-    """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where there are no locks."""
+    """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where none can be had."""
     try:
         _acquire(lock, path, blocking=False)
     except Timeout:
@@ -38,9 +38,12 @@ def take(lock: FileLock, path: Path, name: str) -> None:
 
 
 @contextlib.contextmanager
-def held(lock: FileLock, path: Path) -> Iterator[None]:
-    """Hold the lock of a folder for a moment, after whoever holds it now; a RunError where there are no locks."""
-    _acquire(lock, path, blocking=True)
+def held(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[None]:
+    """Hold the lock of a folder for a moment, after whoever holds it now; a RunError where none can be had.
+
+    If not `blocking`, a Timeout says that somebody holds it.
+    """
+    _acquire(lock, path, blocking=blocking)
     try:
         yield
     finally:
@@ -54,7 +57,9 @@ def _acquire(lock: FileLock, path: Path, *, blocking: bool) -> None:
         raise
     except (OSError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
-            raise
+            raise NoRoomError(
+                f"{path} can't be written ({error.strerror}); make room and run the same command again."
+            ) from None
         raise RunError(
             f"{path} is on a file system that keeps no locks; keep runs on one that does: a local disk, or NFS from "
             "version 4 on."

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import msgspec
 from filelock import Timeout
 
-from genaipa.errors import DataError, RunError
+from genaipa.errors import DataError, NoRoomError, RunError
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.locks import native_lock, take
@@ -213,7 +213,7 @@ class RunFolder:
             with replacing(path, durable=True) as file:
                 file.write(content)
         except OSError as error:
-            raise RunError(
+            raise NoRoomError(
                 f"{path} can't be written ({error.strerror}); make room and run the same command again."
             ) from None
 
@@ -244,7 +244,7 @@ class RunFolder:
                 return False
         except Timeout:
             return True
-        except OSError:
+        except (OSError, NotImplementedError):
             return False
 
     # -- appending (inside writing(), from one event loop) --
@@ -292,7 +292,8 @@ class RunFolder:
                 if digest not in self._introductions:
                     self._introductions.add(digest, content)
             except OSError as error:
-                raise RunError(f"{self._introductions.path} can't be written ({error.strerror}); make room.") from None
+                said = f"{self._introductions.path} can't be written ({error.strerror})"
+                raise NoRoomError(f"{said}; make room and run the same command again.") from None
         elif not self.holds(f"introductions/{digest}.json"):
             self.write_file(f"introductions/{digest}.json", content)
         return digest

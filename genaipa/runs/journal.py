@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from genaipa.errors import RunError
+from genaipa.errors import NoRoomError, RunError
 from genaipa.files.json_text import DAMAGE, why
 
 if TYPE_CHECKING:
@@ -142,7 +142,9 @@ class Journal:
         try:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
-            raise RunError(f"{path} can't be written ({error.strerror}).") from None
+            raise NoRoomError(
+                f"{path} can't be written ({error.strerror}); make room and run the same command again."
+            ) from None
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -161,7 +163,7 @@ class Journal:
             try:
                 offset = await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
             except OSError as error:
-                failure = RunError(
+                failure = NoRoomError(
                     f"{self.path} can't be written ({error.strerror}); everything before is kept. "
                     "Make room and run the same command again."
                 )

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import DataError, TransientError
+from genaipa.errors import DataError, NoRoomError, TransientError
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
@@ -61,9 +61,20 @@ class Ledger:
     async def keep_results(self, batch: Batch, lines: AsyncGenerator[bytes]) -> None:
         """Write the results of a batch to disk as they come, without any key that they may repeat.
 
-        Whole or not at all; a TransientError if what came is no JSON.
+        Whole or not at all; a TransientError if what came is no JSON, a NoRoomError if it can't be written.
         """
-        path, keys = self._path(batch.mark), known_keys()
+        path = self._path(batch.mark)
+        try:
+            await self._keep(batch, lines, path)
+        except OSError as error:
+            raise NoRoomError(
+                f"{path} can't be written ({error.strerror}); the results stay at the provider. Make room and run the "
+                "same command again."
+            ) from None
+
+    @staticmethod
+    async def _keep(batch: Batch, lines: AsyncGenerator[bytes], path: Path) -> None:
+        keys = known_keys()
         path.parent.mkdir(exist_ok=True)
         with replacing(path, durable=True) as file:
             async with contextlib.aclosing(lines):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from genaipa.errors import GenaipaError, NotReadyError
+from genaipa.errors import GenaipaError, NoRoomError, NotReadyError
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import Started
@@ -195,7 +195,7 @@ class _Ended:
         """Wait for a shard's end; what keeps one shard from being asked must not keep others."""
         try:
             end = await carrying_out
-        except NotReadyError:
+        except (NotReadyError, NoRoomError):
             raise
         except GenaipaError as error:
             self._failed.append(error)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, RunError
+from genaipa.errors import DataError, NoRoomError, RunError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.locks import held
 from genaipa.files.names import free_names
@@ -158,7 +158,10 @@ class ShardedFolder(RunFolder):
                 self.shard(index).make()
                 (self.shard(index).path / DOCUMENTS).write_bytes(content)
         except OSError as error:
-            raise RunError(f"{self.path} can't be made ({error.strerror}); make room and try again.") from None
+            raise NoRoomError(
+                f"{self.path.parent}: the run's folder can't be made ({error.strerror}); make room and run the same "
+                "command again."
+            ) from None
         for name, text in sources.items():
             self.write_file(name, text.encode())
         self.write_manifest(manifest)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from genaipa.errors import GenaipaError, RunBusyError, RunError
+from genaipa.errors import GenaipaError, NoRoomError, RunBusyError
 from genaipa.files.json_text import DAMAGE
 from genaipa.files.sealed import Sealed, can_seal, seal, take_away_unsealed
 from genaipa.runs import journal
@@ -116,7 +116,9 @@ class Shard(RunFolder):
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RunError(f"{self.path} can't be made ({error.strerror}).") from None
+            raise NoRoomError(
+                f"{self.path} can't be made ({error.strerror}); make room and run the same command again."
+            ) from None
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[list[str]]:
@@ -153,7 +155,10 @@ class Shard(RunFolder):
             try:
                 seal(self.path / SEALED, self._kept_lines(), _COLUMNS, msgspec.json.encode(rows))
             except OSError as error:
-                raise RunError(f"{self.path / SEALED} can't be written ({error.strerror}); make room.") from None
+                raise NoRoomError(
+                    f"{self.path / SEALED} can't be written ({error.strerror}); the answers are kept as they are. "
+                    "Make room and run the same command again."
+                ) from None
         take_away_unsealed(self.path / SEALED)
         if self.is_sealed and Sealed(self.path / SEALED).rows:
             lines.unlink(missing_ok=True)
