@@ -30,7 +30,8 @@ from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import ANSWERS, MANIFEST, RunFolder
 from genaipa.runs.records import Manifest, Record, RunStatus
-from genaipa.runs.shards.shard import FOLDER, SEALED, Shard, ShardPlan
+from genaipa.runs.shards import FOLDER
+from genaipa.runs.shards.shard import SEALED, Shard, ShardPlan
 from genaipa.runs.tally import Tally
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from genaipa.files.sealed import Sealed, can_seal, seal, take_away_unsealed
 from genaipa.runs import journal
 from genaipa.runs.folder import MANIFEST, RunFolder
 from genaipa.runs.records import DocumentFacts, Manifest, Record, SystemFacts
+from genaipa.runs.shards import FOLDER
 from genaipa.runs.tally import Count, Tally
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="RecordHead | Record")
 
-FOLDER = "shards"
-SHARED = ("prompts/", "questions/")
+_SHARED = ("prompts/", "questions/")
 """Folders that are with the run, for all of its shards."""
 SEALED = "answers.parquet"
 _HOLDER = ".holder"
@@ -232,4 +232,4 @@ class Shard(RunFolder):
 
     def holds(self, name: str) -> bool:
         """Whether a file is there, or with the run."""
-        return super().holds(name) or (name.startswith(SHARED) and (self.shared / name).exists())
+        return super().holds(name) or (name.startswith(_SHARED) and (self.shared / name).exists())
