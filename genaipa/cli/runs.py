@@ -207,7 +207,7 @@ def remove(
 
 def _kept(folder: RunFolder) -> str:
     try:
-        totals = folder.manifest().totals
+        totals = folder.outline().totals
     except GenaipaError as error:
         return str(error)
     return f"{totals.answered + totals.refused + totals.truncated} of {totals.planned} answers"
