@@ -34,8 +34,7 @@ _GONE = "was moved or removed since the run was begun"
 
 def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, CorpusFacts]:
     """The corpus of a request, checked, and what the run's manifest says of it; says what is asked about."""
-    if request.corpus is None:
-        raise UsageError("no corpus is named.")
+    assert request.corpus is not None, "the request names a corpus"
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
     if request.stratify and request.limit_documents is None:
@@ -62,9 +61,8 @@ def taken(
 ) -> tuple[Workspace, RunRequest, CorpusFacts]:
     """A workspace that holds the corpus's documents, a request that names them, and the corpus's facts."""
     documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
-    name = "-".join((*request.systems, Path(facts.file).stem)).replace("/", "-")
-    named = replace(request, documents=tuple(documents), corpus=None, name=request.name)
-    return workspace.holding(documents), replace(named, name=request.name or name), facts
+    name = request.name or "-".join((*request.systems, Path(facts.file).stem)).replace("/", "-")
+    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None, name=name), facts
 
 
 def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: Observer) -> Workspace:

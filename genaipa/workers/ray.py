@@ -24,7 +24,7 @@ from genaipa.workers.actor import CONCURRENCY, Actor
 from genaipa.workers.base import Died, Ready, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
     from genaipa.workers.base import Craft, News
@@ -122,7 +122,6 @@ class RayWorkers:
     ray: ModuleType
     craft: Craft
     gpus: float = 0.0
-    say: Callable[[str], None] = lambda _sentence: None
     _actors: dict[str, Any] = field(default_factory=dict)
     _calls: dict[Any, _Asked] = field(default_factory=dict)
     _leaving: dict[Any, Any] = field(default_factory=dict)

@@ -112,13 +112,13 @@ class ShardCraft:
     async def carry_out(self, job: tuple[int, RunLimits], report: Report) -> ShardEnd:
         """Carry out the shard of this number; a LostServerError if a server that was started here died."""
         index, limits = job
-        end = await self._worker.carry_out(index, limits, Reporting(report))
+        end = await self._worker.carry_out(index, limits, _Reporting(report))
         if end.stopped and (lost := self._worker.lost()):
             raise LostServerError(end.stopped.get(lost, f"{lost}: its server ended."))
         return end
 
 
-class Reporting(Observer):
+class _Reporting(Observer):
     """Reports counts and sentences of a shard to the process that shows them."""
 
     def __init__(self, report: Report) -> None:
