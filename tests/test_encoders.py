@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -40,6 +39,8 @@ ROOT = Path(__file__).parents[1]
 SHIPPED = ROOT / "suites" / "encoders" / "training.yaml"
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch and transformers (extra encoders)")
 
+PATIENCE = 180.0
+"""Seconds that the end of a process may take on a busy machine."""
 COLOURS = ("red", "green", "blue", "black")
 THINGS = ("house", "tree", "car", "boat", "cup")
 
@@ -190,31 +191,43 @@ def test_privacyglue(genaipa: Any, tiny: str) -> None:
 
 
 @needs_torch
-def test_stopped_and_resumed(genaipa: Any, tiny: str) -> None:
-    """Ctrl-C in the second seed's training ends it at once, a kill in the third's loses it; no other is repeated."""
-    train_for(epochs=60, patience=60, batch_size=4)
-    args = ("run", "--suite", "policyqa", "--split", "sample", "--system", tiny, "--repetitions", "3")
-    stopped = until("seed 1: epoch 1 ", *args, by=signal.SIGINT)
-    assert stopped.returncode == 130
-    assert "interrupted; 20 answers of 60 in, all kept." in stopped.stderr
-    first = seed_file(0).stat()
-
-    train_for(epochs=2)  # the run goes on with its own settings
-    killed = until("seed 2: epoch 1 ", "run", "--resume", "latest", by=signal.SIGKILL)
-    assert "epoch 60 of 60" in killed.stderr
-    done = genaipa("run", "--resume", "latest")
-    assert done.code == 0, done
-    said = killed.stderr + done.err
-    assert "seed 0: fine-tuning" not in said
-    assert said.count("seed 1: fine-tuning") == 1
-    assert (seed_file(0).stat().st_mtime_ns, the_run().state()[1].totals().answered) == (first.st_mtime_ns, 60)
+def test_stopped(tiny: str) -> None:
+    """Ctrl-C ends a training at once, however long it would have gone on."""
+    train_for(epochs=1_000_000, patience=1_000_000)
+    stopped = until(
+        "seed 0: epoch 1 ", "run", "--suite", "policyqa", "--split", "sample", "--system", tiny, by=signal.SIGINT
+    )
+    assert stopped.returncode == 130, stopped
+    assert "interrupted; 0 answers of 20 in, all kept." in stopped.stderr
     assert not list(the_run().path.rglob(".checkpoints"))
 
 
-def seed_file(seed: int) -> Path:
-    """The predictions of a seed that is done."""
-    (found,) = the_run().path.glob(f"encoders/*/policyqa/seed-{seed}/predictions.json")
-    return found
+@needs_torch
+def test_killed_and_resumed(genaipa: Any, tiny: str) -> None:
+    """A kill in the second seed's training loses that alone: whatever was done by then is never repeated."""
+    train_for(epochs=60, patience=60, batch_size=4)
+    args = ("run", "--suite", "policyqa", "--split", "sample", "--system", tiny, "--repetitions", "3")
+    killed = until("seed 1: epoch 1 ", *args, by=signal.SIGKILL)
+    # Just the first seed's, unless the machine is too busy for this process to kill the other one in time.
+    kept = {path: path.stat().st_mtime_ns for path in predictions()}
+    assert {path.parent.name for path in kept} >= {"seed-0"}
+
+    train_for(epochs=2)  # the run goes on with its own settings
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done
+    assert "epoch 2 of 2" not in done.err
+    assert {f"seed-{seed}" for seed in range(3) if f"seed {seed}: fine-tuning" in done.err} == {
+        path.parent.name for path in predictions() if path not in kept
+    }
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert (killed.stderr + done.err).count("seed 0: epoch 60 of 60") == 1
+    assert (len(predictions()), the_run().state()[1].totals().answered) == (3, 60)
+    assert not list(the_run().path.rglob(".checkpoints"))
+
+
+def predictions() -> list[Path]:
+    """The files of the seeds that are done."""
+    return list(the_run().path.glob("encoders/*/policyqa/seed-*/predictions.json"))
 
 
 def until(said: str, *args: str, by: signal.Signals) -> subprocess.CompletedProcess[str]:
@@ -228,10 +241,12 @@ def until(said: str, *args: str, by: signal.Signals) -> subprocess.CompletedProc
         heard += line
         if said in line:
             break
-    since = time.monotonic()
     process.send_signal(by)
-    rest = process.communicate(timeout=60)[1]
-    assert time.monotonic() - since < 30, "a training that is stopped must not be waited for"
+    try:
+        # A training that is waited for takes hours.
+        rest = process.communicate(timeout=PATIENCE)[1]
+    finally:
+        process.kill()
     return subprocess.CompletedProcess(args, process.returncode, "", heard + rest)
 
 
