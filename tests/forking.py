@@ -2,6 +2,9 @@
 
 Each has the environment and the working folder of the test that starts it, and writes to a file of its own. What Python
 itself does at a start and an end is left out; where that matters, the command is started as a person starts it.
+
+The process that forks is never a test's own, which may have threads of any kind: a fork copies their memory and not
+them, and what they held then stays held, or half changed, in the copy. It runs one thread, and `fork` makes sure.
 """
 
 from __future__ import annotations
@@ -14,12 +17,17 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from multiprocessing.context import ForkServerProcess
+import pytest
 
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, ForkServerProcess
+
+# Numpy and pyarrow start threads as they are imported, unless these say otherwise.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
@@ -78,11 +86,31 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
+def forks() -> ForkServerContext:
+    """The context whose processes are forked from that one; the first call starts it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in _ALONE.items():
+            patch.setenv(name, value)
+        forkserver.ensure_running()
+    return _FORKS
+
+
 def fork(*args: str, log: Path) -> Forked:
     """`genaipa ARGS` in the working folder; what it prints is added to the log."""
-    process = _FORKS.Process(target=_run, args=(args, dict(os.environ), Path.cwd(), log.resolve()), daemon=True)
+    process = forks().Process(target=_run, args=(args, dict(os.environ), Path.cwd(), log.resolve()), daemon=True)
     process.start()
+    assert process.pid is not None
+    assert len(threads := _beside(process.pid)) <= 1, f"{threads} ran at the fork; add to _ALONE what prevents them"
     return Forked(process)
+
+
+def _beside(number: int) -> list[str]:
+    """The names of the threads of a process's parent; none where the system has no /proc, or the process is gone."""
+    try:
+        parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1]
+        return [task.read_text().strip() for task in Path(f"/proc/{parent}/task").glob("*/comm")]
+    except OSError:
+        return []
 
 
 def _run(args: tuple[str, ...], environment: dict[str, str], folder: Path, log: Path) -> None:

@@ -5,7 +5,6 @@ Each desk is a process with a store, a view of it and a queue of its own, as sev
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import time
 from collections import defaultdict
@@ -15,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
+from forking import forks
 from running import carry_out, make_workspace, spec, write
 from size import size
 from stores import KINDS, empty_database, kept, opened
@@ -185,8 +185,7 @@ def open_desk(number: int, url: str, run: str, plan: Plan) -> list[Given]:
 def open_all(url: str, run: str, plan: Plan) -> list[Given]:
     """The whole study; what the analysts of all desks remember."""
     # Each desk starts afresh, with no lock and no connection of this process.
-    fresh = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(DESKS, mp_context=fresh) as processes:
+    with ProcessPoolExecutor(DESKS, mp_context=forks()) as processes:
         desks = [processes.submit(open_desk, number, url, run, plan) for number in range(DESKS)]
         return list(chain.from_iterable(desk.result(timeout=2 * PATIENCE) for desk in desks))
 
