@@ -13,11 +13,14 @@ from stores import score
 
 from genaipa.policies.corpus_rows import line
 from genaipa.policies.made_up import made_up
+from genaipa.reports import page
+from genaipa.reports.chapters.cost import by_system
 from genaipa.reports.chapters.groups import chapter
 from genaipa.reports.figures.scope import ALONE
 from genaipa.reports.gather import Gathered, gather_scored
 from genaipa.reports.groups import groups_of
 from genaipa.reports.notable import notable
+from genaipa.reports.report import Report
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -92,6 +95,30 @@ def test_metrics_without_annotated_answers(run: Run) -> None:
         "need them (genaipa policies annotate)."
     ) in told
     assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in told)
+
+
+def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A page folds a long list of texts, leaves out columns without a value, and explains intervals once a chapter."""
+    (tmp_path / "genaipa.toml").touch()
+    (tmp_path / "c.jsonl").write_bytes(b"".join(map(line, made_up(30))))
+    asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
+    assert genaipa(*asked).code == 0
+    run = load_run("latest")
+    effort = by_system(gathered_of(run).frame)
+    assert effort.printed == ["system", "experiment", "answers", "seconds"]
+    assert {"cost_low", "m_all10"} < set(effort.data.columns)
+    with contextlib.closing(open_store(find_workspace())) as store:
+        store.append([score("Ada", one.digest, typed("11111")) for one in run.answers()])
+    gathered = gathered_of(run)
+    gathered.groups = groups_of(gathered.sources, "sector")
+    report = Report.of(gathered)
+    shown = page.html(report, {figure.name: b"<svg/>" for chapter in report.chapters for figure in chapter.figures})
+    assert '<details class="table" id="table-texts">' in shown
+    assert '<div id="table-runs">' in shown
+    groups = shown[shown.index('<section id="groups">') :]
+    groups = groups[: groups.index("</section>")]
+    assert groups.count("Two intervals go with an average") == 1
+    assert "are explained below the table \u201cLeaderboard by sector\u201d" in groups
 
 
 def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
@@ -90,7 +90,7 @@ def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: 
         bands=report.bounds.in_words,
         scale=gathered.rubric.in_words,
         intervals=INTERVALS,
-        inputs=[_table(table, fold=False) for table in inputs if table],
+        inputs=[_table(table) for table in inputs if table],
         manifests=[
             (source.folder.name, msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode())
             for source in sources
@@ -173,7 +173,7 @@ def _once(counted: pd.DataFrame) -> str:
 def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], answers: Answers) -> dict[str, Any]:
     """A chapter; a table that is a figure's own, or is shown at the top, is not shown twice."""
     elsewhere = {figure.table.name for figure in chapter.figures} | ({report.key.name} if report.key else set())
-    tables = [_table(table, answers=answers) for table in chapter.tables if table.name not in elsewhere]
+    tables = [_table(table, answers=answers) for table in _once_explained(chapter.tables, elsewhere)]
     return {
         "name": chapter.name,
         "title": chapter.title,
@@ -185,6 +185,21 @@ def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], an
         "first": [table for table in tables if table.name in chapter.first],
         "tables": [table for table in tables if table.name not in chapter.first],
     }
+
+
+def _once_explained(tables: Sequence[Table], elsewhere: Container[str]) -> Iterator[Table]:
+    """The tables of a chapter that are not `elsewhere`; the intervals are explained below the first that has them."""
+    explained = ""
+    for table in tables:
+        if table.name in elsewhere:
+            continue
+        if INTERVALS in table.note and explained:
+            said = f"The two intervals of an average are explained below the table \u201c{explained}\u201d."
+            yield replace(table, note=table.note.replace(INTERVALS, said))
+            continue
+        if INTERVALS in table.note and len(table.data) <= LONG:
+            explained = table.title
+        yield table
 
 
 def _table(table: Table, *, fold: bool = True, answers: Answers | None = None) -> _Shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor, log10
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -66,19 +67,25 @@ def by_system(frame: pd.DataFrame) -> Table:
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
         data = data.rename(columns={"mean": "m_all10"})
-    return table(
-        "effort",
-        "Time and money",
+    found = table("effort", "Time and money", _note(data), data, columns, aside=list(_SECONDS.values()))
+    empty = {column for column in columns if found.data[column].isna().all()} if found else set()
+    return replace(found, aside=found.aside | empty)
+
+
+def _note(data: pd.DataFrame) -> str:
+    """A note on the columns of `by_system` that have values: of a baseline that nobody scored, most have none."""
+    said = (
         "The answers of an experiment (failures and refusals included), whether scored or not: the median of the "
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
-        "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document. "
-        "Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents. "
-        f"{INTERVALS} The intervals of the cost are those of a question's mean over documents; those of the median are "
-        f"seconds that were measured, blank below {averages.LEAST_FOR_MEDIAN} questions and, for policies like these, "
-        "so many documents; they are in CSV and JSON.",
-        data,
-        columns,
-        aside=list(_SECONDS.values()),
+        "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document."
+    )
+    if data["m_all10"].notna().any():
+        said += " Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents."
+    if data[["low", *_COSTS.values()]].notna().to_numpy().any():
+        said += f" {INTERVALS} The intervals of the cost are those of a question's mean over documents."
+    return said + (
+        " The intervals of the median, in CSV and JSON, are seconds that were measured, blank below "
+        f"{averages.LEAST_FOR_MEDIAN} questions and, for policies like these, so many documents."
     )
 
 
