@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import re
 import runpy
 import shutil
@@ -200,13 +201,18 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def real(pulled_cache: Path) -> Study:
-    """The published study as far as it is here, read once; never changed by a test."""
+    """The published study as far as it is here, read once for all workers; never changed by a test."""
     from genaipa.datasets.genaipabench.files import published
-    from genaipa.datasets.genaipabench.study import read_study
+    from genaipa.datasets.genaipabench.study import Study, read_study
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GENAIPA_CACHE", str(pulled_cache))
-        return read_study(published())
+    common = pulled_cache.with_name("study")
+    with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
+        if not common.exists():
+            patch.setenv("GENAIPA_CACHE", str(pulled_cache))
+            common.write_bytes(pickle.dumps(read_study(published())))
+    found = pickle.loads(common.read_bytes())
+    assert isinstance(found, Study)
+    return found
 
 
 @pytest.fixture

@@ -47,8 +47,10 @@ _FORKS.set_forkserver_preload(
         *("genaipa.systems.catalog", "sqlalchemy.dialects.sqlite", "streamlit.web.cli", "streamlit.web.bootstrap"),
         *("anyio._backends._asyncio", "pydantic.json_schema", "pydantic.main", "starlette.applications"),
         *("starlette.middleware.sessions", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
-        # Streamlit imports it for the first visitor.
-        "pandas",
+        *("genaipa.scoring.assignment", "genaipa.ui.desk", "genaipa.ui.gate", "streamlit.web.server.app_discovery"),
+        *("streamlit.components.v2.manifest_scanner", "streamlit.web.server.starlette.starlette_agent_routes"),
+        # Streamlit imports these for the first visitor.
+        *("markdown_it", "pandas", "streamlit.emojis"),
     ]
 )
 

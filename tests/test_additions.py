@@ -109,7 +109,8 @@ def insert(path: Path, after: str, line: str) -> None:
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of genaipa, which processes of the test import."""
     copy = tmp_path / "copy"
-    shutil.copytree(ROOT / "genaipa", copy / "genaipa", ignore=shutil.ignore_patterns("__pycache__"))
+    # With the bytecode, which holds for the files that the copy leaves as they are.
+    shutil.copytree(ROOT / "genaipa", copy / "genaipa")
     for data in ("prompts", "questions", "policies", "annotations", "scores", "rubrics"):
         (copy / data).symlink_to(ROOT / data)
     monkeypatch.setenv("PYTHONPATH", f"{copy}{os.pathsep}{os.environ['PYTHONPATH']}")

@@ -60,7 +60,7 @@ def test_a_folder_and_a_line_are_a_data_set(genaipa: Cli, tmp_path: Path, monkey
     asked = next(Path("runs").glob("2*")) / "answers.jsonl"
     replies = {r["question"]: r["reply"] for r in map(json.loads, asked.read_text(encoding="utf-8").splitlines())}
     assert replies == {"Q1": "For a year, says section 1.", "Q2": "I would rather pour tea."}
-    done(genaipa("report", "published/kettle", "-o", "report"))
+    done(genaipa("report", "published/kettle", "-o", "report", "--formats", "svg"))
     assert "kettle" in Path("report/tables/leaderboard.csv").read_text(encoding="utf-8")
     done(genaipa("pack", "published/kettle", "-o", "tea.zip"))
     assert "each the same as packed" in done(genaipa("unpack", "tea.zip", "again"))

@@ -392,7 +392,7 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
 @pytest.mark.parametrize(
     ("systems", "documents", "questions"),
     size(
-        small=[(3, 6, ("T_f1", "CA_u1"))],
+        small=[(2, 3, ("T_f1", "CA_u1"))],
         full=[(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))],
     ),
 )
@@ -426,7 +426,7 @@ def test_hostile_names_are_drawn_as_text() -> None:
     frame = whole_study(systems=HOSTILE, documents=("$x$ " * 30, "<b>_u"), questions=("T_f1", "T_u1"))
     found = everything(frame)
     assert len(found) == KINDS + 1
-    for one in found[:: size(small=3, full=1)]:
+    for one in found[:: size(small=4, full=1)]:
         page = figure.as_bytes(one, "svg").decode()
         ET.fromstring(page)
         assert "<script" not in page

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 import pytest
+from commandline import call
+from size import FULL
 
 from genaipa.reports.chapters import metrics
 from genaipa.reports.gather import rescored
@@ -47,6 +49,16 @@ LOST = {
 """The figures that match only with the scores that the audit leaves out."""
 
 
+def bring_study(workspace: Path) -> None:
+    """Import the study; at full size as the page's generator does it, in processes that pull it once more."""
+    if FULL:
+        numbers.import_study(str(SHARED / "data" / "genaipabench"), workspace)
+    else:
+        workspace.mkdir()
+        done = call("import", "genaipabench", "--workspace", workspace)
+        assert done.code == 0, done.err
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory, pulled_cache: Path) -> Iterator[Gathered]:
     """The study, with what its audit leaves out put back in; imported once for all workers, and never changed."""
@@ -59,7 +71,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, pulled_cache: Path) -> Itera
         with filelock.FileLock(f"{folder}.lock"):
             if not folder.exists():
                 shutil.copytree(pulled_cache, folder / "cache", copy_function=os.link)
-                numbers.import_study(str(SHARED / "data" / "genaipabench"), folder / "workspace")
+                bring_study(folder / "workspace")
         yield numbers.imported_study(folder / "workspace")
 
 

@@ -60,7 +60,7 @@ def test_starts_and_ends() -> None:
 def test_ends_with_visitors(number: signal.Signals) -> None:
     """Whoever has the desk open in a browser does not keep it from ending."""
     make_answers("See section 1.")
-    with browsing() as browser, open_desk() as desk:
+    with browsing() as browser, fork_desk() as desk:
         browser.visit(desk, "Anna")
         assert desk.stop(number) == 0
         assert desk.is_gone()
@@ -71,7 +71,7 @@ def test_ends_with_visitors(number: signal.Signals) -> None:
 def test_ends_when_its_terminal_is_gone() -> None:
     """Signals end a desk whose terminal was closed, although nothing can be printed there any more."""
     make_answers("See section 1.")
-    for number in (signal.SIGHUP, signal.SIGTERM):
+    for number in size(small=[signal.SIGHUP], full=[signal.SIGHUP, signal.SIGTERM]):
         master, slave = pty.openpty()
         with open_desk(terminal=slave) as desk:
             os.close(slave)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from size import size
 from stores import GOOD, POOR, kept, opened, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import DataError
@@ -365,7 +366,7 @@ while True:
 def test_a_killed_writer_loses_nothing(url: str) -> None:
     """Killed again and again while it writes: what was reported as kept is there, once, and no half of a batch."""
     reported: list[str] = []
-    for kill in range(4):
+    for kill in range(size(small=2, full=4)):
         with subprocess.Popen([sys.executable, "-c", _WRITER, url], stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
             lines = [writer.stdout.readline() for _ in range(3 + 10 * kill)]
