@@ -9,7 +9,7 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
@@ -94,26 +94,14 @@ def _read_on(text: str, gpus: float | None) -> On:
     return On(kind, int(number) if number else None, gpus or 0.0)
 
 
-class ShardCraft:
-    """Carries out shards in a worker, whose systems and servers serve one shard after the other."""
-
-    def __init__(self, path: Path, *, offline: bool) -> None:
-        self._worker = ShardWorker(path, offline=offline)
-
-    async def __aenter__(self) -> Self:
-        """Be ready for shards."""
-        await self._worker.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        """Stop the systems."""
-        await self._worker.__aexit__(*error)
+class ShardCraft(ShardWorker):
+    """Carries out shards as jobs of a worker, whose systems and servers serve one shard after the other."""
 
     async def carry_out(self, job: tuple[int, RunLimits], report: Report) -> ShardEnd:
         """Carry out the shard of this number; a LostServerError if a server that was started here died."""
         index, limits = job
-        end = await self._worker.carry_out(index, limits, _Reporting(report))
-        if end.stopped and (lost := self._worker.lost()):
+        end = await self.finish(index, limits, _Reporting(report))
+        if end.stopped and (lost := self.lost()):
             raise LostServerError(end.stopped.get(lost, f"{lost}: its server ended."))
         return end
 

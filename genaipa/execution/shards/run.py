@@ -73,12 +73,11 @@ class ShardWorker:
         if self._started is not None:
             await self._started.close()
 
-    async def carry_out(self, index: int, limits: RunLimits, observer: Observer | None = None) -> ShardEnd:
+    async def finish(self, index: int, limits: RunLimits, observer: Observer) -> ShardEnd:
         """Ask what is missing of a shard, as `execution.run.carry_out` does; `limits.max_cost` is the shard's own.
 
         A RunBusyError if another process holds it, a NotReadyError if a system can't be started.
         """
-        observer = observer or Observer()
         run = ShardedFolder(self.path)
         shard = run.shard(index)
         shard.make()
@@ -147,7 +146,7 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
                 purse = _Purse(run, cap)
                 for index in run.to_do():
                     left = replace(limits, max_cost=purse.left(index))
-                    await ended.take(worker.carry_out(index, left, whole), whole, index)
+                    await ended.take(worker.finish(index, left, whole), whole, index)
                     if ended.over:
                         break
         finally:
