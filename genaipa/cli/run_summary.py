@@ -151,9 +151,17 @@ def _others(missing: int) -> str:
 
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    tally, offsets = folder.seen()
-    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
-    return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
+    found = False
+    # A shard at a time: all keys of a large run don't fit into memory.
+    for _, part in folder.parts():
+        if part.is_complete():
+            continue
+        tally, offsets = part.seen()
+        failed = part.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+        if not all(record.error and record.error.kind == NOT_RECORDED for record in failed):
+            return False
+        found = found or bool(failed)
+    return found
 
 
 def _enough(outcome: Outcome) -> float:
