@@ -23,6 +23,9 @@ State = Literal["coming", "idle", "busy", "away", "out"]
 class Jobs:
     """The jobs by their numbers, and who hears what becomes of them; a caller overrides what it needs."""
 
+    noun = "jobs"
+    """Their name in sentences."""
+
     def make(self, number: int, workers: int) -> Any | None:  # noqa: ARG002 - for whoever overrides it
         """Make the job that a worker is given, one of so many; None where it can't be begun now, but may be later."""
         return number
@@ -247,7 +250,7 @@ class Dispatcher:
         self.given_up[job.number] = why
         self.failures += 1
         if self.failures >= self.patience.tries:
-            raise RunError(f"{self.failures} shards one after another failed; the last because: {why}")
+            raise RunError(f"{self.failures} {self.jobs.noun} one after another failed; the last because: {why}")
 
     def _died(self, name: str, worker: _Worker, why: str) -> None:
         job = self._free(worker)

@@ -187,6 +187,8 @@ class _Purse:
 class _ShardJobs(Jobs):
     """The shards of a run as jobs, and what is heard of them as one run."""
 
+    noun = "shards"
+
     def __init__(self, run: ShardedRun, limits: RunLimits, purse: _Purse, tally: Tally, observer: Observer) -> None:
         self._folder, self._limits, self._purse = run.sharded, limits, purse
         self.tally, self._observer = tally, observer
