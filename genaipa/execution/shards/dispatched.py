@@ -316,11 +316,9 @@ def carry_out_on(
                 dispatcher = Dispatcher(make_workers(folder.path), number, jobs, stop=stop)
                 dispatcher.run(to_do)
         finally:
-            ended, tally = folder.settle(cap)
+            ended, tally = run.settle(cap)
     for index, why in dispatcher.given_up.items():
         observer.said(f"shard {index:05} was given up: {why}")
-    if run.part != (1, 1) and not run.to_do():
-        ended = "complete"  # of a part, other processes decide how the whole ends
     elapsed = round(time.monotonic() - since, 3)
     capped = jobs.capped if ended != "complete" else ""
     return Outcome("capped" if capped else ended, tally, jobs.stopped, capped, jobs.needed, elapsed)

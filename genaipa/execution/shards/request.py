@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.runs.corpus import CorpusFacts
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import RunStatus
+    from genaipa.runs.tally import Tally
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 
@@ -102,6 +104,13 @@ class ShardedRun(PreparedRun):
     def to_do(self) -> list[int]:
         """The shards of this part in which answers are missing."""
         return self.sharded.to_do(self.own())
+
+    def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
+        """Write into the manifest how far the run is, now that nobody asks here; this part's status, and all counts."""
+        status, tally = self.sharded.settle(cap)
+        # Of a part, other processes decide how the whole ends.
+        done = self.part != (1, 1) and not self.to_do()
+        return "complete" if done else status, tally
 
     def share(self, cap: float | None) -> float | None:
         """This part's share of a spending cap of the whole run."""

@@ -150,11 +150,8 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
                     if ended.over:
                         break
         finally:
-            status, tally = folder.settle(cap)
+            status, tally = run.settle(cap)
     ended.complain()
-    # Of a part of the shards, other processes decide how the whole ends.
-    if run.part != (1, 1) and not run.to_do():
-        status = "complete"
     elapsed = round(time.monotonic() - since, 3)
     return Outcome(status, tally, ended.stopped, ended.capped, ended.needed, elapsed)
 
