@@ -19,7 +19,7 @@ from genaipa.runs.batches import was_batched
 from genaipa.runs.records import MeasuredHead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
@@ -275,21 +275,17 @@ def _moment(seconds: float) -> str:
     return str(np.datetime64(int(seconds), "s")).replace("T", " ")
 
 
-def _figures(rates: Table, sat: Sequence[Sitting], scope: Scope) -> Iterator[Figure]:
-    yield from scope.pages([lambda some: figure(rates, sat, some)])
-
-
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """The chapter on how the runs went; empty where no system took a time that was measured."""
     calls = calls_of(gathered)
-    rates = over_time(calls) if calls else None
-    if rates is None:
+    if not calls:
         return Chapter("conduct", "How the runs went", "")
+    rates, sat = over_time(calls), sittings([*calls.values()])
     batched = any(was_batched(source.folder.path) for source in gathered.sources)
     return Chapter(
         "conduct",
         "How the runs went",
         "The pace at which answers came, by system: what limits of rate, retries and pauses did to it.",
         present(by_system(calls, rates, batched=batched)),
-        list(_figures(rates, sittings([*calls.values()]), scope)),
+        scope.pages([lambda some: figure(rates, sat, some)]),
     )
