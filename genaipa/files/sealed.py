@@ -82,7 +82,7 @@ class Sealed:
     def __init__(self, path: Path) -> None:
         self.path = path
         _, parquet = _parquet()
-        # Nothing stays open: a run may have more shards than a process may have files.
+        # Nothing stays open: there may be more of them than a process may have files.
         with self._checked():
             self._metadata = parquet.read_metadata(path)
 
@@ -153,5 +153,7 @@ def _parquet() -> tuple[Any, Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        raise MissingPackageError("sealed shards need the package 'pyarrow': pip install 'genaipa[reports]'") from None
+        raise MissingPackageError(
+            "what is sealed as Parquet needs the package 'pyarrow': pip install 'genaipa[reports]'"
+        ) from None
     return pa, pq

@@ -14,9 +14,8 @@ from genaipa.policies.adding import LONGEST_NAME
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
 
 NEEDED = ("name", "company", "text")
-KNOWN = (*NEEDED, "date", "source", "language", "title", "license", "kind", "also")
+KNOWN = frozenset((*NEEDED, "date", "source", "language", "title", "license", "kind", "also"))
 """Columns with a meaning of their own; all others are groups."""
-_WITH_A_MEANING = frozenset(KNOWN)
 _SAID = ("date", "source", "language", "title", "license")
 FACTS = ("language", "date", "source", "license", "kind")
 """Columns with a meaning of their own by which documents can be grouped as well."""
@@ -33,7 +32,7 @@ def document(cells: Mapping[str, Any]) -> Document:
     about = About(
         company=text_of(cells["company"]) or "",
         kind="regulation" if cells.get("kind") == "regulation" else "policy",
-        groups={name: text_of(cells[name]) or "" for name in cells if name not in _WITH_A_MEANING},
+        groups={name: text_of(cells[name]) or "" for name in cells if name not in KNOWN},
         also=tuple(cells.get("also") or ()),
         **said,
     )
