@@ -40,6 +40,8 @@ class Rounds:
     questions: int = 6
     patient: bool = True
     """Whether the server goes on at its pace during a kill."""
+    hold: float = 5.0
+    """Seconds that each request takes otherwise, once a kill is due."""
     seed: int = field(default_factory=lambda: random.randrange(10**9))
     asked: list[tuple[str, str]] = field(default_factory=list)
     left: int = 0
@@ -59,7 +61,7 @@ class Rounds:
             if self.left <= 0:
                 self.now.set()
             # What comes while somebody is being killed is answered late, so that enough is left for the other rounds.
-            delay = 0.03 if self.left > 0 or self.patient else 5.0
+            delay = 0.03 if self.left > 0 or self.patient else self.hold
         return Behaviour(text=f"Reply to: {last[:40]}", delay=delay)
 
     def serve(self) -> OpenAIServer:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 from forking import fork
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import lines_of, write
-from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
+from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply, stall
 
 from genaipa.judging.family import akin, family
 from genaipa.judging.material import read_material
@@ -223,14 +221,14 @@ def test_a_run_by_its_own_name_goes_on_into_the_store(genaipa, server):
 def test_two_commands_at_once_do_not_ask_the_same(genaipa, server):
     """While judges are asked, another command is told to wait."""
     study(genaipa, 4)
-    server.latency = 0.5
+    server.script = [stall()]
     first = fork("judge", "--judge", "openai-api/loop/m", "-j", "1", log=Path("log"))
     while not server.requests and first.poll() is None:
         time.sleep(0.01)
     second = genaipa("judge", "--judge", "openai-api/loop/m")
     assert (second.code, "judges are being asked in this workspace already" in second.err) == (1, True)
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait(10)
+    first.kill()
+    first.wait(60)
 
 
 def test_verdicts_by_another_rubric_are_another_judges(genaipa):

@@ -46,6 +46,19 @@ def start(*more: str) -> Forked:
     return fork("run", "-j", str(CONNECTIONS), *PLAN, *more, log=Path("log"))
 
 
+def pause(rounds: Rounds, requests: int, *more: str) -> Forked:
+    """A process that carries out the plan, paused after so many requests: in the middle of a shard, which has twelve.
+
+    Until it is, further ones take a second each: a test whose turn comes late on a busy machine is in time.
+    """
+    rounds.patient, rounds.hold = False, 1.0
+    process = start(*more)
+    assert rounds.until(requests, process), Path("log").read_text()
+    process.send_signal(signal.SIGSTOP)
+    rounds.patient = True
+    return process
+
+
 def the_run() -> ShardedFolder:
     """The one run of the working folder."""
     (run,) = run_folders(find_workspace())
@@ -95,11 +108,7 @@ def test_one_part_of_two(rounds: Rounds, genaipa: Callable[..., Finished]) -> No
 
 def test_paused_and_given_away(rounds: Rounds, genaipa: Callable[..., Finished]) -> None:
     """A process that is paused while another does its shard writes nothing more there; there is one seal."""
-    paused = start()
-    end = time.monotonic() + 60
-    while len(rounds.asked) < 4 and time.monotonic() < end:
-        time.sleep(0.01)
-    paused.send_signal(signal.SIGSTOP)
+    paused = pause(rounds, 4)
     run = the_run()
     first = run.shard(0)
     # As when the lease of a lock on a shared file system ends: the lock is another's from now on.
@@ -134,11 +143,7 @@ def test_killed_again_and_again(rounds: Rounds, genaipa: Callable[..., Finished]
 
 def test_another_process_has_it(rounds: Rounds, genaipa: Callable[..., Finished]) -> None:
     """A shard that is held is left to whoever holds it; where all are, one sentence says so."""
-    process = start("--shards", "1/5")
-    end = time.monotonic() + 60
-    while not rounds.asked and time.monotonic() < end:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGSTOP)
+    process = pause(rounds, 1, "--shards", "1/5")
     try:
         done = genaipa("run", *PLAN)
         assert done.code == 3, done.err

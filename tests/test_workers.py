@@ -186,7 +186,7 @@ def test_workers_end_with_their_driver(tmp_path: Path) -> None:
     """A driver that is killed leaves no process behind: jobs under way stop in order."""
     script = _DRIVER.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
     driver = subprocess.Popen([sys.executable, "-c", script])
-    notes, until = tmp_path / "notes", time.monotonic() + 30
+    notes, until = tmp_path / "notes", time.monotonic() + 180
     while not notes.exists() or "job-0" not in noted(tmp_path) or "job-1" not in noted(tmp_path):
         assert time.monotonic() < until
         time.sleep(0.02)
