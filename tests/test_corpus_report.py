@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -28,7 +29,8 @@ from genaipa.scoring.assignment import Plan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import open_store
-from genaipa.scoring.wave_file import draw_waves
+from genaipa.scoring.wave_file import draw_waves, load_waves
+from genaipa.scoring.waves import short
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -137,3 +139,16 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
         assert case.document.sections
         assert case.annotated is None
     assert gathered_of(run).frame.query("counted")["in_wave"].eq("yes").all()
+
+
+def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]) -> None:
+    """`genaipa sample --stratify` draws of each group its share; a column with too many groups is refused."""
+    of = sectors(run)
+    refused = genaipa("sample", "--stratify", "sector", "--size", "2")
+    assert (refused.code, "can't have an answer of each" in refused.err) == (2, True)
+    done = genaipa("sample", "--stratify", "sector", "--size", "19")
+    assert done.code == 0, done.err
+    waves = load_waves(find_workspace())
+    drawn = Counter(of[one.document] for one in run.answers() if short(one.digest) in waves.asked)
+    assert drawn == Counter(of.values())
+    assert "What was drawn before" not in done.out

@@ -56,9 +56,15 @@ def study(questions: int = 32, documents: int = 5, each: int = 1, systems: Itera
     ]
 
 
-def draw(answers: Iterable[Answer], number: int | None = None, seed: int = 0, before: Waves | None = None) -> Waves:
+def draw(
+    answers: Iterable[Answer],
+    number: int | None = None,
+    seed: int = 0,
+    before: Waves | None = None,
+    strata: dict[str, str] | None = None,
+) -> Waves:
     """A wave of these answers, or one more draw."""
-    return (before or Waves()).drawn(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z")
+    return (before or Waves()).drawn(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata)
 
 
 def frame(answers: Iterable[Answer]) -> pd.DataFrame:
@@ -143,15 +149,16 @@ def uneven() -> list[Answer]:
     return [*answers, *shared, *study(5, 2, systems=["bard"])]
 
 
+@pytest.mark.parametrize("strata", [None, {"d0": "x", "d1": "y", "d2": "x", "d3": "y"}])
 @pytest.mark.parametrize("turns", size(small=[3, 9], full=[2, 3, 5, 8, 13, 40]))
-def test_what_was_drawn_speaks_for_all(turns):
+def test_what_was_drawn_speaks_for_all(turns, strata):
     """A sum of y/π over what is in the wave is, over the draws, the sum over all answers, equal texts as they occur."""
     answers, found = uneven(), []
     rows = frame(answers)
     values = pd.Series(range(1, len(rows) + 1), dtype=float).groupby(rows["answer"].to_numpy()).transform("first")
     gpt = rows["system"] == "gpt"
     for seed in range(size(small=20, full=300)):
-        known = inclusion(rows, draw(answers, turns, seed))
+        known = inclusion(rows, draw(answers, turns, seed, strata=strata))
         assert known["pi"].between(0, 1, inclusive="right").all()
         z = (values / known["pi"]).where(known["in_wave"], 0)
         found.append((z[gpt].sum(), z[~gpt].sum()))
@@ -185,6 +192,26 @@ def test_systems_are_asked_for_the_same():
     assert len(asked[0]) == 12
     assert asked[0] == asked[1] == asked[2]
     assert {one.seed for one in later.draws} == {3}
+
+
+def test_strata_have_their_shares():
+    """Each stratum has its share of a wave, questions stay evenly asked, and systems are asked for the same."""
+    answers = study(16, 20, systems=["gpt", "bard"])
+    strata = {f"d{number}": "bank" if number < 4 else "shop" if number < 10 else "(none)" for number in range(20)}
+    small = draw(answers, 20, strata=strata)
+    waves = draw(answers, 64, before=small)
+    for system in ("gpt", "bard"):
+        taken = [one for one in study(16, 20, systems=[system]) if short(one.digest) in waves.asked]
+        shares = Counter(strata[one.document] for one in taken)
+        assert shares == {"bank": 13, "shop": 20, "(none)": 32}
+        assert set(Counter(one.question for one in taken).values()) <= {3, 4, 5}
+    assert small.asked < waves.asked
+    asked = [
+        {(one.question, one.document) for one in answers if short(one.digest) in waves.taken[group]}
+        for group in (GPT, ("bard", "quality"))
+    ]
+    assert asked[0] == asked[1]
+    assert draw(reversed(answers), 64, strata=strata).taken == waves.taken
 
 
 def test_a_wave_that_grows_stays_what_was_finished():

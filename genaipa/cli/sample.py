@@ -12,6 +12,7 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from genaipa.runs.selection import Source
     from genaipa.scoring.waves import Standing, Waves
     from genaipa.workspace import Workspace
 
@@ -23,6 +24,10 @@ def sample(
         option("--size", help="Answers of each system in each experiment; 64, or as many as before.", min=1),
     ] = None,
     seed: Annotated[int, option("--seed", help="Seed of the first draw; later ones go on with it.")] = 0,
+    stratify: Annotated[
+        str | None,
+        option("--stratify", metavar="COLUMN", help="Each group of documents in this column has its share."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Draw the wave: the random part of the answers that people score.
@@ -46,18 +51,35 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
     scored = _scored(here)
-    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed)
+    strata = _strata(meant, stratify, size) if stratify else None
+    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata)
     found = standings(waves, pool.answers.values(), scored)
     if json:
         print_json([group._asdict() for group in found])
     else:
         _print(found, waves, size, scored)
+        if strata and waves and not all(draw.stratum for draw in waves.draws):
+            show(f"What was drawn before stays as it is: only answers drawn from now on have shares by {stratify}.")
         lost = 0 if several(run) else gone(waves, pool.answers)
         if lost:
             show(
                 f"{number(lost, 'answer')} of the draws can't be scored any more: other records took their place, or "
                 "an audit leaves them out. The rest of the wave is as random as before."
             )
+
+
+def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, str]:
+    """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
+    from genaipa.reports.groups import groups_of
+    from genaipa.scoring.waves import SIZE
+
+    found = groups_of(sources, by).of
+    if (groups := len(set(found.values()))) > (size or SIZE):
+        raise UsageError(
+            f"the column '{by}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of each; "
+            "name another column, or a larger --size."
+        )
+    return found
 
 
 def _scored(here: Workspace) -> set[str]:

@@ -19,7 +19,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.waves import SIZE, Draw, Waves, largest, short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from genaipa.scoring.answers import Answer
@@ -80,7 +80,13 @@ def save_waves(workspace: Workspace, waves: Waves) -> None:
 
 
 def draw_waves(
-    workspace: Workspace, answers: Collection[Answer], scored: Collection[str], *, size: int | None, seed: int
+    workspace: Workspace,
+    answers: Collection[Answer],
+    scored: Collection[str],
+    *,
+    size: int | None,
+    seed: int,
+    strata: Mapping[str, str] | None = None,
 ) -> Waves:
     """Draw from the answers that are in no draw yet, let waves grow to `size`, and keep the result (`Waves.drawn`).
 
@@ -93,7 +99,7 @@ def draw_waves(
         _check_origin(workspace, waves, answers)
     elif size is None and largest(answers) <= SIZE:
         return waves
-    found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored)
+    found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata)
     if found != waves:
         save_waves(workspace, found)
     return found

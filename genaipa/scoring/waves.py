@@ -6,7 +6,8 @@ order. The order goes round: in each round every question gives one answer, from
 wave is the order's beginning: one of 64 is one of 32 and 32 more, and 64 answers to 32 questions are two to each,
 about two documents. Chance is the same in all groups: what they were asked alike is in the waves of all, so that
 systems and experiments can be compared in pairs. Answers that came after a draw wait for the next one, which has an
-order of its own and moves nothing.
+order of its own and moves nothing. Where documents fall into strata, such as sectors, a draw is of one stratum: each
+has its share of the wave, and begins with another question, so that together they go round the questions as well.
 
 An answer is known by its digest (`Record.digest`), so that equal texts are scored once; in an average they weigh as
 often as they occur. The draw takes no notice of that: a text has one chance, π, however often it occurs, and every
@@ -27,7 +28,7 @@ import msgspec
 from genaipa.runs.experiments import experiment_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -37,6 +38,8 @@ SIZE = 64
 """Answers of each group in a wave, unless told otherwise."""
 UNFINISHED = 0.05
 """The share of a wave that may lack scores."""
+_GOLDEN = 0.6180339887498949
+"""Multiples of it, but for their whole parts, are spread evenly from 0 to 1, however many there are."""
 _DIGITS = 16
 """Digits of an answer's digest by which a wave knows it: two of a million are alike once in thirty million studies."""
 
@@ -66,6 +69,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are those that its part in this
     draw has had, each larger than the one before. `back` is how many of them a view goes back (`Waves.finished`).
+    `stratum` names the documents that it was drawn from; empty for all.
     """
 
     system: str
@@ -76,6 +80,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     time: str
     questions: Ordered
     back: int = 0
+    stratum: str = ""
 
     @property
     def size(self) -> int:
@@ -167,7 +172,14 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return max((draw.wanted for draw in self.draws if draw.group == group), default=0)
 
     def drawn(
-        self, answers: Iterable[Answer], *, size: int | None, seed: int, time: str, scored: Collection[str] = ()
+        self,
+        answers: Iterable[Answer],
+        *,
+        size: int | None,
+        seed: int,
+        time: str,
+        scored: Collection[str] = (),
+        strata: Mapping[str, str] | None = None,
     ) -> Waves:
         """These waves, larger where `size` is, and with draws from the answers that are in none yet.
 
@@ -175,16 +187,20 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
         wave a little larger than `size`. Answers that people have `scored` (digests) before the draw are not drawn
         from: chance had no part in them, and they count as themselves. `seed` is that of the first draw, and kept.
+        With `strata`, document → stratum, there is a draw for each, of as many answers as its share, rounded up.
         """
         population = _population(answers)
         draws = list(self.draws)
         seed = draws[0].seed if draws else seed
         for group, questions in population.items():
             known = self.known.get(group, set())
-            number = sum(draw.group == group for draw in draws)
-            new = _ordered(questions, known, scored, f"{seed}\0{number}")
-            if new:
-                draws.append(Draw(*group, 0, (), seed, time, new))
+            for turn, stratum in enumerate(sorted(set(strata.values())) if strata else [""]):
+                number = sum(draw.group == group and (not stratum or draw.stratum in (stratum, "")) for draw in draws)
+                among = {one: at for one, at in questions.items() if not strata or strata[at[1]] == stratum}
+                every = {question for question, _ in questions.values()}
+                new = _ordered(among, known, scored, f"{seed}\0{number}", every, turn)
+                if new:
+                    draws.append(Draw(*group, 0, (), seed, time, new, stratum=stratum))
         return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
 
     def finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
@@ -244,8 +260,13 @@ def largest(answers: Iterable[Answer]) -> int:
     return max(map(len, _population(answers).values()), default=0)
 
 
-def _ordered(answers: Found, known: Collection[str], scored: Collection[str], seed: str) -> Ordered:
-    """The answers that are new, in an order that the seed decides, whatever their order was."""
+def _ordered(
+    answers: Found, known: Collection[str], scored: Collection[str], seed: str, every: Iterable[str], turn: int
+) -> Ordered:
+    """The answers that are new, in an order that the seed decides, whatever their order was.
+
+    The order of `every` question begins elsewhere at each turn, evenly spread; a random order stays one by that.
+    """
     begun = hashlib.blake2b(f"{seed}\0".encode(), digest_size=8)
 
     def place(*named: str) -> bytes:
@@ -257,12 +278,15 @@ def _ordered(answers: Found, known: Collection[str], scored: Collection[str], se
     for digest, (question, document) in answers.items():
         if digest not in scored and short(digest) not in known:
             cells[question][document].append(digest)
+    order = sorted(every, key=place)
+    begins = int(turn * _GOLDEN % 1 * len(order))
     return {
         question: {
             document: list(map(short, sorted(cells[question][document], key=place)))
             for document in sorted(cells[question], key=lambda document: place(question, document))
         }
-        for question in sorted(cells, key=place)
+        for question in (*order[begins:], *order[:begins])
+        if question in cells
     }
 
 
