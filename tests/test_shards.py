@@ -9,12 +9,15 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from sharding import content, lay_documents, priced_run, unseal
 
+from genaipa.files.locks import held, native_lock
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.records import RecordHead, Totals
 from genaipa.runs.shards.folder import ShardedFolder
@@ -98,6 +101,22 @@ def test_shards_of_a_corpus(tmp_path: Path, genaipa: Callable[..., Finished]) ->
     unseal(cut.shard(1), 0)
     assert genaipa("run", "--resume", "cut").code == 0
     assert content(cut)["counts"] == content(whole)["counts"]
+
+
+def test_the_last_part_to_end_decides(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
+    """A process that waits to write how far the run is counts what others completed meanwhile."""
+    assert genaipa("run", *PLAN[:2], "-i", "company-name", "-p", lay_documents(2), "--shard", "1").code == 0
+    (run,) = run_folders(find_workspace(tmp_path))
+    assert isinstance(run, ShardedFolder)
+    other, aside = run.shard(1).path, tmp_path / "aside"
+    other.rename(aside)
+    settling = threading.Thread(target=run.settle, args=(None,))
+    with held(native_lock(run.path / ".lock"), run.path):
+        settling.start()
+        time.sleep(0.3)
+        aside.rename(other)
+    settling.join()
+    assert run.outline().status == "complete"
 
 
 def test_killed_before_the_seal(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:

@@ -238,8 +238,10 @@ class ShardedFolder(RunFolder):
 
     def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
         """Write into the manifest how far the run is by its shards, which nobody carries out here any more."""
-        tally, status = self.counts()
-        self.note(status, tally, cap)
+        # Counted while nobody else writes: of several processes, the last one to write has to have seen all shards.
+        with held(self._lock, self.path):
+            tally, status = self.counts()
+            self.note(status, tally, cap)
         return status, tally
 
     def progress(self) -> tuple[Manifest, Tally]:
