@@ -228,7 +228,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     title = request.name or "-".join((*spec.systems, *(spec.documents or (spec.task,)))).replace("/", "-")
     folder = None if request.new else same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {folder.name} (a new run would begin afresh)")
+        observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
     if folder is None and not request.prompts and not request.new:
         # The same command asked with these prompts before there were others.
         older = same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)

@@ -165,7 +165,7 @@ def prepare_shards(
     title = request.name or "-".join((*request.systems, what)).replace("/", "-")
     folder = None if request.new else _found(workspace, cut, request.name)
     if folder is not None and not folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {folder.name} (a new run would begin afresh)")
+        observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
     return ShardedRun(
         first, title, folder, request.offline, parts.corpus, cut=cut, wanted=request.name, new=request.new
     )
