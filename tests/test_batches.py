@@ -256,6 +256,22 @@ def test_results_that_were_fetched_are_not_fetched_again() -> None:
     assert not results.exists()
 
 
+def test_results_that_are_in_the_answers_go_also_after_a_kill() -> None:
+    """A process that died before it took them away leaves them to the next one."""
+    make_workspace(questions=2)
+    server = BatchServer()
+    folder, _ = batched(server)
+    (held,) = server.batches
+    results = folder.path / "batches" / f"{held.mark}.results.jsonl"
+    results.parent.mkdir()
+    results.write_bytes(server.files[held.output or ""])
+    lines = folder.answers.read_bytes().splitlines(keepends=True)
+    folder.answers.write_bytes(b"".join(lines[:-1]))
+    _, outcome = batched(BatchServer(), folder=folder)
+    assert outcome.status == "complete"
+    assert not results.parent.exists()
+
+
 def test_the_cap_sets_half_aside() -> None:
     """A batch that the cap does not allow is not handed in."""
     make_workspace(questions=3)

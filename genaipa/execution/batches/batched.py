@@ -262,6 +262,8 @@ class Batched:
             elif batch.step == "fetched":
                 self._out.update(batch.intended.lines)
                 self._deliver(batch)
+            elif batch.step == "kept":  # a process may have died before it did
+                self._ledger.drop_results(batch)
         if self._tasks:
             # What is there by now is read as questions are gone through for the first time.
             await asyncio.wait(self._tasks, timeout=min(self._plan.longest_look, _FIRST_LOOK))
