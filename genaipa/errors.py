@@ -11,7 +11,8 @@
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   ├── RunBusyError         1   another process writes to it
-    │   └── NoRoomError          1   nothing more can be written to it
+    │   ├── NoRoomError          1   nothing more can be written to it
+    │   └── OtherAccountError    1   its batches are out at another account
     ├── TaskError                1   the code of a user's own task failed
     └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
@@ -139,6 +140,10 @@ class RunBusyError(RunError):
 
 class NoRoomError(RunError):
     """A file can't be written, for want of room or of the right to; no other shard of the run fares better."""
+
+
+class OtherAccountError(RunError):
+    """Batches of the run are out at another account, so that nothing is handed in at this one."""
 
 
 class SpendingCapError(GenaipaError):

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from batching import Batches, BatchServer, GoogleBatchServer
+from batching import Batches, BatchServer, Fate, GoogleBatchServer
 from running import TEXT, make_workspace
 from servers import GoogleServer, OpenAIServer, reply
 from size import size
@@ -68,6 +68,37 @@ def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
         assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
         part = genaipa(*plan, "--shard", "1", "--shards", "1/2", "--batch", "--no-wait", "--name", "part")
         assert "1 batch with 2 questions is out; 0 done; collect with: genaipa run --shards 1/2 --resume" in part.out
+
+
+def test_another_account_hands_in_no_shard(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even one that has nothing out, and one sentence names the run."""
+    make_workspace(questions=2, documents=("acme", "brook"))
+    plan = tuple("acme,brook" if word == "acme" else word for word in _PLAN)
+    with serving(BatchServer()) as server:
+        assert genaipa(*plan, "--shard", "1", "--batch", "--no-wait").code == 3
+        run = find_run(find_workspace(), "latest")
+        (run.path / "shards/00000" / BATCHES).unlink()
+        monkeypatch.setenv("OPENAI_API_KEY", "another")
+        refused = genaipa("run", "--resume", "latest")
+        assert (refused.code, len(server.batches)) == (1, 2)
+        assert refused.err.count("its batches are out at") == 1
+        assert refused.err.endswith(f"genaipa batches forget {run.name}\n")
+
+
+def test_a_cap_holds_over_the_batches_of_all_shards(genaipa: Cli) -> None:
+    """What is out of one shard is set aside before another is handed in, also by a later process."""
+    make_workspace(questions=2, documents=("acme", "brook", "cedar", "delta"))
+    plan = tuple("acme,brook,cedar,delta" if word == "acme" else word for word in _PLAN)
+    plan = (*plan, "--max-tokens", "100", "--batch")
+    (row,) = json.loads(genaipa(*plan, "--estimate", "--json").out)["rows"]
+    with serving(BatchServer(lambda _number: Fate(looks=99))) as server:
+        left = genaipa(*plan, "--shard", "1", "--no-wait", "--max-cost", f"{row['batch_cost'] * 0.6:.6f}")
+        assert left.code == 4, left.err
+        out = sum(len(held.names) for held in server.batches)
+        assert 2 <= out <= 5
+        assert "set aside for batches" in left.out
+        assert genaipa("run", "--resume", "latest", "--no-wait").code == 4
+        assert sum(len(held.names) for held in server.batches) == out
 
 
 def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:

@@ -43,6 +43,8 @@ class Outcome:
     """US dollars that the run would have come to with the call that the cap stopped."""
     elapsed: float | None = None
     """Seconds that this process learnt and asked for; None where it asked nobody."""
+    aside: float = 0.0
+    """US dollars that are set aside, under a spending cap, for what is out in batches."""
 
 
 def store_inputs(folder: RunFolder, task: Task) -> None:
@@ -138,7 +140,8 @@ async def _ask(
         manifest.status = status = batches.status(status)
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
-    return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed)
+    aside = max(0.0, engine.budget.spent + sum(engine.budget.left.values()) - engine.tally.cost)
+    return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, aside=aside)
 
 
 def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:

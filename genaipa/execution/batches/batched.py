@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.errors import GenaipaError, NoReplyError, PermanentError, RunError, TransientError
+from genaipa.errors import GenaipaError, NoReplyError, OtherAccountError, PermanentError, RunError, TransientError
 from genaipa.execution.batches.orphans import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, BreakerOpenError
 from genaipa.runs.batches import out_sentence
@@ -243,16 +243,16 @@ class Batched:
     # -- what an earlier process left --
 
     async def recover(self) -> None:
-        """Take up the batches of earlier processes; a RunError if they are out at another account."""
+        """Take up the batches of earlier processes; an OtherAccountError if they are out at another account."""
         account = account_of(self.system, self._run)
         mine = [batch for batch in self._ledger.batches.values() if batch.intended.system == self.name]
         out = [batch for batch in mine if batch.out]
         foreign = [batch for batch in out if batch.intended.account != account]
         if foreign:
-            raise RunError(
-                f"{self.name}: {len(foreign)} of its batches are out at {foreign[0].intended.account}, and this is "
-                f"{account}. Set the key and address that they were made with; or give them up, paid as they are, "
-                f"with: genaipa batches forget {self._run}"
+            raise OtherAccountError(
+                f"{self.name}: its batches are out at {foreign[0].intended.account}, and this is {account}. Set the "
+                "key and address that they were made with; or give them up, paid as they are, with: "
+                f"genaipa batches forget {self._run.partition('/')[0]}"
             )
         for batch in mine:
             if batch.out:

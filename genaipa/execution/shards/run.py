@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from genaipa.errors import GenaipaError, NoRoomError, NotReadyError
+from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccountError
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import Started
 from genaipa.execution.request import PreparedRun, check_unchanged, digests
 from genaipa.execution.run import Outcome, carry_out, check_cap
 from genaipa.execution.shards.request import ShardedRun, check_shared, task_of
+from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.records import RunStatus
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.tally import Rows
@@ -44,6 +45,7 @@ class ShardEnd(msgspec.Struct, frozen=True):
     stopped: dict[str, str] = {}
     capped: str = ""
     needed: float = 0.0
+    aside: float = 0.0
 
     @property
     def cost(self) -> float:
@@ -92,7 +94,8 @@ class ShardWorker:
             outcome = await carry_out(prepared, replace(limits, max_cost=cap), observer, self._started)
             if outcome.status == "complete":
                 shard.seal()
-        return ShardEnd(index, outcome.status, outcome.tally.rows, outcome.stopped, outcome.capped, outcome.needed)
+        why = outcome.stopped, outcome.capped, outcome.needed
+        return ShardEnd(index, outcome.status, outcome.tally.rows, *why, outcome.aside)
 
     def lost(self) -> str:
         """The name of a system whose server, started here, ended; empty if none did."""
@@ -144,8 +147,8 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
         try:
             async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
                 purse = _Purse(run, cap)
-                for index in run.to_do():
-                    left = replace(limits, max_cost=purse.left(index))
+                for index in _in_order(run):
+                    left = replace(limits, max_cost=purse.left(index, ended.aside))
                     await ended.take(worker.finish(index, left, whole), whole, index)
                     if ended.over:
                         break
@@ -153,7 +156,20 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
             status, tally = run.settle(cap)
     ended.complain()
     elapsed = round(time.monotonic() - since, 3)
-    return Outcome(status, tally, ended.stopped, ended.capped, ended.needed, elapsed)
+    capped = ended.capped
+    if capped and cap is not None and run.part == (1, 1):
+        # The shard's own cap was what the others left of it.
+        aside = f" and ${ended.aside:.4f} set aside for batches" if ended.aside else ""
+        capped = f"{capped.partition(';')[0]}; ${tally.cost:.4f} of the cap of ${cap:.2f} is spent{aside}"
+    return Outcome(status, tally, ended.stopped, capped, ended.needed, elapsed)
+
+
+def _in_order(run: ShardedRun) -> list[int]:
+    """The shards to do; first those of which batches are out, whose account and cost decide what may be handed in."""
+    to_do, folder = run.to_do(), run.sharded
+    if not was_batched(folder.path):
+        return to_do
+    return sorted(to_do, key=lambda index: not any(batches_out(folder.shard(index).path)))
 
 
 class _Purse:
@@ -164,8 +180,11 @@ class _Purse:
         self._spent = 0.0 if cap is None else sum(self._folder.shard(index).cost for index in run.own())
         self._last: tuple[int, float] | None = None
 
-    def left(self, index: int) -> float | None:
-        """US dollars that a shard may come to, what it cost before included; None without a cap."""
+    def left(self, index: int, aside: float) -> float | None:
+        """US dollars that a shard may come to, what it cost before included; None without a cap.
+
+        So much is set `aside` for what other shards have out in batches.
+        """
         if self._cap is None:
             return None
         if self._last is not None:
@@ -173,7 +192,7 @@ class _Purse:
             self._spent += self._folder.shard(before).cost - cost
         cost = self._folder.shard(index).cost
         self._last = index, cost
-        return max(0.0, self._cap - self._spent + cost)
+        return max(0.0, self._cap - self._spent - aside + cost)
 
 
 class _Ended:
@@ -182,6 +201,8 @@ class _Ended:
     def __init__(self) -> None:
         self.stopped: dict[str, str] = {}
         self.capped, self.needed = "", 0.0
+        self.aside = 0.0
+        """US dollars that are set aside for what they have out in batches."""
         self.over = False
         """Whether the next shard would end as this one did."""
         self._ends = 0
@@ -191,7 +212,7 @@ class _Ended:
         """Wait for a shard's end; what keeps one shard from being asked must not keep others."""
         try:
             end = await carrying_out
-        except (NotReadyError, NoRoomError):
+        except (NotReadyError, NoRoomError, OtherAccountError):
             raise
         except GenaipaError as error:
             self._failed.append(error)
@@ -201,6 +222,7 @@ class _Ended:
         self._ends += 1
         self.stopped |= end.stopped
         self.capped, self.needed = end.capped, end.needed
+        self.aside += end.aside
         self.over = bool(end.capped or end.stopped)
 
     def complain(self) -> None:
