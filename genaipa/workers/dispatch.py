@@ -20,6 +20,9 @@ State = Literal["coming", "idle", "busy", "away", "out"]
 """Whether a worker is being started, waits, works, was let go for want of jobs, or is given nothing more."""
 
 
+_GO_ON = "what was done is kept, and the same command goes on"
+
+
 class Jobs:
     """The jobs by their numbers, and who hears what becomes of them; a caller overrides what it needs."""
 
@@ -250,7 +253,9 @@ class Dispatcher:
         self.given_up[job.number] = why
         self.failures += 1
         if self.failures >= self.patience.tries:
-            raise RunError(f"{self.failures} {self.jobs.noun} one after another failed; the last because: {why}")
+            raise RunError(
+                f"{self.failures} {self.jobs.noun} one after another failed; {_GO_ON}. The last because: {why}"
+            )
 
     def _died(self, name: str, worker: _Worker, why: str) -> None:
         job = self._free(worker)
@@ -284,7 +289,9 @@ class Dispatcher:
             return
         if self.not_ready:
             raise NotReadyError(f"no worker can go on: {why}", kind="workers")
-        raise RunError(f"no worker is left, each died {worker.deaths} times in a row; the last because: {why}")
+        raise RunError(
+            f"no worker is left, each died {worker.deaths} times in a row; {_GO_ON}. The last because: {why}"
+        )
 
     def _stop(self) -> None:
         """Have the jobs under way stop in order, as far as they do in time."""
