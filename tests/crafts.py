@@ -47,8 +47,9 @@ class Noting:
     async def carry_out(self, job: Any, report: Any) -> Any:
         """Do as the job says."""
         number, what, times = job
+        count = self.note(f"job-{number}")
         report(f"begun {number}")
-        if self.note(f"job-{number}") <= times:
+        if count <= times:
             await self._do(what)
         return number * number
 
