@@ -63,14 +63,14 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         "line 5: the company is empty",
         "line 5: the text is empty",
         "line 5 (by line 4): the name is taken",
-        "is no JSON object",
+        "no JSON object",
         "line 7 (list): the column 'tags' holds no text",
         "line 9: the text is binary",
         "line 9: the kind is neither policy nor regulation",
     )
     for said in wanted:
         assert any(said in one for one in told), said
-    places = next(one for one in told if "is no JSON object" in one)
+    places = next(one for one in told if "no JSON object" in one)
     assert all(place in places for place in ("6 (", "8,", "10 (")), places
 
 

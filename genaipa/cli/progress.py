@@ -137,7 +137,7 @@ class Lines(Progress):
         super().begun(tally)
         kept = sum(kept for kept, _ in self._counts().values())
         missing = sum(missing for _, missing in self._counts().values())
-        say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept}" if kept else ""))
+        say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept:,}" if kept else ""))
         self._next = self.now() + LINE_EVERY
 
     def recorded(self, record: Record, tally: Tally) -> None:
@@ -325,7 +325,7 @@ def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
     else:
         totals = folder.outline().totals
         kept = totals.answered + totals.refused + totals.truncated
-        say(f"interrupted; {number(kept, 'answer')} of {totals.planned} in, all kept.")
+        say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
         if out := list(batches_out(folder.path)):
             say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
         say(f"Go on with: {on_run(folder, 'run', *again, '--resume')}")

@@ -123,9 +123,9 @@ def _parsed(number: int, start: int, line: bytes) -> Row:
     try:
         cells = msgspec.json.decode(line)
     except DAMAGE as error:
-        return Row(number, start, {}, f"is no JSON object ({why(error)})")
+        return Row(number, start, {}, f"no JSON object ({why(error)})")
     if not isinstance(cells, dict):
-        return Row(number, start, {}, "is no JSON object")
+        return Row(number, start, {}, "no JSON object")
     return Row(number, start, cells)
 
 

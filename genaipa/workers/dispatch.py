@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from genaipa.errors import GenaipaError, NotReadyError, RunError
@@ -49,6 +49,10 @@ class Jobs:
 
     def said(self, sentence: str) -> None:
         """Something worth knowing about a worker."""
+
+    def shown(self, words: str) -> str:
+        """Words of a worker, which may be anybody's, as they may be shown."""
+        return words
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,8 @@ class Dispatcher:
 
     def _heard(self, news: News) -> None:
         worker = self.known[news.worker]
+        if isinstance(news, Failed | Died):
+            news = replace(news, why=self.jobs.shown(news.why))
         match news:
             case Ready():
                 worker.state = "idle" if worker.state == "coming" else worker.state

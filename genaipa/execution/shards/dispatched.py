@@ -19,6 +19,7 @@ from genaipa.execution.shards.run import ShardWorker
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.tally import Tally
 from genaipa.systems.endpoint import read_variable
+from genaipa.systems.redaction import known_keys, mask
 from genaipa.workers.base import LostServerError
 from genaipa.workers.dispatch import Dispatcher, Jobs
 
@@ -246,6 +247,10 @@ class _ShardJobs(Jobs):
         if again:
             self.capped, self.needed = end.capped, self._purse.spent + end.needed - end.cost
         return again and not self.stopped
+
+    def shown(self, words: str) -> str:
+        """Take out keys: a dying process may have printed anything."""
+        return mask(words, known_keys())
 
     def back(self, number: int) -> None:
         """Have what it did not spend for others."""
