@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from size import size
 
 from genaipa.scoring.agreement import Alpha, MetricAgreement, measure
@@ -203,6 +202,8 @@ def test_interval_is_a_jackknife_over_answers() -> None:
         return float(np.log(1 - krippendorff.alpha(value_counts=of, level_of_measurement="ordinal")))
 
     whole, without = logarithm(counts), [logarithm(np.delete(counts, row, 0)) for row in range(60)]
+    from scipy import stats
+
     half = stats.t.ppf(0.975, 59) * 61 / 60 * np.std(without) * np.sqrt(59)
     alpha = measure(events(scores), PAPER).metrics["clarity"].alpha
     assert alpha.interval == pytest.approx((1 - np.exp(whole + half), 1 - np.exp(whole - half)))

@@ -144,7 +144,7 @@ def test_nothing_of_theirs_is_live() -> None:
 
 def test_texts_are_shown_as_they_are() -> None:
     """Long, right-to-left, empty and odd answers can be read, with the highlights where they belong."""
-    replies = (EMOJI, ARABIC, CONTROLS, LONG, "")
+    replies = size(small=(EMOJI, ARABIC, ""), full=(EMOJI, ARABIC, CONTROLS, LONG, ""))
     marked = {EMOJI: ["section 2"], ARABIC: ["section 1"]}
     direction = {ARABIC: "rtl"}
     make_answers(*replies)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from analysts import make_answers
+from conftest import forget_personal_settings
 from desk import browsing
 from framing import answer_rows, score_rows, tidy_of
 from running import answers, carry_out, make_workspace, spec, write
@@ -20,6 +21,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.report import Report
 from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.finding import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
 from genaipa.workspace import find_workspace
@@ -64,6 +66,16 @@ class Page(HTMLParser):
         return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
 
 
+@pytest.fixture(scope="module")
+def by_two(tmp_path_factory):
+    """The folder in which two analysts' scores of all answers were reported with bounds, and the report; read only."""
+    folder = tmp_path_factory.mktemp("by-two")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        return folder, report(*scored(make_answers(*REPLIES), "ada", "bo"), bounds=Bounds(0.6, -0.2))
+
+
 def told(written):
     """What the report says is missing, at the top and where it would stand."""
     return [*written.notable, *written.absent]
@@ -74,10 +86,11 @@ def scored(folder, *names, values=GOOD):
     return [score(name, record.digest, values) for record in answers(folder) for name in names]
 
 
-def test_every_part_has_its_files():
+def test_every_part_has_its_files(by_two, monkeypatch):
     """A figure has its picture and its numbers, a table its four forms, and the manifest the digest of every file."""
-    folder = make_answers(*REPLIES)
-    written = report(*scored(folder, "ada"))
+    home, written = by_two
+    monkeypatch.chdir(home)
+    (folder,) = run_folders(find_workspace())
     found = {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()}
     assert written.figures
     wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
@@ -119,11 +132,10 @@ def test_the_page_says_how_many_texts_its_scores_are_of():
     assert "Scores in the averages 2, of 1 different text" in " ".join(Page(Path("out/index.html")).text.split())
 
 
-def test_the_page_needs_nothing_but_itself():
+def test_the_page_needs_nothing_but_itself(by_two):
     """It loads nothing, runs nothing, and each link within it leads somewhere."""
-    folder = make_answers(*REPLIES)
-    report(*scored(folder, "ada", "bo"))
-    page = Page(Path("out/index.html"))
+    path = by_two[0] / "out/index.html"
+    page = Page(path)
     assert not [tag for tag, _ in page.elements if tag in ("script", "iframe", "object", "embed", "link", "base")]
     for tag, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on")]
@@ -131,17 +143,17 @@ def test_the_page_needs_nothing_but_itself():
             target = attributes.get(name) or ""
             assert urlsplit(target).scheme in ("", "data") or (tag, name) == ("a", "href")
             assert not target.startswith("#") or target[1:] in page.ids()
-    style = re.search(r"<style>.*?</style>", Path("out/index.html").read_text(), re.DOTALL)
+    style = re.search(r"<style>.*?</style>", path.read_text(), re.DOTALL)
     assert "url(" not in style[0]
     assert "@import" not in style[0]
     assert len(page.ids()) == len(set(page.ids()))
 
 
-def test_the_page_holds_every_part():
+def test_the_page_holds_every_part(by_two):
     """Each figure with title, alternative text and numbers, each table, the manifest, and the bounds of the bands."""
-    folder = make_answers(*REPLIES)
-    written = report(*scored(folder, "ada", "bo"), bounds=Bounds(0.6, -0.2))
-    page = Page(Path("out/index.html"))
+    home, written = by_two
+    (folder,) = run_folders(find_workspace(home))
+    page = Page(home / "out/index.html")
     images = [attributes for tag, attributes in page.elements if tag == "img"]
     assert [image["alt"].partition(". ")[0] for image in images] == [f.title for f in written.figures.values()]
     for part in (*written.figures.values(), *written.tables.values()):
@@ -281,16 +293,14 @@ def test_a_manifest_does_not_lead_out_of_the_folder():
     assert victim.read_text() == "mine"
 
 
-def test_in_a_browser():
+def test_in_a_browser(by_two):
     """Chromium shows every picture, finds nothing to complain of, asks for nothing, and a phone scrolls down alone."""
-    folder = make_answers(*REPLIES)
-    report(*scored(folder, "ada", "bo"))
     with browsing() as browser:
         page = browser.machine().new_page()
         said = []
         page.on("console", lambda message: said.append(message.text))
         page.set_viewport_size({"width": 390, "height": 800})
-        page.goto(Path("out/index.html").resolve().as_uri())
+        page.goto((by_two[0] / "out/index.html").as_uri())
         assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
         assert page.evaluate("document.images.length")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
