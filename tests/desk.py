@@ -46,6 +46,8 @@ PATIENCE = 180.0
 """Seconds that a start, an end or an element on screen may take on a busy machine."""
 # Whatever chromium would look up for itself, it finds nothing: it is as offline as the rest of the tests.
 _CLOSED = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
+_PORTS: list[int] = []
+"""Where the desks were that this process has forked; the last is that of the next, while nobody else has it."""
 _FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", *_CLOSED)
 
 
@@ -53,6 +55,15 @@ def free_port() -> int:
     """A port on which nobody listens at this moment."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
+
+
+def _port_again() -> int:
+    """The port of the last desk if it is free: what a browser has loaded from there it need not load again."""
+    if _PORTS:
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", _PORTS[-1])):
+            return _PORTS[-1]
+    _PORTS.append(free_port())
+    return _PORTS[-1]
 
 
 @dataclass
@@ -131,7 +142,7 @@ def open_desk(
 @contextlib.contextmanager
 def fork_desk(*flags: str) -> Iterator[RunningDesk]:
     """The same, up in a moment: for what happens at the desk, rather than at its start and end."""
-    port = free_port()
+    port = _port_again()
     log = Path(f"desk-{port}.log")
     with _up(RunningDesk(fork("score", "--port", str(port), "--no-browser", *flags, log=log), port, log)) as desk:
         yield desk
@@ -177,6 +188,11 @@ class Visitors:
         for page in context.pages[1:]:
             page.close()
         context.clear_cookies()
+        storage = context.new_cdp_session(context.pages[0])
+        for port in _PORTS:
+            of = {"origin": f"http://127.0.0.1:{port}", "storageTypes": "local_storage"}
+            storage.send("Storage.clearDataForOrigin", of)
+        storage.detach()
         context.remove_listener("request", self._asked)
         context.remove_listener("page", self._opened)
 
