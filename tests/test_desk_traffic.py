@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LONG = "# ACME Privacy Policy\n\n" + "".join(
     f"## {n}. Matter {n}\n\n{f'This is what we say about matter {n}. ' * 60}\n\n" for n in range(1, 41)
 )
-A_KEY = 2000
+A_KEY = 2048
 AN_ANSWER = 12_000
 
 
