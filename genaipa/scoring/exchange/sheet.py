@@ -84,11 +84,15 @@ def _fitting(text: str) -> str:
 
 
 def _append(sheet: Any, values: Sequence[str | float | None], *, bold: bool = False) -> None:
+    from openpyxl.cell import Cell
+
     styles = openpyxl("desk").styles
-    sheet.append([spreadsheet_text(value) if isinstance(value, str) else value for value in values])
-    for cell in sheet[sheet.max_row]:
-        cell.alignment = styles.Alignment(wrap_text=True, vertical="top")
-        cell.font = styles.Font(bold=bold)
+    alignment, font = styles.Alignment(wrap_text=True, vertical="top"), styles.Font(bold=bold)
+    # Made before they are appended: to find a sheet's last row, openpyxl looks at all of its cells.
+    cells = [Cell(sheet, 1, 1, spreadsheet_text(value) if isinstance(value, str) else value) for value in values]
+    for cell in cells:
+        cell.alignment, cell.font = alignment, font
+    sheet.append(cells)
 
 
 def _append_rubric(sheet: Any, rubric: Rubric) -> None:
