@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,6 +140,12 @@ class RunBusyError(RunError):
 
 class NoRoomError(RunError):
     """A file can't be written, for want of room or of the right to; no other shard of the run fares better."""
+
+    @classmethod
+    def of(cls, path: Path | str, error: OSError, done: str = "written", kept: str = "") -> Self:
+        """The error of a file that can't be `done`, with what is `kept` nevertheless."""
+        then = f"{kept}. Make" if kept else "make"
+        return cls(f"{path} can't be {done} ({error.strerror}); {then} room and run the same command again.")
 
 
 class OtherAccountError(RunError):

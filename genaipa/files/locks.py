@@ -57,9 +57,7 @@ def _acquire(lock: FileLock, path: Path, *, blocking: bool) -> None:
         raise
     except (OSError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
-            raise NoRoomError(
-                f"{path} can't be written ({error.strerror}); make room and run the same command again."
-            ) from None
+            raise NoRoomError.of(path, error) from None
         raise RunError(
             f"{path} is on a file system that keeps no locks; keep runs on one that does: a local disk, or NFS from "
             "version 4 on."

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError, clipped, nearest
+from genaipa.files.stamps import Stamp, stamp
 from genaipa.policies.corpus_files import CorpusFile, Row, open_corpus
 from genaipa.policies.corpus_rows import FACTS, KNOWN, NEEDED, document, flaws, is_plain, line, text_of
 from genaipa.policies.document import Document
@@ -66,8 +67,8 @@ class Corpus:
 
     path: Path
     file: CorpusFile
-    stamp: tuple[int, int]
-    """Size and time of the file that was checked."""
+    stamp: Stamp | None
+    """The stamp of the file that was checked."""
     digest: str
     groups: tuple[str, ...]
     starts: NDArray[np.uint64]
@@ -175,7 +176,7 @@ class Corpus:
 
     def _check_unchanged(self) -> None:
         """Raise a DataError unless the file is the one that was checked."""
-        if _stamp(self.path) != self.stamp:
+        if stamp(self.path) != self.stamp:
             raise DataError(self.path, "was changed while it was read; begin again.")
 
 
@@ -185,15 +186,6 @@ def _have(number: int) -> str:
 
 def _with(cells: Mapping[str, Any], also: list[str] | None) -> Mapping[str, Any]:
     return {**cells, "also": [*(cells.get("also") or ()), *also]} if also else cells
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """Size and time of a file, of one that is gone as of an empty one."""
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0
-    return found.st_size, found.st_mtime_ns
 
 
 def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -207,7 +199,7 @@ class _Reading:
 
     def __init__(self, path: Path, file: CorpusFile, seed: int, by: str) -> None:
         self.path, self.file, self.by = path, file, by
-        self.stamp = _stamp(path)
+        self.stamp = stamp(path)
         self.problems = Problems(file.place)
         self.starts, self.numbers, self.stratum = array("Q"), array("Q"), array("i")
         self.names, self.texts = bytearray(), bytearray()

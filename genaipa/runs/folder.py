@@ -27,6 +27,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.locks import native_lock, take
 from genaipa.files.names import folder_words, free_names
+from genaipa.files.stamps import stamp
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
 from genaipa.runs.corpus import DOCUMENTS
@@ -195,7 +196,7 @@ class RunFolder:
 
     def stamp(self) -> tuple[int, int, int] | None:
         """Numbers of which one changes with each answer; None if there is none."""
-        return journal.stamp(self.answers)
+        return stamp(self.answers)
 
     def near(self, document: str) -> RunFolder:  # noqa: ARG002 - a run of shards looks for it
         """The folder with the conversations about a document."""
@@ -213,9 +214,7 @@ class RunFolder:
             with replacing(path, durable=True) as file:
                 file.write(content)
         except OSError as error:
-            raise NoRoomError(
-                f"{path} can't be written ({error.strerror}); make room and run the same command again."
-            ) from None
+            raise NoRoomError.of(path, error) from None
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[list[str]]:
@@ -292,8 +291,7 @@ class RunFolder:
                 if digest not in self._introductions:
                     self._introductions.add(digest, content)
             except OSError as error:
-                said = f"{self._introductions.path} can't be written ({error.strerror})"
-                raise NoRoomError(f"{said}; make room and run the same command again.") from None
+                raise NoRoomError.of(self._introductions.path, error) from None
         elif not self.holds(f"introductions/{digest}.json"):
             self.write_file(f"introductions/{digest}.json", content)
         return digest

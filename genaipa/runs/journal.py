@@ -61,15 +61,6 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
             start += len(line)
 
 
-def stamp(path: Path) -> tuple[int, int, int] | None:
-    """Inode, length and time of a file, of which one changes with it; None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
 def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
     """(byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
@@ -142,9 +133,7 @@ class Journal:
         try:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
-            raise NoRoomError(
-                f"{path} can't be written ({error.strerror}); make room and run the same command again."
-            ) from None
+            raise NoRoomError.of(path, error) from None
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -163,10 +152,7 @@ class Journal:
             try:
                 offset = await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
             except OSError as error:
-                failure = NoRoomError(
-                    f"{self.path} can't be written ({error.strerror}); everything before is kept. "
-                    "Make room and run the same command again."
-                )
+                failure = NoRoomError.of(self.path, error, kept="everything before is kept")
                 for _, done in batch:
                     if not done.done():
                         done.set_exception(failure)

@@ -67,10 +67,7 @@ class Ledger:
         try:
             await self._keep(batch, lines, path)
         except OSError as error:
-            raise NoRoomError(
-                f"{path} can't be written ({error.strerror}); the results stay at the provider. Make room and run the "
-                "same command again."
-            ) from None
+            raise NoRoomError.of(path, error, kept="the results stay at the provider") from None
 
     @staticmethod
     async def _keep(batch: Batch, lines: AsyncGenerator[bytes], path: Path) -> None:

@@ -159,10 +159,7 @@ class ShardedFolder(RunFolder):
                 self.shard(index).make()
                 (self.shard(index).path / DOCUMENTS).write_bytes(content)
         except OSError as error:
-            raise NoRoomError(
-                f"{self.path.parent}: the run's folder can't be made ({error.strerror}); make room and run the same "
-                "command again."
-            ) from None
+            raise NoRoomError.of(f"{self.path.parent}: the run's folder", error, "made") from None
         for name, text in sources.items():
             self.write_file(name, text.encode())
         self.write_manifest(manifest)

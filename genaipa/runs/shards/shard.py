@@ -116,9 +116,7 @@ class Shard(RunFolder):
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise NoRoomError(
-                f"{self.path} can't be made ({error.strerror}); make room and run the same command again."
-            ) from None
+            raise NoRoomError.of(self.path, error, "made") from None
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[list[str]]:
@@ -155,10 +153,8 @@ class Shard(RunFolder):
             try:
                 seal(self.path / SEALED, self._kept_lines(), _COLUMNS, msgspec.json.encode(rows))
             except OSError as error:
-                raise NoRoomError(
-                    f"{self.path / SEALED} can't be written ({error.strerror}); the answers are kept as they are. "
-                    "Make room and run the same command again."
-                ) from None
+                kept = "the answers are kept as they are"
+                raise NoRoomError.of(self.path / SEALED, error, kept=kept) from None
         take_away_unsealed(self.path / SEALED)
         if self.is_sealed and Sealed(self.path / SEALED).rows:
             lines.unlink(missing_ok=True)

@@ -1,0 +1,20 @@
+"""Stamps of files, by which one sees at little cost whether a file has changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Stamp = tuple[int, int, int]
+"""Inode, length and time, of which one changes with the file."""
+
+
+def stamp(path: Path) -> Stamp | None:
+    """The stamp of a file; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
