@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from disks import fill, may_mount, small_disk
 from running import (
     KEY,
     SYSTEM,
@@ -261,27 +261,13 @@ def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: i
     assert (run.path / "questions/policy.yaml").is_file()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs the right to mount")
+@may_mount
 @pytest.mark.parametrize("room", [0, 24_576])
-def test_full_disk(
-    server: OpenAIServer,
-    genaipa: Callable[..., Finished],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    room: int,
-) -> None:
+def test_full_disk(server: OpenAIServer, genaipa: Callable[..., Finished], tmp_path: Path, room: int) -> None:
     """A disk that is really full says so in one sentence; with room made, the same command completes."""
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(small)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("may not mount")
-    try:
-        monkeypatch.chdir(small)
+    with small_disk(tmp_path, "512k") as small:
         make_workspace(questions=3)
-        filler = small / "filler"
-        free = os.statvfs(small).f_bavail * os.statvfs(small).f_bsize
-        filler.write_bytes(b"x" * (free - room))
+        filler = fill(small, room)
         done = genaipa(*_RUN)
         assert done.code == 1
         assert done.err.splitlines()[-1].startswith("genaipa: ")
@@ -293,9 +279,6 @@ def test_full_disk(
         (run,) = run_folders(find_workspace())
         assert len(latest(run)) == 3
         assert len(list((run.path / "prompts").iterdir())) == 9
-    finally:
-        monkeypatch.chdir(tmp_path)
-        subprocess.run(["umount", small], check=False)
 
 
 # -- going on --

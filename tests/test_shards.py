@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from disks import fill, may_mount, small_disk
 from sharding import content, lay_documents, priced_run, unseal
 
 from genaipa.files.locks import held, native_lock
@@ -252,35 +252,23 @@ def test_same_command_goes_on(tmp_path: Path, genaipa: Callable[..., Finished]) 
 # -- no room --
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs the right to mount")
+@may_mount
 @pytest.mark.parametrize("room", [90_000, pytest.param(200_000, marks=pytest.mark.full)], ids=["making", "asking"])
-def test_full_disk_of_shards(
-    genaipa: Callable[..., Finished], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
+def test_full_disk_of_shards(genaipa: Callable[..., Finished], tmp_path: Path, room: int) -> None:
     """A run in shards leaves nothing half-made and says one sentence, too; with room made, it completes."""
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("may not mount")
-    try:
-        monkeypatch.chdir(small)
+    with small_disk(tmp_path, "2m") as small:
         Path("genaipa.toml").touch()
         assert genaipa("policies", "generate", "made.jsonl", "-n", "12").code == 0
-        free = os.statvfs(small).f_bavail * os.statvfs(small).f_bsize
-        Path("filler").write_bytes(b"x" * (free - room))
+        filler = fill(small, room)
         run = ("run", "-s", "extractive", "--documents", "made.jsonl", "-e", "quality", "--shard", "2")
         done = genaipa(*run)
         assert done.code == 1
         assert "(No space left on device)" in done.err.splitlines()[-1]
         assert "No space" not in "".join(done.err.splitlines()[:-1])
         assert not list(Path("runs").glob(".making-*"))
-        Path("filler").unlink()
+        filler.unlink()
         done = genaipa(*run)
         assert done.code == 0, done.err
         (folder,) = run_folders(find_workspace())
         keys = [record.key for _, record in folder.read(RecordHead)]
         assert len(keys) == len(set(keys)) == folder.progress()[1].totals().planned
-    finally:
-        monkeypatch.chdir(tmp_path)
-        subprocess.run(["umount", small], check=False)
