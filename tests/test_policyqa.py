@@ -15,7 +15,7 @@ from size import size
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RunSpec, SuitePlan
-from genaipa.suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
+from genaipa.suites.material import UNPARSABLE, Item, Outcome
 from genaipa.suites.policyqa.baselines import reply
 from genaipa.suites.policyqa.data import CATEGORIES
 from genaipa.suites.policyqa.task import PolicyQA
@@ -60,13 +60,13 @@ def figures(of: PolicyQA, outcomes: list[Outcome]) -> dict[str, float]:
 
 
 def test_what_is_found_counts_on_its_rung() -> None:
-    """The official figures count what is verbatim alone, each further rung adds its own, and shares tell them apart."""
+    """The official figures score the answer as said, each rung what was found on it, and shares tell rungs apart."""
     asked = suite()
     item = Item("1", {"text": SEGMENT, "question": "Which?"}, ["your card", "your e-mail"])
     for answer, rung, columns in (
-        ("your e-mail", "verbatim", ["f1_squad", "f1_folded", "f1_fuzzy", "f1_any"]),
-        ("YOUR E-MAIL", "folded", ["f1_folded", "f1_fuzzy", "f1_any"]),
-        ("your e-mail!", "fuzzy", ["f1_fuzzy", "f1_any"]),
+        ("your e-mail", "verbatim", ["f1_squad", "f1_verbatim", "f1_folded", "f1_fuzzy"]),
+        ("YOUR E-MAIL", "folded", ["f1_squad", "f1_folded", "f1_fuzzy"]),
+        ("your e-mail!", "fuzzy", ["f1_squad", "f1_fuzzy"]),
         ("their e-mail", "absent", []),
         ("", "empty", []),
         ("\u200b\u00ad", "empty", []),
@@ -76,8 +76,10 @@ def test_what_is_found_counts_on_its_rung() -> None:
         shown = figures(asked, [outcome])
         assert [name for name in shown if name.startswith("f1") and shown[name] == 100] == columns, answer
         assert [name for name in shown if name.startswith("share") and shown[name]] == [f"share_{rung}"], answer
-        assert (given.fault == NOT_IN_THE_TEXT) == (rung == "absent"), answer
-        assert bool(asked.why(outcome)) == (rung != "verbatim"), answer
+        assert not given.fault, answer
+        assert bool(asked.why(outcome)) == (rung in {"absent", "empty"}), answer
+        assert shown["em"] == shown["f1_squad"] == 100 or rung in {"absent", "empty"}, answer
+        assert shown["f1_squad"] == (50 if rung == "absent" else 0) or rung not in {"absent", "empty"}, answer
 
 
 def test_an_answer_is_told_from_the_nearest_reference() -> None:

@@ -30,10 +30,11 @@ def stated(answer: str, reference: str) -> tuple[float, float]:
         if word in rest:
             rest.remove(word)
             hits += 1
+    match = float(" ".join(one) == " ".join(other))
     if not hits:
-        return 0.0, 0.0
+        return match, 0.0
     precision, recall = hits / len(one), hits / len(other)
-    return float(" ".join(one) == " ".join(other)), 2 * precision * recall / (precision + recall)
+    return match, 2 * precision * recall / (precision + recall)
 
 
 def test_the_metric_is_squads() -> None:

@@ -1,4 +1,4 @@
-"""PolicyQA's measures: SQuAD's figures on each rung of finding an answer in its segment, and the rungs' shares."""
+"""PolicyQA's measures: SQuAD's figures of the answer as said and on each rung of finding it, and the rungs' shares."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING
 
 from genaipa.suites.measure import Measure
 from genaipa.suites.policyqa.score import best
-from genaipa.suites.policyqa.span import ABSENT, EMPTY, FOLDED, FUZZY, RUNGS, VERBATIM
+from genaipa.suites.policyqa.span import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from genaipa.suites.material import Outcome
 
 _EM, _F1 = 0, 1
 
 
-def _counts(outcome: Outcome, which: int, rungs: Sequence[str], text: str) -> tuple[float, float]:
-    """(score, 1) of a prediction found on one of the rungs, (0, 1) of any other; `text` names the text scored."""
+def _as_said(outcome: Outcome, which: int) -> tuple[float, float]:
+    """(score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
+    said = outcome.given.prediction
+    return best(said["answer"], outcome.item.gold)[which] if said is not None else 0.0, 1.0
+
+
+def _found(outcome: Outcome, which: int, rungs: Sequence[str]) -> tuple[float, float]:
+    """(score, 1) of the stretch of the segment that an answer was found to be on one of the rungs, (0, 1) of others."""
     said = outcome.given.prediction
     right = said is not None and said["found"] in rungs
-    return best(said[text], outcome.item.gold)[which] if right else 0.0, 1.0
+    return best(said["span"], outcome.item.gold)[which] if right else 0.0, 1.0
 
 
 def _share(outcome: Outcome, rung: str) -> tuple[float, float]:
@@ -29,26 +35,25 @@ def _share(outcome: Outcome, rung: str) -> tuple[float, float]:
     return float(said is not None and said["found"] == rung), 1.0
 
 
-def _pair(ending: str, heading: str, rungs: Sequence[str], text: str, definition: str) -> tuple[Measure, Measure]:
-    name_em = "em" if ending == "squad" else f"em_{ending}"
-    f1 = partial(_counts, which=_F1, rungs=rungs, text=text)
-    em = partial(_counts, which=_EM, rungs=rungs, text=text)
+def _pair(
+    ending: str, heading: str, counts: Callable[..., Sequence[float]], definition: str
+) -> tuple[Measure, Measure]:
     return (
-        Measure(f"f1_{ending}", f"F1 {heading}", f"SQuAD v1.1 F1, {definition}", f1),
-        Measure(name_em, f"EM {heading}", f"SQuAD v1.1 exact match, {definition}", em),
+        Measure(f"f1_{ending}", f"F1 {heading}", f"SQuAD v1.1 F1 {definition}", partial(counts, which=_F1)),
+        Measure(f"em_{ending}", f"EM {heading}", f"SQuAD v1.1 exact match {definition}", partial(counts, which=_EM)),
     )
 
 
-_SQUAD = (
-    "maximum over the references, mean over the examples; an answer that is not in the segment word for word scores 0."
-)
+_OFFICIAL = "of the answer as it was said: maximum over the references, mean over the examples."
+_VERBATIM = "of answers that are in the segment word for word; any other scores 0."
 _FOLDED = "also of the stretch of the segment that an answer is but for case, blanks and typography."
 _FUZZY = "also of the stretch that an answer is but for punctuation, articles and one word in five."
 MEASURES = (
-    *_pair("squad", "(SQuAD)", (VERBATIM,), "span", _SQUAD),
-    *_pair("folded", "folded", (VERBATIM, FOLDED), "span", _FOLDED),
-    *_pair("fuzzy", "fuzzy", (VERBATIM, FOLDED, FUZZY), "span", _FUZZY),
-    *_pair("any", "as said", RUNGS, "answer", "of the answer as it was said, in the segment or not."),
+    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_as_said, which=_F1)),
+    Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_as_said, which=_EM)),
+    *_pair("verbatim", "verbatim", partial(_found, rungs=(VERBATIM,)), _VERBATIM),
+    *_pair("folded", "folded", partial(_found, rungs=(VERBATIM, FOLDED)), _FOLDED),
+    *_pair("fuzzy", "fuzzy", partial(_found, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY),
     *(
         Measure(f"share_{rung}", heading, definition, partial(_share, rung=rung))
         for rung, heading, definition in (

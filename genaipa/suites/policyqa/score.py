@@ -28,12 +28,13 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 15)
 def squad(answer: str, reference: str) -> tuple[float, float]:
-    """(exact match, F1) of an answer and one reference, each 0 to 1; 0 where either has no word."""
+    """(exact match, F1) of an answer and one reference, each 0 to 1, as the official script has them.
+
+    Of two texts without a word, as it compares words, the match is 1 and F1 is 0.
+    """
     said, gold = words_of(answer), words_of(reference)
     common = sum((Counter(said) & Counter(gold)).values())
-    if not common:
-        return 0.0, 0.0
-    return float(said == gold), 2 * common / (len(said) + len(gold))
+    return float(said == gold), 2 * common / (len(said) + len(gold)) if common else 0.0
 
 
 def best(answer: str, references: Sequence[str]) -> tuple[float, float]:

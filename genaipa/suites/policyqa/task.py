@@ -8,8 +8,8 @@ from genaipa.suites.material import NOT_IN_THE_TEXT, Given, Item, Material
 from genaipa.suites.policyqa import data
 from genaipa.suites.policyqa.baselines import BASELINES, reply
 from genaipa.suites.policyqa.measures import MEASURES
-from genaipa.suites.policyqa.score import MISPLACED, between_people, misplaced
-from genaipa.suites.policyqa.span import ABSENT, EMPTY, VERBATIM, find
+from genaipa.suites.policyqa.score import MISPLACED, best, between_people, misplaced
+from genaipa.suites.policyqa.span import ABSENT, EMPTY, FOLDED, FUZZY, find
 from genaipa.suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from genaipa.suites.material import Outcome
 
 EMPTY_ANSWER, NOT_VERBATIM = "empty answer", "not word for word"
+_BY_RUNG = {EMPTY: EMPTY_ANSWER, ABSENT: NOT_IN_THE_TEXT, FOLDED: NOT_VERBATIM, FUZZY: NOT_VERBATIM}
 
 
 class PolicyQA(Suite):
@@ -36,7 +37,7 @@ class PolicyQA(Suite):
     people_about: ClassVar[str] = (
         "each reference against the others of its example, where it has several (in dev 1,583 of 3,809 examples)"
     )
-    error_kinds = (EMPTY_ANSWER, NOT_VERBATIM, *MISPLACED)
+    error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACED)
     about_errors = (
         "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "
         "words; elsewhere: it shares none with any reference."
@@ -59,10 +60,12 @@ class PolicyQA(Suite):
         return "dev" if without else super().learns_from
 
     def parse(self, item: Item, found: Any) -> Given:
-        """The answer as it was said, the span of the segment that it is, and how that was found."""
+        """The answer as it was said, the span of the segment that it is, and how that was found.
+
+        One that is not in the segment is no fault: the official figures score it as it was said.
+        """
         span = find(found["answer"], item.shown["text"])
-        prediction = {"answer": found["answer"], "span": span.text, "found": span.found}
-        return Given(prediction, NOT_IN_THE_TEXT if span.found == ABSENT else "")
+        return Given({"answer": found["answer"], "span": span.text, "found": span.found})
 
     def gold_reply(self, item: Item) -> str:
         """The first reference."""
@@ -77,13 +80,11 @@ class PolicyQA(Suite):
         return {"f1_squad": sum(f1 for _, f1 in each) / len(each), "em": sum(match for match, _ in each) / len(each)}
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The error of an answer that is not exactly a reference: its rung, or how it lies to the nearest reference."""
+        """The error of an answer that is no reference as SQuAD compares: its rung, or how it lies to the nearest."""
         said = outcome.given.prediction
-        if outcome.given.fault or said is None:
+        if outcome.given.fault or said is None or best(said["answer"], outcome.item.gold)[0]:
             return {}
-        if said["found"] != VERBATIM:
-            return {EMPTY_ANSWER if said["found"] == EMPTY else NOT_VERBATIM: 1}
-        error = misplaced(said["span"], outcome.item.gold)
+        error = _BY_RUNG.get(said["found"]) or misplaced(said["span"], outcome.item.gold)
         return {error: 1} if error else {}
 
     def why(self, outcome: Outcome) -> str:
