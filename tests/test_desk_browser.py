@@ -298,6 +298,22 @@ def test_finding_ones_way_in_the_document() -> None:
         stays_for_the_next_answer(anna)
 
 
+def test_the_document_is_inside_the_window() -> None:
+    """Its right edge is, at any width of a screen and with any title, before the nearest words are found and after."""
+    write("policies/acme.yaml", f"company: ACME\ntitle: {'Privacy Policy ' * 8}\n")
+    make_answers("We collect your address.", text=LONG)
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        for width in (1440, 1366, 1280, 1152, 1024):
+            anna.page.set_viewport_size({"width": width, "height": 900})
+            for key in ("Escape", "j"):
+                anna.page.keyboard.press(key)
+                box = anna.page.locator(".document").bounding_box()
+                assert box is not None
+                assert 0.4 * width < box["x"] + box["width"] <= width, (width, key)
+            anna.keys(".")
+
+
 def stays_for_the_next_answer(anna: Analyst) -> None:
     """The next answer is to the same question: the document stays in place, with other marks in it."""
     pane = anna.page.locator(".document")
