@@ -406,8 +406,9 @@ def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path
     assert row["micro_f1"] == pytest.approx(100 * (1 + 4 / 7) / 2)
     assert "imported" not in {row["kind"] for row in tables["piextract-test"]["rows"]}
     over = {(row["figure"], row["system"]): row["arithmetic"] for row in tables["privacyglue-test-means"]["rows"]}
-    part = "mean of 4 of the 14 rows"
-    assert over[part, "PrivBERT (paper)"] == pytest.approx((82.1 + 87.2 + 66.4 + 66.4) / 4)
+    # Of the two tasks that it was asked the one whose measure is the paper's: a tagger's words are no word pieces.
+    part = "mean of 2 of the 14 rows"
+    assert over[part, "PrivBERT (paper)"] == pytest.approx((82.1 + 87.2) / 2)
     assert over[part, "extractive"] == 0
     assert round(over["PrivacyGLUE (14 rows)", "PrivBERT (paper)"], 1) == 70.8
 
@@ -424,10 +425,8 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     there = [task for task in TASKS if task.suite in SUITES]
     sample = {row["system"]: row for row in tables["privacyglue-sample-means"]}
     assert "BERT (paper)" not in sample
-    assert (
-        sample["extractive"]["figure"]
-        == ("PrivacyGLUE (14 rows)", f"mean of {2 * len(there)} of the 14 rows")[len(there) < 7]
-    )
+    there = [task for task in there if not task.layers]
+    assert sample["extractive"]["figure"] == f"mean of {2 * len(there)} of the 14 rows"
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
     assert chapter(sources[:0], every, []) is None

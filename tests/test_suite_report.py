@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
@@ -85,22 +86,49 @@ def counts(found: Sequence[Outcome]) -> Counts:
     return Counts(found, Units(one.item for one in found))
 
 
-def test_an_interval_draws_policies_with_all_their_items() -> None:
-    """Ten items of two policies that agree throughout have the interval of two draws, not of ten."""
-    rows = [(str(n), "good" if n < 5 else "poor", n < 5) for n in range(10)]
+def test_an_interval_is_over_policies_with_all_their_items() -> None:
+    """Forty items of four policies that agree throughout have the interval of four values, not of forty."""
+    rows = [(str(n), f"p{n % 4}", n % 4 < 2) for n in range(40)]
     found = counts(outcomes(*rows)).merit(HIT)
+    # The mean of 1, 1, 0, 0 by Student's t with 3 degrees of freedom is 0.5 plus or minus 0.919: cut to the scale.
     assert (found.value, found.low, found.high) == (0.5, 0.0, 1.0)
     alone = counts(outcomes(*((name, "", said) for name, _, said in rows))).merit(HIT)
-    assert 0.15 < alone.low < 0.3
-    assert 0.7 < alone.high < 0.85
-    assert (found.policies, alone.policies, alone.items) == (2, 0, 10)
+    assert (alone.low, alone.high) == pytest.approx((0.338, 0.662), abs=0.001)
+    assert (found.policies, alone.policies, alone.items) == (4, 0, 40)
 
 
-def test_without_a_second_policy_there_is_no_interval() -> None:
-    """Of one policy nothing is known about others; the note says so."""
-    found = counts(outcomes(("1", "one", True), ("2", "one", False)))
-    assert isnan(found.merit(HIT).low)
-    assert "no interval" in Units(one.item for one in found.outcomes).population
+def test_an_interval_holds_the_truth_for_policies() -> None:
+    """With five policies, of equal or very unequal sizes, in 93 of 100 studies or more."""
+    chance = np.random.default_rng(3)
+    for sizes in ([12] * 5, [40, 10, 5, 5, 5]):
+        held = 0
+        for _ in range(size(small=150, full=1_000)):
+            # The share of hits of a policy is uniform between .2 and .8: over policies it is a half.
+            rows = [
+                (f"{policy}-{n}", str(policy), bool(chance.random() < share))
+                for policy, share in enumerate(chance.uniform(0.2, 0.8, 5))
+                for n in range(sizes[policy])
+            ]
+            found = counts(outcomes(*rows)).merit(HIT)
+            held += found.low <= 0.5 <= found.high
+        assert held / size(small=150, full=1_000) > size(small=0.9, full=0.93), sizes
+
+
+def test_below_three_policies_there_is_no_interval() -> None:
+    """Of one or two policies nothing is known about others; the note says so."""
+    for policies in ("one", "one"), ("one", "two"):
+        found = counts(outcomes(("1", policies[0], True), ("2", policies[1], False)))
+        assert isnan(found.merit(HIT).low)
+        assert isnan(found.minus(found, HIT).low)
+        assert "No interval" in Units(one.item for one in found.outcomes).population
+
+
+def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
+    """Gold itself gets 100, also of a sample and without an item, where a rare label is lacking."""
+    measure = Measure("m", "m", "", lambda one: one.given.prediction, macro_f1)
+    rows = [(str(n), f"p{n}", (1.0, 1.0, 1.0, *((1.0, 1.0, 1.0) if not n else (0.0, 0.0, 0.0)))) for n in range(4)]
+    found = counts(outcomes(*rows)).merit(measure)
+    assert (found.value, found.low, found.high) == (1, 1, 1)
 
 
 def test_repetitions_are_averaged_and_their_spread_is_the_population_s() -> None:
@@ -111,8 +139,8 @@ def test_repetitions_are_averaged_and_their_spread_is_the_population_s() -> None
 
 
 @pytest.mark.parametrize("value", [ratio, f1, precision, recall, micro_f1, macro_f1])
-def test_draws_are_worked_out_as_the_measure_itself_does(value: Callable[[Sequence[float]], float]) -> None:
-    """The short cut over all draws at once gives what the measure's own function gives, draw by draw."""
+def test_all_rows_at_once_are_as_the_measure_itself(value: Callable[[Sequence[float]], float]) -> None:
+    """The short cut over all policies at once gives what the measure's own function gives, one by one."""
     chance = np.random.default_rng(1)
     rows = [(str(n), f"p{n % 4}", tuple(map(float, chance.integers(0, 4, 6)))) for n in range(40)]
     found = outcomes(*rows)
@@ -122,14 +150,14 @@ def test_draws_are_worked_out_as_the_measure_itself_does(value: Callable[[Sequen
     assert counts(found).merit(quick).value == pytest.approx(quick.of(found))
 
 
-def test_a_difference_draws_the_same_policies_for_both() -> None:
+def test_a_difference_is_over_the_same_policies() -> None:
     """Two systems that move together from policy to policy differ surely; items of one side alone don't count."""
-    rows = [(str(n), f"p{n % 5}", n % 5 > 2) for n in range(50)]
-    better = [(name, policy, said or int(name) < 25) for name, policy, said in rows]
+    rows = [(str(n), f"p{n % 15}", n % 15 > 8) for n in range(150)]
+    better = [(name, policy, said or int(name) < 75) for name, policy, said in rows]
     units = Units(one.item for one in outcomes(*rows))
-    apart = Counts(outcomes(*better[:40]), units).minus(Counts(outcomes(*rows), units), HIT)
-    assert apart.items == 40
-    assert apart.value == pytest.approx(15 / 40)
+    apart = Counts(outcomes(*better[:120]), units).minus(Counts(outcomes(*rows), units), HIT)
+    assert apart.items == 120
+    assert apart.value == pytest.approx(45 / 120)
     assert apart.low > 0
 
 
@@ -177,15 +205,15 @@ def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None
 
     In a pipe, a line says that something goes on.
     """
-    for size in ("5", "6"):
+    for limit in ("5", "6"):
         done = genaipa(
-            "run", "--suite", "opp115", "--split", "sample", "--system", "baseline/majority", "--limit", size
+            "run", "--suite", "opp115", "--split", "sample", "--system", "baseline/majority", "--limit", limit
         )
         assert done.code == 0
     reported = genaipa("report", "--formats", "svg", "-o", "out")
     assert reported.code == 0
-    for size in (5, 6):
-        assert f"\nOPP-115, sample, a sample of {size}\n" in f"\n{reported.out}"
+    for limit in (5, 6):
+        assert f"\nOPP-115, sample, a sample of {limit}\n" in f"\n{reported.out}"
     assert reported.out.count("Percentages; the table on what the columns mean defines each measure.") == 1
     assert reported.err == "working out tables and figures, which takes some seconds\n"
 
@@ -326,12 +354,20 @@ def test_files_of_ones_own_are_never_beside_published_figures(genaipa: Cli) -> N
 
 
 def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
-    """Other items are another table, which none replaces."""
+    """Other items are another table, which none replaces; the card has a whole split before a sample of more systems."""
     for seed in ("1", "2"):
         args = ("--suite", "policyqa", "--split", "sample", "--limit", "5", "--seed", seed, "--system", "extractive")
         assert genaipa("run", *args).code == 0
     tables = report().as_json()["tables"]
     assert tables["policyqa-sample-5"]["title"] != tables["policyqa-sample-5-items-2"]["title"]
+    Path("fixed.py").write_text(FIXED)
+    args = ("--suite", "policyqa", "--split", "sample", "--system", "fixed:Fixed")
+    assert genaipa("run", *args, "--limit", "5", "--seed", "1").code == 0
+    card = report().tables["card"]
+    assert (card.headings["policyqa"], {*card.data["system"]} > {"fixed:Fixed"}) == ("PolicyQA (5 items)", True)
+    assert genaipa("run", *args[:-1], "extractive").code == 0
+    card = report().tables["card"]
+    assert (card.headings["policyqa"], "fixed:Fixed" in {*card.data["system"]}) == ("PolicyQA", False)
 
 
 def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> None:

@@ -1,6 +1,6 @@
 """Measures of a suite: each named by its definition, and made of counts that add up over items.
 
-Since counts add up, an interval resamples sums of counts by policy, and no measure is ever computed item by item again.
+Since counts add up, an interval is over sums of counts by policy, and no measure is ever computed item by item again.
 """
 
 from __future__ import annotations
@@ -47,8 +47,11 @@ def by_part(counts: Callable[[Outcome], Sequence[float]], things: str) -> tuple[
 
 
 def macro_f1(counts: Sequence[float]) -> float:
-    """Mean of the F1 of every label, from (true positives, predicted, gold) of one label after another."""
-    each = [f1(counts[place : place + 3]) for place in range(0, len(counts), 3)]
+    """Mean of the F1 of every label that is gold, from (true positives, predicted, gold) of one label after another.
+
+    A label that no item has, as a rare one in a sample, is in no mean: gold itself would get 0 for it.
+    """
+    each = [f1(counts[place : place + 3]) for place in range(0, len(counts), 3) if counts[place + 2]]
     return sum(each) / len(each) if each else math.nan
 
 

@@ -35,7 +35,7 @@ _NORMAL = 1.959964
 
 
 def shown(boards: Sequence[Scored]) -> list[Scored]:
-    """One board of each suite for the card: without a probe, published rather than made up, of most systems, whole."""
+    """One board of each suite for the card: without a probe, published rather than made up, whole, of most systems."""
     found: dict[str, Scored] = {}
     for scored in sorted(boards, key=_rank):
         if not scored.board.plan.probe:
@@ -58,10 +58,10 @@ def left_out(boards: Sequence[Scored], chosen: Sequence[Scored]) -> str:
     return f" A column is of one set of items: not in it are {said}." if said else ""
 
 
-def _rank(scored: Scored) -> tuple[bool, int, bool, int]:
+def _rank(scored: Scored) -> tuple[bool, bool, int, int]:
     plan, asked = scored.board.plan, scored.board.results
     systems = {result.system for result in asked if not result.baseline}
-    return plan.split == SAMPLE, -len(systems), plan.limit is not None, -len(asked)
+    return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(asked)
 
 
 def plainest(scored: Scored) -> dict[str, Row]:
@@ -111,7 +111,7 @@ def card(gathered: Gathered, boards: Sequence[Scored], every: Sequence[Scored]) 
         "takes no reading), the ceiling and people, worked out on the same items." + left_out(every, boards),
         pd.DataFrame(rows),
         ["system", "kind", *measured, *spent],
-        headings={scored.board.name: scored.board.suite.title for scored in boards} | {"cost": "cost ($)"},
+        headings={scored.board.name: _heading(scored) for scored in boards} | {"cost": "cost ($)"},
         formats={
             **dict.fromkeys((*measured, *ends), ".1f"),
             **dict.fromkeys(("cached", "unparsable", "faulty"), ".1%"),
@@ -119,6 +119,12 @@ def card(gathered: Gathered, boards: Sequence[Scored], every: Sequence[Scored]) 
         },
         aside=[*ends, *(name for name in _SPENT if name not in spent)],
     )
+
+
+def _heading(scored: Scored) -> str:
+    """The suite's title, and the number of items of a sample."""
+    board = scored.board
+    return f"{board.suite.title} ({len(board.suite.material.items):,} items)" if board.plan.limit else board.suite.title
 
 
 def _quality(gathered: Gathered) -> dict[str, dict[str, float]]:

@@ -25,7 +25,7 @@ PREFIX = "suite-"
 """The begin of the names of the chapters of one suite each."""
 _METHOD = (
     "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
-    "of a suite draw its policies again, with all their items (a cluster bootstrap, 2,000 draws, a fixed seed)."
+    "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t)."
 )
 
 

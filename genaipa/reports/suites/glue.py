@@ -81,8 +81,12 @@ class Standing:
 
     @property
     def means(self) -> Means:
-        """The means over its rows, in percent."""
-        return means({row: one.mean for row, one in self.spreads.items()})
+        """The means over its rows, in percent: of a system that was asked over those that are the paper's measure.
+
+        A tagger's are not: words are scored here, and the word pieces of encoders there.
+        """
+        alike = {row: one.mean for row, one in self.spreads.items() if self.imported or not BY_NAME[row.task].layers}
+        return means(alike)
 
     @property
     def tasks(self) -> list[GlueTask]:

@@ -114,10 +114,11 @@ def averages(view: View) -> Table:
     return table(
         f"{view.stem}-means",
         f"{view.title}: means of rows",
-        "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure; over fewer it "
-        "is another one, comparable within the same rows alone, so that the paper's encoders are averaged over these "
-        "again. A row that is 0 leaves no geometric and no harmonic mean. The same means of the standard deviations "
-        "are in CSV and JSON (those of the paper from its rounded ones).",
+        "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
+        "were asked have none of PI-Extract and PolicyIE-B in theirs, which score words here and word pieces there; "
+        "the paper's encoders are averaged over the same rows again. A row that is 0 leaves no geometric and no "
+        "harmonic mean. The same means of the standard deviations are in CSV and JSON (those of the paper from its "
+        "rounded ones).",
         pd.DataFrame(lines),
         ["figure", "system", "kind", "arithmetic", "geometric", "harmonic", "rows", "note"],
         formats=dict.fromkeys(("arithmetic", "geometric", "harmonic", *spread), ".1f"),

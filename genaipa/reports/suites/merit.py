@@ -1,18 +1,19 @@
-"""Figures of merit: each measure over all repetitions, with an interval that resamples policies.
+"""Figures of merit: each measure over all repetitions, with an interval over policies.
 
-Items of one policy are alike, so that whole policies are drawn again, with all their items (a cluster bootstrap);
-where no policy is known, single items are. Measures are made of counts that add up: the sums of counts of each policy
-are drawn, and no answer is ever scored twice.
+Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where no
+policy is known, single items are. Its standard error is widened by Student's t, with as many degrees of freedom as the
+policies are worth when one has more items than another (Kish 1965, section 8.2), less one. Measures are made of counts
+that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
 
 from genaipa.suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
@@ -29,15 +30,10 @@ if TYPE_CHECKING:
 
 LEVEL = 95
 """Per cent of an interval."""
-DRAWS = 2000
-_SEED = 20260101
-"""Fixed, so that the same results give the same intervals."""
-_POLICIES = 500
-"""Units up to which draws are added up in double precision."""
+LEAST = 3
+"""Policies below which there is no interval."""
 _SHARES = {ratio: (1, nan), precision: (1, 0.0), recall: (2, nan)}
 """Function of a measure → the place of the count that its first one is a share of, and the figure over none."""
-_FEW = 10
-"""Policies below which an interval of this kind is rather too narrow."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Merit:
 
 
 class Units:
-    """The units that are drawn again: policies with all their items; an item of an unknown policy is one by itself."""
+    """The units that are left out: policies with all their items; an item of an unknown policy is one by itself."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         drawn: dict[tuple[str, str], int] = {}
@@ -72,19 +68,15 @@ class Units:
     def population(self) -> str:
         """A sentence on the population that intervals speak for."""
         alone = self.number - self.policies
-        if self.number <= 1:
-            return "All items are of one policy, so that there is no interval: nothing is known of other policies."
+        if self.number < LEAST:
+            return f"No interval: the items are of fewer than {LEAST} policies, which say nothing of others."
         if not self.policies:
             return (
-                f"Intervals ({LEVEL} %) draw {alone:,} single items again, since their policies are not known: they "
+                f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are not known: they "
                 "speak for other items of the same policies, and would be wider for other policies."
             )
-        own = f" ({alone:,} items of unknown policies are drawn by themselves)" if alone else ""
-        few = f" Of fewer than {_FEW} policies they are rather too narrow." if self.policies < _FEW else ""
-        return (
-            f"Intervals ({LEVEL} %) draw {self.policies:,} policies again, each with all its items{own}: they speak "
-            f"for policies like these.{few}"
-        )
+        own = f" ({alone:,} items of unknown policies count as one each)" if alone else ""
+        return f"Intervals ({LEVEL} %) are over {self.policies:,} policies{own}, and speak for policies like these."
 
 
 class Counts:
@@ -123,29 +115,35 @@ class Counts:
             return Merit()
         sums = self._sums(measure, chosen)
         each = _values(measure, sums.sum(axis=0))
-        items, units, policies = self._basis(chosen)
-        low, high = _interval(_drawn(measure, sums)) if units > 1 else (nan, nan)
+        value, units = float(np.mean(each)), self._sizes(chosen)
+        error = _error(units, _without(measure, sums)[units > 0])
+        # No figure is beyond its scale, whatever its standard error.
+        low, high = max(0.0, value - error), min(1.0, value + error)
         spread = float(np.std(each)) if len(each) > 1 else nan
-        return Merit(float(np.mean(each)), low, high, spread, items, policies)
+        items, policies = self._basis(chosen)
+        return Merit(value, *((low, high) if error == error else (nan, nan)), spread, items, policies)  # noqa: PLR0124
 
     def minus(self, other: Counts, measure: Measure) -> Merit:
-        """This figure minus the other's on the items that both have; the same policies are drawn for both."""
+        """This figure minus the other's on the items that both have; the same policies are left out of both."""
         shared = {*self.ids} & {*other.ids}
         ours, theirs = (np.array([one in shared for one in each.ids], bool) for each in (self, other))
         if not ours.any():
             return Merit()
         sums = self._sums(measure, ours), other._sums(measure, theirs)
         means = [float(np.mean(_values(measure, each.sum(axis=0)))) for each in sums]
-        items, units, policies = self._basis(ours)
-        apart = _drawn(measure, sums[0]) - _drawn(measure, sums[1])
-        low, high = _interval(apart) if units > 1 else (nan, nan)
-        return Merit(means[0] - means[1], low, high, nan, items, policies, (means[0], means[1]))
+        items, policies = self._basis(ours)
+        units, apart = self._sizes(ours), means[0] - means[1]
+        error = _error(units, (_without(measure, sums[0]) - _without(measure, sums[1]))[units > 0])
+        return Merit(apart, apart - error, apart + error, nan, items, policies, (means[0], means[1]))
 
-    def _basis(self, chosen: Mask) -> tuple[int, int, int]:
-        """Numbers of the items, units and policies that these outcomes are of."""
-        units = len(np.unique(self._unit[chosen]))
+    def _sizes(self, chosen: Mask) -> Floats:
+        """How many of these outcomes each unit has."""
+        return np.bincount(self._unit[chosen], minlength=self._units.number).astype(float)
+
+    def _basis(self, chosen: Mask) -> tuple[int, int]:
+        """Numbers of the items and policies that these outcomes are of."""
         named = {one.item.cluster for one, wanted in zip(self.outcomes, chosen, strict=True) if wanted} - {""}
-        return len(set(self.ids[chosen])), units, len(named)
+        return len(set(self.ids[chosen])), len(named)
 
     def _sums(self, measure: Measure, chosen: Mask) -> Floats:
         """Sums of counts, by unit and repetition; a repetition without any of these outcomes is left out."""
@@ -166,8 +164,9 @@ def _values(measure: Measure, sums: Floats) -> Floats:
         if measure.value is micro_f1:
             return _f1(np.stack([sums[:, place::3].sum(axis=1) for place in range(3)], axis=1))
         if measure.value is macro_f1:
-            each = [_f1(sums[:, place : place + 3]) for place in range(0, sums.shape[1], 3)]
-            return np.asarray(np.mean(each, axis=0))
+            each = np.stack([_f1(sums[:, place : place + 3]) for place in range(0, sums.shape[1], 3)])
+            there = sums[:, 2::3].T > 0
+            return np.asarray((each * there).sum(axis=0) / there.sum(axis=0))
     return np.array([measure.value(row) for row in sums.tolist()])
 
 
@@ -176,30 +175,21 @@ def _f1(counts: Floats) -> Floats:
     return np.where(both != 0, 2 * counts[:, 0] / both, 0.0)
 
 
-def _drawn(measure: Measure, sums: Floats) -> Floats:
-    """The figure in each draw: the mean over repetitions, of the same units in each."""
-    some = sums.any(axis=(1, 2))
-    units, repetitions, width = sums.shape
-    weights = _weights(units)[:, some]
-    flat = sums[some].reshape(-1, repetitions * width).astype(weights.dtype)
-    drawn = (weights @ flat).astype(float).reshape(-1, repetitions, width)
-    return np.asarray(np.mean([_values(measure, drawn[:, repetition]) for repetition in range(repetitions)], axis=0))
+def _without(measure: Measure, sums: Floats) -> Floats:
+    """The figure without each unit in turn: the mean over repetitions."""
+    rest = sums.sum(axis=0) - sums
+    return np.asarray(np.mean([_values(measure, rest[:, place]) for place in range(sums.shape[1])], axis=0))
 
 
-@lru_cache(maxsize=4)
-def _weights(units: int) -> NDArray[np.floating[Any]]:
-    """A row for each draw: how often each of so many units is in it."""
-    drawing = np.random.default_rng(_SEED)
-    # Policies are few; of thousands of single items, half the memory will do.
-    precision = np.float64 if units <= _POLICIES else np.float32
-    return drawing.multinomial(units, np.full(units, 1 / units), size=DRAWS).astype(precision)
+def _error(sizes: Floats, without: Floats) -> float:
+    """Half the width of the interval: the jackknife's standard error times Student's t; NaN below `LEAST` units.
 
-
-def _interval(drawn: Floats) -> tuple[float, float]:
-    """The middle of the draws; none where the figure is not defined in most of them."""
-    known = drawn[~np.isnan(drawn)]
-    if len(known) < len(drawn) / 2:
-        return nan, nan
-    tail = (100 - LEVEL) / 2
-    low, high = np.percentile(known, [tail, 100 - tail])
-    return float(low), float(high)
+    `sizes` are the outcomes of each unit, and `without` the figures without each unit that has any.
+    """
+    known = without[~np.isnan(without)]
+    if len(known) < LEAST:
+        return nan
+    number = len(known)
+    error = np.sqrt((number - 1) / number * np.square(known - known.mean()).sum())
+    worth = sizes.sum() ** 2 / np.square(sizes).sum()
+    return float(error * stdtrit(max(1.0, worth - 1), 0.5 + LEVEL / 200))

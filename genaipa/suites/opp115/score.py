@@ -40,7 +40,7 @@ MEASURES = (
     Measure(
         "macro_f1",
         "macro F1",
-        "Mean of the twelve labels' F1, each over all segments; a label that is neither given nor right counts 0.",
+        "Mean of the labels' F1, each over all segments, of those that a segment has: all twelve in a published split.",
         _by_label,
         macro_f1,
     ),

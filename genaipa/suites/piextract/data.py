@@ -31,6 +31,12 @@ _TRAIN_BLOBS = {
     "NOT_SHARE": "24d9ce8915dbc57d267be6905b3b6bc5e9002be0",
     "SHARE": "91357d39b7b44863b01ecad27ae586f7255e5953",
 }
+_TEST_BLOBS = {
+    "COLLECT": "dde2cb2b7da14c93914c6d1d0039f76507709e0b",
+    "NOT_COLLECT": "cdd68a0f0d188b9fdd633434a517f2c96c2e2664",
+    "NOT_SHARE": "9c64e722dced704721114009136dcd57d61daaad",
+    "SHARE": "06327699b7e95d1ee9a9071fa19f3f6f5db52c4e",
+}
 SOURCE = Source(
     name="piextract",
     title=TITLE,
@@ -38,14 +44,13 @@ SOURCE = Source(
     commit="3b15d819b9ab692dbf8fe4c28e6f0ecab016596b",
     blobs={
         **{_FILE.format(LAYERS[layer], "train"): blob for layer, blob in _TRAIN_BLOBS.items()},
-        # Known by no hash; what they hold is counted.
-        **{_FILE.format(folder, "validation"): "" for folder in LAYERS.values()},
+        **{_FILE.format(LAYERS[layer], "validation"): blob for layer, blob in _TEST_BLOBS.items()},
     },
     terms="its repository states no license; made from OPP-115, which is for research, teaching and scholarship only.",
 )
 COUNTS = {
     "train": {"sentences": 3035, "tokens": 70408, "COLLECT": 1311, "NOT_COLLECT": 56, "NOT_SHARE": 72, "SHARE": 552},
-    "validation": {"sentences": 1029, "NOT_COLLECT": 22, "SHARE": 209},
+    "validation": {"sentences": 1029, "COLLECT": 409, "NOT_COLLECT": 22, "NOT_SHARE": 21, "SHARE": 209},
 }
 """Official file → what is known of its counts: sentences, tokens, spans of a layer."""
 

@@ -59,7 +59,7 @@ MEASURES = (
     Measure(
         "f1_layers",
         "F1, mean of layers",
-        "Mean of the four layers' F1 of spans over all sentences, as seqeval counts spans; all layers weigh alike.",
+        "Mean of the F1 of the layers that have a span, as seqeval counts spans; layers weigh alike.",
         _counts,
         macro_f1,
     ),

@@ -6,6 +6,7 @@ once. Nothing is placed on words: a tagger's labels run over its own word pieces
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import msgspec
 
 from genaipa.errors import UsageError
 from genaipa.runs.records import PREDICTIONS
-from genaipa.suites.measure import macro_f1, micro_f1
+from genaipa.suites.measure import f1, micro_f1
 from genaipa.suites.opp115.data import LABELS
 from genaipa.suites.privacyglue.rows import BY_NAME, GlueTask
 from genaipa.suites.spans import Span, chunks, counted_by_label
@@ -91,7 +92,12 @@ def figures(task: GlueTask, examples: Examples, predicted: Sequence[Any]) -> dic
         # As scikit-learn has it: a label that occurs in neither does not count.
         labels = sorted({*said, *gold})
     counts = [float(number) for one in labels for number in (matched[one, one], said[one], gold[one])]
-    return {"macro_f1": macro_f1(counts), "micro_f1": micro_f1(counts)}
+    return {"macro_f1": _macro_f1(counts), "micro_f1": micro_f1(counts)}
+
+
+def _macro_f1(counts: Sequence[float]) -> float:
+    """Mean of the F1 of every label, one that is not gold included, as PrivacyGLUE's code takes it."""
+    return statistics.fmean(f1(counts[place : place + 3]) for place in range(0, len(counts), 3))
 
 
 def _answers(gold: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str, float]:
@@ -100,7 +106,7 @@ def _answers(gold: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[st
     each = [best(said, references) for said, references in zip(predicted, gold, strict=True)]
     number = len(each)
     return {
-        "sample_f1": sum(f1 for _, f1 in each) / number,
+        "sample_f1": sum(overlap for _, overlap in each) / number,
         "exact_match": sum(match for match, _ in each) / number,
     }
 
@@ -115,7 +121,7 @@ def _tags(task: GlueTask, examples: Examples, predicted: Sequence[Sequence[str]]
     for layer, counted in sums.items():
         counts = [float(counted[label, place]) for label in sorted({one for one, _ in counted}) for place in range(3)]
         of_layers[layer] = {
-            "macro_f1": macro_f1(counts) if counts else 0.0,
+            "macro_f1": _macro_f1(counts) if counts else 0.0,
             "micro_f1": micro_f1(counts) if counts else 0.0,
         }
     single = {f"{layer}_{name}": value for layer, found in of_layers.items() for name, value in found.items()}
