@@ -137,7 +137,7 @@ class Counts:
         return Merit(apart, apart - error, apart + error, nan, items, policies, (means[0], means[1]))
 
     def _sizes(self, chosen: Mask) -> Floats:
-        """How many of these outcomes each unit has."""
+        """Number of these outcomes of each unit."""
         return np.bincount(self._unit[chosen], minlength=self._units.number).astype(float)
 
     def _basis(self, chosen: Mask) -> tuple[int, int]:
