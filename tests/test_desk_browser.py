@@ -314,6 +314,37 @@ def test_the_document_is_inside_the_window() -> None:
             anna.keys(".")
 
 
+def test_long_lines_and_wide_tables() -> None:
+    """A policy of one line has paragraphs, and cited parts a bar; a table scrolls by itself, a huge one is text."""
+    said = "We keep what you order for as long as the law says. " * 30
+    line = "".join(f"{n}. Matter {n} {said}" for n in (1, 2, 3)).strip()
+    table, huge = (
+        "\n".join(f"|{fill * 20}" for fill in (" head |", "---|", *[said] * rows))
+        for said, rows in ((" something long |", 2), (" x |", 60))
+    )
+    make_answers(f"See section 2.\n\n{table}\n\nAnd:\n\n{huge}\n", text=line)
+    with open_to("--per-answer", "1") as (desk, browser):
+        page = arrive(browser, desk, "Anna").page
+        document, reply = page.locator(".document"), page.locator(".reply")
+        assert document.text_content() == line
+        assert document.locator(".paragraph").count() > 6
+        copied = "pane => { getSelection().selectAllChildren(pane); return String(getSelection()).trim(); }"
+        assert document.evaluate(copied) == line, "no line break gets into what is copied"
+        decoration = "pane => getComputedStyle(pane.querySelector('mark.cited')).textDecorationLine"
+        assert document.evaluate(decoration) == "none"
+        bar, pane = (document.locator(".bars .cited").last.bounding_box(), document.bounding_box())
+        assert bar is not None
+        assert pane is not None
+        assert (bar["height"] > 100, bar["width"], bar["x"] > pane["x"]) == (True, 4, True)
+        scroller = reply.get_by_role("group", name="Table")
+        assert scroller.count() == 1
+        assert scroller.locator(".cell").count() == 3 * 20
+        assert scroller.evaluate("table => table.scrollWidth > 2 * table.clientWidth")
+        assert reply.evaluate("pane => pane.scrollWidth <= pane.clientWidth"), "the table alone is wider than its pane"
+        assert reply.text_content().endswith(f"And:\n\n{huge}\n")
+        assert reply.locator(".table").count() == 1
+
+
 def stays_for_the_next_answer(anna: Analyst) -> None:
     """The next answer is to the same question: the document stays in place, with other marks in it."""
     pane = anna.page.locator(".document")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Answer, Case, Occurrence
 from genaipa.scoring.events import Event
-from genaipa.ui.answer_view import Span, comparison, pieces, prepare
+from genaipa.ui.answer_view import Span, comparison, paragraphs, pieces, prepare
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -104,6 +105,28 @@ def test_the_document_shows_what_the_answer_rests_on() -> None:
     assert with_style(cut, "heading").startswith("# ACME Privacy Policy")
     assert shown["first"] == "a0"
     assert shown["annotated"]["sections"] == [{"label": "1", "mark": "a0"}]
+
+
+def test_a_line_of_thousands_of_letters_is_broken_into_paragraphs() -> None:
+    """Where its sections begin and between sentences, at places that the browser counts; not in tables."""
+    said = "We keep it \U0001f389 as the law (e.g. that of U.S. states) says. " * 40
+    line = "".join(f"{n}. Matter {n} {said}" for n in (1, 2, 3))
+    document = Document("acme", f"{line}\n\n| {said} |\n\nWe end here. And so on.\n", About(company="ACME"))
+    at = paragraphs(document)
+    starts = {line.index(f"{n}. Matter") for n in (2, 3)}
+    assert starts < set(at)
+    assert {document.text[place - 6 : place] for place in at} == {"says. "}
+    assert max(map(len, cut_at(line, at))) < 1000
+    shown = prepare(replace(case("So."), document=document), PAPER, blind=True, suggestions=True)
+    units = line.encode("utf-16-le")
+    assert [len(units[: 2 * place].decode("utf-16-le")) for place in shown.document["breaks"]] == at
+    assert "1." in with_style(as_cut(document.text, shown.shown["pieces"]), "heading")
+    assert paragraphs(Document("acme", TEXT, About(company="ACME"))) == []
+
+
+def cut_at(text: str, places: list[int]) -> list[str]:
+    """The text between these places."""
+    return [text[start:end] for start, end in pairwise([0, *places, len(text)])]
 
 
 def test_evidence_stands_beside_its_metric() -> None:

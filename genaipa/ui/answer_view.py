@@ -2,17 +2,20 @@
 
 Texts are cut into pieces wherever a highlight begins or ends, so that the browser needs no offsets: a piece is
 `[text]`, or `[text, styles, marks]` with the names of its styles and of the marks that one can jump to. The document's
-text goes to the browser once, for all answers about it; its pieces have their lengths for their texts.
+text goes to the browser once, for all answers about it, with the places at which its long lines are broken into
+paragraphs; its pieces have their lengths for their texts.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.evidence.examine import annotated_targets, examine
+from genaipa.scoring.evidence.outline import outline
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
@@ -29,6 +32,13 @@ if TYPE_CHECKING:
 Piece = list[str]
 EvidenceLine = dict[str, str]
 """A line of evidence: `tone` (good, bad, unsure or plain), `text`, and the mark that it jumps to, if any."""
+_LONG = 900
+"""Characters of a line without an outline that is broken at the ends of sentences."""
+_PARAGRAPH = 450
+"""Characters that such a paragraph has at least; the last one, half of them."""
+_LINE = re.compile(rf"^(?! {{0,3}}\|)[^\n]{{{_LONG},}}", re.MULTILINE)
+"""A long line that is no row of a table."""
+_SENTENCE_END = re.compile(r"(?<=\w[.!?])[\"')\]\u201d\u2019]*\s+(?=[^\s\w]*[^\W\d_a-z])")
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class Prepared:
 
     shown: dict[str, Any]
     document: dict[str, Any]
-    """Its document's digest, name and text; the same for every answer about it."""
+    """Its document's digest, name, text and paragraphs; the same for every answer about it."""
     reply: str
     """The answer as it is on screen."""
     evidence: Evidence
@@ -75,7 +85,31 @@ def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
 
 def _lengths(cut: list[Piece]) -> list[list[int | str]]:
     """These pieces, each with its text's length as JavaScript counts it: in units of UTF-16."""
-    return [[len(text.encode("utf-16-le")) // 2, *marked] for text, *marked in cut]
+    return [[_units(text), *marked] for text, *marked in cut]
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def paragraphs(document: Document) -> list[int]:
+    """Places (characters) at which its long lines are broken on screen: where a section begins, and between sentences.
+
+    A published policy may be one line of eight thousand words, with an outline inside it.
+    """
+    text = document.text
+    sections = [section.start for section in outline(document)]
+    found: list[int] = []
+    for line in _LINE.finditer(text):
+        borders = sorted({line.start(), line.end(), *(at for at in sections if line.start() < at < line.end())})
+        for start, end in pairwise(borders):
+            found.append(start)
+            for sentence in _SENTENCE_END.finditer(text, start, end) if end - start > _LONG else ():
+                at = sentence.end()
+                if at - found[-1] >= _PARAGRAPH and end - at >= _PARAGRAPH // 2:
+                    found.append(at)
+        found.remove(line.start())
+    return found
 
 
 def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Prepared:
@@ -120,7 +154,9 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
         "reason": evidence.reason if suggestions else "",
     }
     name = document.about.title or document.company
-    about = {"digest": document.digest, "name": name, "text": document.text}
+    text, at = document.text, paragraphs(document)
+    breaks = [*accumulate(_units(text[start:end]) for start, end in pairwise([0, *at]))]
+    about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
     return Prepared(shown, about, reply, evidence, suggested, case)
 
 
@@ -172,12 +208,16 @@ def _worded(rubric: Rubric, metric: str, value: float) -> str:
 
 
 def _headings(document: Document) -> list[Span]:
-    """The first line of each section; none in a document of one line."""
+    """The first line of each section; of one inside a line its number, with the title where that is known."""
     found = []
-    for section in document.sections:
+    for section in outline(document):
         end = document.text.find("\n", section.start, section.end)
-        if end > section.start:
-            found.append(Span(section.start, end, "heading"))
+        if not section.start < end <= section.start + _LONG:
+            number, _, title = document.text[section.start : section.end].partition(" ")
+            end = section.start + len(number)
+            if section.title and title.startswith(section.title):
+                end += 1 + len(section.title)
+        found.append(Span(section.start, end, "heading"))
     return found
 
 

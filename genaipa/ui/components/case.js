@@ -22,7 +22,7 @@ class Case {
     const reply = pane("reply", "Answer");
     fill(reply, ...(answer.words ? set(answer.reply) : [make("em", {}, "(empty)")]));
     this.document = pane("document", "Text of the document");
-    fill(this.document, ...set(cut(document.text, answer.pieces)));
+    fill(this.document, ...set(cut(document.text, answer.pieces), document.breaks));
     const original = answer.original ? `Originally: ${answer.original}` : "";
     fill(
       this.root,
@@ -34,7 +34,10 @@ class Case {
     );
     this.jump(answer.first, false);
     drawBars(this.document);
-    this.resized ??= new ResizeObserver(() => drawBars(this.document));
+    this.resized ??= new ResizeObserver(() => {
+      drawBars(this.document);
+      reachTables(this.root);
+    });
     this.resized.disconnect();
     this.resized.observe(this.document);
   }

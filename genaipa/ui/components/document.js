@@ -6,13 +6,17 @@ function cut(text, lengths) {
   return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
 }
 
-// Beside the lines that the annotated answer rests on, a thin bar. All are in a box of their own, since the browser lays out
-// the whole document anew where something is put between its words.
+// Beside the lines that the annotated answer rests on, and those that the answer cites, thin bars. All are in a box of their
+// own, since the browser lays out the whole document anew where something is put between its words.
 function drawBars(pane) {
   const bars = pane.querySelector(".bars") ?? pane.appendChild(make("span", { class: "bars" }));
   const { top } = pane.getBoundingClientRect();
   const from = pane.scrollTop - top;
   // All are measured before any is put in.
-  const boxes = [...pane.querySelectorAll("mark.annotated")].map((passage) => passage.getBoundingClientRect());
-  bars.replaceChildren(...boxes.map((box) => make("span", { class: "along", style: `top: ${box.top + from}px; height: ${box.height}px` })));
+  const boxes = ["annotated", "cited"].flatMap((style) =>
+    [...pane.querySelectorAll(`mark.${style}`)].map((passage) => [style, passage.getBoundingClientRect()]),
+  );
+  bars.replaceChildren(
+    ...boxes.map(([style, box]) => make("span", { class: `along ${style}`, style: `top: ${box.top + from}px; height: ${box.height}px` })),
+  );
 }

@@ -1,8 +1,10 @@
 // Markdown as typography: every character stays in its place, in spans that style it. Titles, emphasis, code, lists and
-// tables look like such; signs that say so take no room. Links, images and HTML stay the text that they are.
+// tables look like such; signs that say so take no room. Links, images and HTML stay the text that they are. A table has a
+// scroller of its own; one that a browser would be busy with for seconds stays text.
 
 const EMPHASIS = { "**": "strong", __: "strong", "*": "thin", _: "thin", "`": "code" };
 const WIDEST = 32; // letters of a table's column
+const CELLS = 1000; // of a text's tables: those beyond stay text
 
 // The spans of a line outside of tables, each with its start, its end and its style.
 function lineSpans(line, at) {
@@ -19,9 +21,13 @@ function lineSpans(line, at) {
   return found;
 }
 
+// The places of each row's cells, with their lengths.
+function cellsOf(rows) {
+  return rows.map(({ line, at }) => [...line.matchAll(/[^|\s](?:[^|\n]*[^|\s])?/g)].map(({ 0: cell, index }) => [at + index, cell.length]));
+}
+
 // The spans of a table: cells as wide as the widest of their column, bars and the line below the head without room.
-function tableSpans(rows) {
-  const cells = rows.map(({ line, at }) => [...line.matchAll(/[^|\s](?:[^|\n]*[^|\s])?/g)].map(({ 0: cell, index }) => [at + index, cell.length]));
+function tableSpans(rows, cells) {
   const widths = [];
   for (const row of cells) row.forEach(([, length], n) => (widths[n] = Math.min(Math.max(widths[n] || 0, length), WIDEST)));
   return rows.flatMap(({ line, at }, number) => {
@@ -36,44 +42,77 @@ function tableSpans(rows) {
   });
 }
 
-// The whole text in stretches, each with its end and its styles, in order.
-function typography(text) {
+// The whole text in stretches, each with its end, its styles and the table that it is in (0: none), in order. One ends at
+// each of these places.
+function typography(text, places) {
   const lines = [...text.matchAll(/[^\n]+/g)].map(({ 0: line, index }) => ({ line, at: index }));
   const isRow = ({ line } = { line: "" }) => /^ {0,3}\|.*\|[ \t]*$/.test(line);
   const isRule = ({ line } = { line: "" }) => /^[ |:-]*-[ |:-]*$/.test(line);
   const spans = [];
+  const tables = [];
+  let room = CELLS;
   for (let n = 0; n < lines.length; n += 1) {
     let last = n;
     if (isRow(lines[n]) && isRow(lines[n + 1]) && isRule(lines[n + 1])) while (isRow(lines[last + 1])) last += 1;
-    const own = last > n ? tableSpans(lines.slice(n, last + 1)) : lineSpans(lines[n].line, lines[n].at);
-    for (const span of own) if (span[1] > span[0]) spans.push(span);
+    const rows = lines.slice(n, last + 1);
+    const cells = last > n ? cellsOf(rows) : [];
+    const count = cells.flat().length;
+    if (count <= room) {
+      const own = count ? tableSpans(rows, cells) : rows.flatMap(({ line, at }) => lineSpans(line, at));
+      for (const span of own) if (span[1] > span[0]) spans.push(span);
+      if (count) tables.push([rows[0].at, Math.min(lines[last].at + lines[last].line.length + 1, text.length)]);
+      room -= count;
+    }
     n = last;
   }
   const begins = new Map();
   for (const span of spans) begins.set(span[0], [...(begins.get(span[0]) || []), span]);
-  const borders = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, Math.min(end, text.length)])])].sort((a, b) => a - b);
+  const all = [0, text.length, ...places, ...tables.flat(), ...spans.flatMap(([start, end]) => [start, Math.min(end, text.length)])];
+  const borders = [...new Set(all)].sort((a, b) => a - b);
   let here = [];
+  let table = 0;
   return borders.slice(1).map((end, n) => {
     here = [...here.filter((span) => span[1] > borders[n]), ...(begins.get(borders[n]) || [])];
-    return [end, here.map(([, , style]) => style).join(" ")];
+    while (table < tables.length && tables[table][1] <= borders[n]) table += 1;
+    return [end, here.map(([, , style]) => style).join(" "), tables[table]?.[0] <= borders[n] ? table + 1 : 0];
   });
 }
 
-// Pieces of a text (`[text]`, or with styles and marks) as nodes, set as typography.
-function set(pieces) {
-  const stretches = typography(pieces.map(([text]) => text).join(""));
-  let from = 0;
-  let n = 0;
-  return pieces.flatMap(([text, styles, marks]) => {
-    const [begin, to] = [from, from + text.length];
-    const nodes = [];
+// Pieces of a text (`[text]`, or with styles and marks) as nodes, set as typography, with paragraphs that begin at these
+// places. A mark that leads into a table, or out of it, is one in it and one outside.
+function set(pieces, breaks = []) {
+  const stretches = typography(pieces.map(([text]) => text).join(""), breaks);
+  const begins = new Set(breaks);
+  const all = document.createDocumentFragment();
+  let [from, n, table, box] = [0, 0, 0, all];
+  for (const [text, styles, marks] of pieces) {
+    const [first, to] = [from, from + text.length];
+    let into = null;
     while (from < to) {
-      const [end, style] = stretches[n];
-      const part = text.slice(from - begin, Math.min(end, to) - begin);
-      nodes.push(style ? make("span", { class: style }, part) : document.createTextNode(part));
+      const [end, style, number] = stretches[n];
+      if (number !== table) {
+        table = number;
+        box = table ? all.appendChild(make("span", { class: "table" })) : all;
+        into = null;
+      }
+      into ??= styles ? box.appendChild(make("mark", { class: styles, "data-marks": marks || null })) : box;
+      const part = text.slice(from - first, Math.min(end, to) - first);
+      if (begins.has(from)) into.append(make("span", { class: "paragraph" }));
+      into.append(style ? make("span", { class: style }, part) : part);
       from = Math.min(end, to);
       if (from === end) n += 1;
     }
-    return styles ? [make("mark", { class: styles, "data-marks": marks || null }, ...nodes)] : nodes;
-  });
+  }
+  return [...all.childNodes];
+}
+
+// Tables that are wider than their pane are reached by Tab, so that keys scroll them.
+function reachTables(pane) {
+  for (const table of pane.querySelectorAll(".table")) {
+    const wide = table.scrollWidth > table.clientWidth;
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": "Table" })) {
+      if (wide) table.setAttribute(name, value);
+      else table.removeAttribute(name);
+    }
+  }
 }

@@ -141,7 +141,12 @@ class Pad extends Recall {
       },
     });
     fill(this.root, this.screen, overlay, this.list, this.aloud);
-    new ResizeObserver(() => drawBars(this.document)).observe(this.document);
+    // At first, and whenever the window changes.
+    const resized = new ResizeObserver(() => {
+      drawBars(this.document);
+      reachTables(this.screen);
+    });
+    for (const one of [this.document, this.reply]) resized.observe(one);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
   }
@@ -273,7 +278,7 @@ class Pad extends Recall {
     const anew = before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces);
     if (anew) {
       this.title.textContent = this.policy.name;
-      fill(this.document, ...set(cut(this.policy.text, data.pieces)));
+      fill(this.document, ...set(cut(this.policy.text, data.pieces), this.policy.breaks));
       this.readable = null;
     }
     const reply = characters(this.reply);
@@ -288,6 +293,7 @@ class Pad extends Recall {
   // Where the document is read from, once all else is drawn.
   arrive({ anew, stays }) {
     if (anew) drawBars(this.document);
+    reachTables(this.screen);
     if (this.data.first && !stays) this.scrollTo(this.data.first);
     this.find(false);
   }
