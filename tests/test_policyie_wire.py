@@ -32,7 +32,7 @@ def answer(kind: str, gold: str) -> Behaviour:
     }
     if kind in slots:
         return reply(json.dumps(said | {"slots": slots[kind]}))
-    whole = {"gold": gold, "fenced": f"```json\n{gold}\n```", "unparsable": f"Here it is: {gold}"}
+    whole = {"gold": gold, "fenced": f"```json\n{gold}\n```", "unparsable": f"Here it is: {gold[:-1]}"}
     return reply(whole[kind]) if kind in whole else {"refused": refusal(), "cut off": cut(gold)}[kind]
 
 

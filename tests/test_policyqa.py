@@ -15,7 +15,7 @@ from size import size
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RunSpec, SuitePlan
-from genaipa.suites.material import UNPARSABLE, Item, Outcome
+from genaipa.suites.material import UNPARSABLE, Given, Item, Outcome
 from genaipa.suites.policyqa.baselines import reply
 from genaipa.suites.policyqa.data import CATEGORIES
 from genaipa.suites.policyqa.task import PolicyQA
@@ -119,7 +119,10 @@ def test_bad_replies_are_wrong_answers() -> None:
     bodies += [
         '{"answer": "a", "b": NaN}',
         '{"answer": "a", "b": 1e999}',
-        '{"answer": "a"} and more',
+        '<think>{"answer": "a"}</think> None.',
+        'So: {"answer": 3}',
+        '{"answer": "a"' * 5_000,
+        '{"b":' * 9_999,
         "[" * 9_999,
         "```{}``` ```{}```",
         "\ud800",
@@ -129,6 +132,24 @@ def test_bad_replies_are_wrong_answers() -> None:
         assert given.fault == UNPARSABLE, body
         assert not any(figures(asked, [Outcome(item, given)]).values()), body
     assert asked.given(item, reply(item.gold[0]), "truncated").fault == "cut off"
+
+
+def test_json_in_prose_counts_and_is_marked() -> None:
+    """The last object that fits is the answer, after thoughts; the strict figure beside it takes it for none."""
+    asked = suite()
+    item = asked.material.items[0]
+    right = reply(item.gold[0])
+    for body in (
+        f"Sure! Here is the JSON: {right} I hope this helps.",
+        f"<think>Perhaps {reply('nothing')}?</think>\n{right}",
+        f"```json\n{reply('nothing')}\n```\nNo:\n```json\n{right}\n```",
+        f"{{curly}} {right} {{}}",
+    ):
+        given = asked.given(item, body)
+        assert given == Given(given.prediction, "", in_prose=True), body
+        assert figures(asked, [Outcome(item, given)])["em"] == 100, body
+    assert not asked.given(item, right).in_prose
+    assert not asked.given(item, f"```json\n{right}\n```").in_prose
 
 
 def test_a_baseline_runs_on_the_sample(genaipa: Cli) -> None:

@@ -280,6 +280,16 @@ def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None
     assert card["ceiling"]["policyie"] < 100
 
 
+def test_json_in_prose_is_said_with_the_strict_figure(genaipa: Cli) -> None:
+    """The closing line counts such replies; the table has their share, and the figure without them."""
+    Path("chatty.py").write_text(FIXED.replace("Reply(json.dumps(", 'Reply("Sure: " + json.dumps('))
+    done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "chatty:Fixed")
+    assert "(20 answers; 20 with JSON in prose)" in done.out, done.out + done.err
+    (row,) = (row for row in report().as_json()["tables"]["policyqa-sample"]["rows"] if row["system"] == "chatty:Fixed")
+    assert (row["in_prose"], row["strict"], row["unparsable"]) == (1, 0, 0)
+    assert row["f1_squad"] > 0
+
+
 def test_a_continuation_has_no_parts_of_its_suite(genaipa: Cli) -> None:
     """Asked how its texts go on, the suite scores the words that go on alone, in the run and in its report."""
     Path("fixed.py").write_text(FIXED)

@@ -67,7 +67,8 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
     if found := _figures(workspace, folder):
         for one in found:
             figures = [f"{m.heading} {100 * one.of(m):.2f}" for m in one.suite.measures[:_FIRST_FIGURES]]
-            faults = [f"{count:,} {name}" for name, count in one.faults.items() if count]
+            counts = {**one.faults, "with JSON in prose": one.in_prose}
+            faults = [f"{count:,} {name}" for name, count in counts.items() if count]
             of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
             about = "; ".join(filter(None, (f"{number(one.answers, 'answer')}{of}", ", ".join(faults))))
             show(f"{one.system}: {'; '.join(figures)} ({about})")
@@ -95,7 +96,8 @@ def _suites(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
     for one in _figures(workspace, folder):
         values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}
         figures = {name: None if math.isnan(value) else value for name, value in values.items()}
-        rows.append({"system": one.system, "suite": one.suite.name, "figures": figures, "faults": one.faults})
+        said = {"system": one.system, "suite": one.suite.name, "figures": figures, "faults": one.faults}
+        rows.append({**said, "in_prose": one.in_prose})
     return {"suites": rows} if rows else {}
 
 

@@ -30,12 +30,15 @@ class Figures:
     system: str
     suite: Suite
     answers: int = 0
+    in_prose: int = 0
+    """Answers whose JSON was found among other words."""
     _faults: Counter[str] = field(default_factory=Counter)
     _sums: dict[int, dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, outcome: Outcome) -> None:
         """Count one more outcome."""
         self.answers += 1
+        self.in_prose += outcome.given.in_prose
         if outcome.given.fault:
             self._faults[outcome.given.fault] += 1
         sums = self._sums.setdefault(outcome.repetition, {})

@@ -50,10 +50,14 @@ class Material(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Given:
-    """A reply as its suite reads it: the prediction (plain JSON; None without one), and its fault (one of FAULTS)."""
+    """A reply as its suite reads it: the prediction (plain JSON; None without one), and its fault (one of FAULTS).
+
+    `in_prose` says that its JSON was found among other words: a strict reader would call it unparsable.
+    """
 
     prediction: Any = None
     fault: str = ""
+    in_prose: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +31,7 @@ from genaipa.suites.measure import Measure
 from genaipa.suites.prompts import load_template, probe_template
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task
-from genaipa.tasks.json_reply import read_json
+from genaipa.tasks.json_reply import last_json, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -280,20 +281,24 @@ class Suite(Task):
         return Reading(shown, score if score == score else None)  # noqa: PLR0124 - NaN
 
     def given(self, item: Item, reply: str, status: str = "answered") -> Given:
-        """A reply as it is scored: one that was cut off or refused is no answer, whatever it says."""
+        """A reply as it is scored: one that was cut off or refused is no answer, whatever it says.
+
+        Of a reply that is no JSON the last object in it that fits is taken, as benchmarks' harnesses do, and marked.
+        """
         if self.plan.probe == probes.CONTINUATION and status in ("answered", "truncated"):
             return Given(reply)
         if status in _STATUS:
             return Given(fault=_STATUS[status])
         text, problem = read_json(reply, self.schema)
-        if problem:
+        if problem and not (text := last_json(reply, self.schema)):
             return Given(fault=UNPARSABLE)
         try:
             found = msgspec.json.decode(text.encode())
         except DAMAGE:
             # Python's reader takes what is no JSON: NaN, numbers beyond all bounds, halves of characters.
             return Given(fault=UNPARSABLE)
-        return self.parse(item, found)
+        given = self.parse(item, found)
+        return replace(given, in_prose=True) if problem else given
 
     def outcomes(self, records: Sequence[Record]) -> list[Outcome]:
         """The outcome of every record of one system, those without a reply too."""

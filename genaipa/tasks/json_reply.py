@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_THOUGHT = "</think>"
+_MOST = 2_000
+"""Places at which an object may begin that are looked at in a reply: the last ones."""
 _FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
@@ -37,6 +40,26 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     except RecursionError:
         return reply, "it is nested too deeply"
     return (reply, flaw) if flaw else (text, "")
+
+
+def last_json(reply: str, schema: Mapping[str, Any]) -> str:
+    """The last JSON object within a reply that fits the schema, after a model's thoughts; empty where there is none.
+
+    >>> last_json('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
+    '{"a": 2}'
+    """
+    said = reply.rpartition(_THOUGHT)[2]
+    reader, found, after = json.JSONDecoder(), "", 0
+    for begin in [place.start() for place in re.finditer("{", said)][-_MOST:]:
+        if begin < after:
+            continue
+        try:
+            one, end = reader.raw_decode(said, begin)
+        except (ValueError, RecursionError):
+            continue
+        if not _misfit(one, {"type": "object", **schema}, "it"):
+            found, after = said[begin:end], end
+    return found
 
 
 def _misfit(found: object, schema: Mapping[str, Any], name: str) -> str:

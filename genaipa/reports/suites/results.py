@@ -18,7 +18,7 @@ from genaipa.runs.records import SuitePlan
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.catalog import parts_of
 from genaipa.suites.encoders import encoder
-from genaipa.suites.material import FAULTS, PART
+from genaipa.suites.material import FAULTS, PART, UNPARSABLE, Given
 from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import SUITES, make_task
 
@@ -82,6 +82,17 @@ class Result:
         """The share of outcomes whose form was asked for in words, for want of a schema; NaN where none had a form."""
         ways = [outcome.way for outcome in self.outcomes if outcome.way]
         return ways.count(IN_WORDS) / len(ways) if ways else float("nan")
+
+    @property
+    def in_prose(self) -> float:
+        """The share of outcomes whose JSON was found among other words; NaN over none."""
+        found = [outcome.given.in_prose for outcome in self.outcomes]
+        return sum(found) / len(found) if found else float("nan")
+
+    def strict(self, measure: Measure) -> float:
+        """The figure (0 to 1) if JSON among other words were unparsable."""
+        fault = Given(fault=UNPARSABLE)
+        return self.figure(measure, [replace(one, given=fault) if one.given.in_prose else one for one in self.outcomes])
 
     def figure(self, measure: Measure, some: Sequence[Outcome] | None = None) -> float:
         """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another.

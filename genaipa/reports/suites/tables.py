@@ -33,7 +33,8 @@ KINDS = (
 FAULTY = (
     "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, failed "
     "(no reply came), out of range (a number that nothing has), not in the text (a span that the text lacks). What "
-    "was never asked is missing, and not scored."
+    "was never asked is missing, and not scored. Of a reply with words around its JSON the last object that fits is "
+    "scored; the strict figure takes it for unparsable."
 )
 
 
@@ -53,6 +54,7 @@ def main_table(scored: Scored) -> Table:
     repeated = any(row.get("repetitions", 1) > 1 for row in rows)
     sure = [f"{main}_low", f"{main}_high", *([f"{main}_sd"] if repeated else [])]
     form = ["in_words"] if any(row.get("in_words", 0) > 0 for row in rows) else []
+    form += ["in_prose", "strict"] if any(row.get("in_prose", 0) > 0 for row in rows) else []
     columns = ["system", "kind", main, *sure, *names[1:_ACROSS]]
     columns += ["items", *(["repetitions"] if repeated else []), *said, *form, "how"]
     ends = [f"{name}_{end}" for name in names for end in ("low", "high", "sd")]
@@ -61,6 +63,8 @@ def main_table(scored: Scored) -> Table:
         *ends,
         *counted,
         "in_words",
+        "in_prose",
+        "strict",
         "repetitions",
         "policies",
         "cost",
@@ -82,6 +86,8 @@ def main_table(scored: Scored) -> Table:
             **{f"{name}_low": f"{LEVEL} % interval" for name in names},
             **{f"{name}_sd": "±" for name in names},
             "in_words": "form in words",
+            "in_prose": "found in prose",
+            "strict": f"strict {scored.measures[0].heading}",
             "how": "how",
             "cost": "cost ($)",
         },
@@ -91,6 +97,8 @@ def main_table(scored: Scored) -> Table:
             **{f"{name}_sd": ".2f" for name in names},
             **dict.fromkeys((*counted, "items", "repetitions"), ".0f"),
             "in_words": ".0%",
+            "in_prose": ".0%",
+            "strict": ".2f",
             "cost": ".4f",
         },
         aside=[name for name in dict.fromkeys(aside) if name not in columns],
@@ -125,6 +133,7 @@ def _figures(row: Row, scored: Scored) -> dict[str, Any]:
     if row.result is not None:
         result = row.result
         found |= {**result.faults, "repetitions": result.repetitions, "in_words": result.in_words}
+        found |= {"in_prose": result.in_prose, "strict": 100 * result.strict(scored.measures[0])}
         found |= {"cost": result.cost, "runs": ", ".join(result.runs), "dates": ", ".join(result.dates)}
         usage = result.usage
         found |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
