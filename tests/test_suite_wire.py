@@ -43,11 +43,8 @@ def wrong(found: Any) -> Any:
 
 GARBAGE: dict[str, tuple[Callable[[str], Behaviour], str]] = {
     "no JSON": (lambda _gold: reply("It says so in the text."), "unparsable"),
-    "prose around": (lambda gold: reply(f"Surely: {gold} That is all."), "unparsable"),
-    "several blocks": (lambda gold: reply(f"```json\n{gold}\n```\nor\n```json\n{{}}\n```"), "unparsable"),
     "wrong types": (lambda gold: reply(json.dumps(wrong(json.loads(gold)))), "unparsable"),
     "no field": (lambda _gold: reply("{}"), "unparsable"),
-    "a list": (lambda gold: reply(f"[{gold}]"), "unparsable"),
     "half": (lambda gold: reply(gold[:-1]), "unparsable"),
     "not a number": (lambda gold: reply(gold.replace("{", '{"x": NaN, ', 1)), "unparsable"),
     "half a character": (lambda gold: reply(gold.replace("{", '{"x": "\\ud800", ', 1)), "unparsable"),
