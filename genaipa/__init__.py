@@ -4,7 +4,7 @@ In a notebook, from an answer to a figure:
 
     import genaipa
 
-    run = genaipa.run(["extractive", "gpt-4.1"], "brindlecart", experiment="quality")
+    run = genaipa.run(["extractive", "gpt-6-luna"], "brindlecart", experiment="quality")
     run.to_frame()                                  # the answers
     genaipa.scores(run)                             # their scores, once `genaipa score` was used
     genaipa.report(run, "out").figures["quality-metrics"].drawn()

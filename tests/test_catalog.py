@@ -53,9 +53,10 @@ def test_forms(name: str, full: str, provider: str, model: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("gpt4o", "no system 'gpt4o': did you mean 'gpt-4o'?"),
+        ("gpt4", "no system 'gpt4': did you mean 'gpt-6'?"),
         ("extractiv", "did you mean 'extractive'?"),
         ("opnai/gpt-4o", "no system 'opnai/gpt-4o'"),
+        ("foo/bar", "manual/…, openai-api/…, openai/…, "),
         ("", "no system ''"),
     ],
 )
@@ -89,7 +90,8 @@ def test_shipped_catalog_resolves() -> None:
         assert resolved(name).name == entry.system
         assert bool(entry.retired) <= bool(entry.use)
         if entry.use:
-            assert resolved(entry.use).provider
+            assert resolved(entry.use).tariff
+            assert not resolved(entry.use).entry.retired
 
 
 def test_own_catalog_wins() -> None:

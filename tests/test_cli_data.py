@@ -321,11 +321,11 @@ def test_systems_table_shows_context_price_and_retirement(genaipa: Cli, monkeypa
     out = done(genaipa("systems"))
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines() if line.startswith("  ")}
     assert lines["mine"] == "mine m 4,096 1.00 / 2.50"
-    assert lines["gpt-4"] == "gpt-4 gpt-4 8,192 30.00 / 60.00 retired 2026-10-23, use gpt-4.1"
+    assert lines["gpt-4"] == "gpt-4 gpt-4 8,192 30.00 / 60.00 retired 2026-10-23, now gpt-6-luna"
     assert "mine: catalog, 2026-01-02." in out
     assert "genai-prices" in out
     assert "openai-api/lab/: set LAB_BASE_URL; set LAB_API_KEY" in out
-    assert "did you mean 'gpt-4o'?" in refused(genaipa("systems", "gpt4o"))
+    assert "did you mean 'gpt-6'?" in refused(genaipa("systems", "gpt4"))
 
 
 def test_systems_fold_the_baselines_of_the_suites(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ def test_run_as_json(server: OpenAIServer, run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("-s", "gpt4o", "-p", "acme"), "no system 'gpt4o': did you mean 'gpt-4o'?"),
+        (("-s", "gpt4", "-p", "acme"), "no system 'gpt4': did you mean 'gpt-6'?"),
         (("-s", SYSTEM, "-p", "acm"), "no policy 'acm': did you mean 'acme'?"),
         (("-s", SYSTEM, "-p", "acme", "--wording", "orignal"), "no wording 'orignal': did you mean 'original'?"),
         (("-s", SYSTEM, "-p", "acme", "-e", "qualty"), "no experiment 'qualty': did you mean 'quality'?"),

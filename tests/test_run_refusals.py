@@ -150,6 +150,26 @@ def test_a_dead_proxy_is_named(genaipa: Run, monkeypatch: pytest.MonkeyPatch) ->
         assert genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "recall", "--limit", "1").code == 0
 
 
+def test_a_model_that_shuts_down(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its day and its successor are told once; after the day the server's own list decides."""
+    make_workspace()
+    ends = "{system: openai-api/loop/m, use: extractive, retired: '%s'}"
+    write("systems.yaml", f"systems: {{soon: {ends % '2999-01-14'}, late: {ends % '2024-01-14'}}}")
+    asked = ("-p", "acme", "-e", "recall", "--limit", "1")
+    with OpenAIServer(models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        done = genaipa("run", "-s", "soon", *asked)
+        assert done.code == 0
+        assert done.err.count("2999-01-14") == 1
+        assert "soon shuts down on 2999-01-14; then: extractive.\n" in done.err
+        assert "late: the server still lists it, so the run goes on." in genaipa("run", "-s", "late", *asked).err
+    with OpenAIServer(models=("other",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        done = genaipa("run", "-s", "late", *asked[:-1], "2")
+    assert done.code == 1
+    assert "late retired on 2024-01-14; now: extractive." in done.err
+
+
 def test_a_line_of_env_that_is_none(genaipa: Run) -> None:
     """It is named by file and line, in our own words, and the other lines count."""
     write(".env", "OPENAI_API_KEY=sk-ok\nthis is no assignment\nLOOP_API_KEY=x\n")

@@ -190,7 +190,7 @@ def test_recipe_for_a_plain_shell(tmp_path: Path, genaipa: Callable[..., Finishe
     """The recipe of docs/scale.md, as it stands but for the system and the size, completes a run."""
     text = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
     recipe = text.split("In a plain shell")[1].split("```bash\n")[1].split("```")[0]
-    recipe = recipe.replace("--system gpt-4.1", "--system extractive -e recall --limit 1")
+    recipe = recipe.replace("--system gpt-6-luna", "--system extractive -e recall --limit 1")
     recipe = recipe.replace("--shard 100", "--shard 2").replace("genaipa ", f"{sys.executable} -m genaipa ")
     (tmp_path / "genaipa.toml").touch()
     assert genaipa("policies", "generate", "shops.jsonl", "-n", "9").code == 0

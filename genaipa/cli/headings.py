@@ -32,8 +32,8 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 
 STARTS = (
     ("genaipa demo", "a whole study in a minute, without a key"),
-    ("genaipa run --system gpt-4.1 --policy brindlecart --estimate", "the cost of a run, without asking anything"),
-    ("genaipa run --system gpt-4.1 --policy brindlecart --max-cost 5", "ask, and keep every answer"),
+    ("genaipa run --system gpt-6-luna --policy brindlecart --estimate", "the cost of a run, without asking anything"),
+    ("genaipa run --system gpt-6-luna --policy brindlecart --max-cost 5", "ask, and keep every answer"),
     ("genaipa score latest", "score the answers in the browser"),
     ("genaipa report latest", "figures, tables, and one page to read"),
 )

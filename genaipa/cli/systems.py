@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -93,6 +92,7 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
         "ready": not missing,
         "missing": missing,
         "retired": entry.retired,
+        "ended": entry.ended,
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
@@ -149,10 +149,9 @@ def _family(system: str) -> str:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    price, end = row["price"], ""
+    price, end, then = row["price"], "", "now" if row["ended"] else "then"
     if row["retired"]:
-        over = row["retired"] <= dt.datetime.now(dt.UTC).date().isoformat()
-        end = f"{'retired' if over else 'retires'} {row['retired']}" + (f", use {row['use']}" if row["use"] else "")
+        end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {then} {row['use']}")
     return (
         f"  {row['name']}",
         row["system"].removeprefix(_family(row["system"])),

@@ -121,9 +121,9 @@ async def start(system: System, resolved: Resolved) -> Readiness:
     try:
         readiness: object = await system.start()
     except NotReadyError as error:
-        if error.kind != "not-found" or not resolved.entry.retired:
+        if error.kind != "not-found" or not resolved.entry.ended:
             raise
-        raise NotReadyError(f"{error} It was retired on {resolved.entry.retired}{_instead(resolved)}.") from None
+        raise NotReadyError(f"{error} It {resolved.entry.retirement}.") from None
     except GenaipaError:
         raise
     except Exception as error:
@@ -135,14 +135,10 @@ async def start(system: System, resolved: Resolved) -> Readiness:
     return readiness
 
 
-def _instead(resolved: Resolved) -> str:
-    return f"; use {resolved.entry.use} instead" if resolved.entry.use else ""
-
-
 def _known_notes(resolved: Resolved) -> list[str]:
     entry, notes = resolved.entry, []
     if entry.retired:
-        notes.append(f"{resolved.asked} was announced to retire on {entry.retired}{_instead(resolved)}.")
+        notes.append(f"{resolved.asked} {entry.retirement}.")
     if entry.note:
         notes.append(f"{resolved.asked}: {entry.note}")
     return notes
@@ -152,17 +148,12 @@ def _told_notes(ready: Ready) -> list[str]:
     """The server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
     resolved, listed = ready.resolved, ready.readiness.models
     notes = list(ready.readiness.notes)
-    if resolved.entry.retired and listed is not None:
+    if resolved.entry.ended and listed is not None:
         if resolved.model not in listed:
-            raise NotReadyError(
-                f"{resolved.asked} was retired on {resolved.entry.retired}, and the server no longer lists it"
-                f"{_instead(resolved)}."
-            )
+            raise NotReadyError(f"{resolved.asked} {resolved.entry.retirement}. The server no longer lists it.")
         notes.append(f"{resolved.asked}: the server still lists it, so the run goes on.")
-    if ready.readiness.shutdown:
-        notes.append(
-            f"{resolved.asked}: the provider ends this model on {ready.readiness.shutdown}{_instead(resolved)}."
-        )
+    if ready.readiness.shutdown and ready.readiness.shutdown != resolved.entry.retired:
+        notes.append(f"{resolved.asked}: the provider ends this model on {ready.readiness.shutdown}.")
     return notes
 
 

@@ -9,6 +9,7 @@ Adapters and their SDKs are imported when a system of theirs is used.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from dataclasses import dataclass
 from functools import cache, partial
@@ -50,6 +51,19 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     note: str = ""
     price: Price | None = None
     explicit_cache: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether its day of retirement has come."""
+        return bool(self.retired) and self.retired <= dt.datetime.now(dt.UTC).date().isoformat()
+
+    @property
+    def retirement(self) -> str:
+        """`shuts down on 2027-01-14; then: gpt-6-luna`, to follow its name; empty if none is announced."""
+        if not self.retired:
+            return ""
+        instead = f"; {'now' if self.ended else 'then'}: {self.use}" if self.use else ""
+        return f"{'retired' if self.ended else 'shuts down'} on {self.retired}{instead}"
 
 
 class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,8 +200,10 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
         return Resolved(name, full, full, full, entry)
     record = find_provider(full)
     if record is None:
-        open_ended = [f"{provider.name}/…" for provider in providers() if not provider.builtin]
-        known = [*catalog, *builtin_systems(), *open_ended, *plugins(ENTRY_POINTS)]
+        known = [f"{provider.name}/…" for provider in providers() if not provider.builtin]
+        if "/" not in name:
+            lasting = [short for short, entry in catalog.items() if not entry.retired]
+            known += [*lasting, *builtin_systems(), *plugins(ENTRY_POINTS)]
         raise UnknownNameError("system", name, known, "See: genaipa systems")
     if record.builtin:
         path = _source_file(record.name, full)
