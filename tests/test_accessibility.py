@@ -93,8 +93,16 @@ def reached_by_keyboard_alone(anna: Analyst) -> None:
     page.get_by_label("keys", exact=True).check()
     anna.keys("2")
     assert anna.wait().typed == "12..."
-    said = f"{PAPER.names['accuracy']}: {shown(0.5)}, {PAPER.words('accuracy', 0.5)}"
-    assert said in page.locator(".unseen").all_text_contents(), "what a key gave is announced"
+    said = f"{PAPER.names['accuracy']}: {shown(0.5)}, {PAPER.words('accuracy', 0.5)}. Now clarity"
+    assert said in page.locator(".unseen").all_text_contents(), "what a key gave is announced, and where one is"
+    for key, now in (("ArrowLeft", "Now accuracy: +0.5"), ("Backspace", "Now accuracy")):
+        page.keyboard.press(key)
+        assert page.locator(".unseen").all_text_contents()[-1] == now
+        assert page.locator(".metric[aria-current=true]").get_attribute("data-metric") == "accuracy"
+    anna.keys("2")
+    page.get_by_role("group", name=f"accuracy: {PAPER.metrics['accuracy'].question}").wait_for()
+    for head in (screen.asked, "Answer", "Annotated answer", "acme", "reference 1 doubt"):
+        assert page.get_by_role("heading", level=2, name=head).count() > 0, head
 
 
 def test_axe_finds_nothing_on_any_page() -> None:

@@ -312,6 +312,51 @@ def test_the_document_is_inside_the_window() -> None:
                 assert box is not None
                 assert 0.4 * width < box["x"] + box["width"] <= width, (width, key)
             anna.keys(".")
+        anna.page.set_viewport_size({"width": 390, "height": 844})
+        anna.page.locator(".metric").last.scroll_into_view_if_needed()
+        reply, metric = (anna.page.locator(place).bounding_box() for place in (".reply", ".metric >> nth=4"))
+        assert reply is not None
+        assert metric is not None
+        assert 0 < reply["y"] < metric["y"] < 844, "the answer is in sight at the metrics"
+
+
+def test_claims_beside_the_documents_words() -> None:
+    """Beneath each sentence of an answer is the document's nearest one; what the answer before had is grey."""
+    own, again = (
+        "Zebras march through purple galaxies at night.",
+        "Your address is seen by the couriers on delivery day.",
+    )
+    first, second = f"We collect your name and your address. {again} {own}", f"We deliver your order, they say. {again}"
+    make_answers(first, annotations="  Q1: {silent: true, answer: It does not say.}\n")
+    write("more.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": second}]}))
+    carry_out(spec(systems=("scripted/more.yaml",)))
+    lit = "name => String([...(CSS.highlights.get(name) ?? [])][0] ?? '')"
+    with open_to("--per-answer", "1") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page, found = anna.page, anna.page.locator(".found")
+        if anna.wait().reply == second:
+            anna.go("s")
+        near = page.locator(".claims .claim").evaluate_all("all => all.map(({ dataset }) => dataset.near)")
+        couriers = "Our couriers see your address on the day of delivery."
+        assert near == ["✓ word for word", couriers, "nothing near"]
+        assert anna.wait().reply == first
+        page.locator(".claim").nth(1).click()
+        assert page.evaluate(lit, "genaipa-near") == couriers
+        anna.keys("/")
+        page.keyboard.insert_text("zebra")
+        assert found.text_content() == "not found"
+        page.keyboard.press("Escape")
+        assert found.text_content() == ""
+        anna.keys(",,j")
+        assert found.text_content() == "nothing near: silent"
+        anna.keys("t")
+        assert page.locator(".claims").count() == 0
+        assert page.evaluate(lit, "genaipa-known") == "", "the first to its question is new"
+        anna.score("11111")
+        assert page.locator(".claims").count() == 0, "as it was left"
+        assert page.evaluate(lit, "genaipa-known") == again.rstrip(".")
+        anna.keys("d")
+        assert page.evaluate(lit, "genaipa-known") == ""
 
 
 def test_long_lines_and_wide_tables() -> None:

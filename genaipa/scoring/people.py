@@ -45,6 +45,8 @@ KEYS = {
     "nearest_before": "k",
     "sentence": ".",
     "sentence_before": ",",
+    "claims": "t",
+    "grey": "d",
     "guidelines": "g",
     "wrong": "w",
     "help": "?",

@@ -10,6 +10,9 @@ const MARKS =
   "In the document: what the annotated answer rests on, sections that the answer cites, and passages that it quotes. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
 const AWAY = 2000; // ms between two attempts to reach the scores
+// The browser's notes that the answer is shown without the document's sentences, and without grey words.
+const PLAIN = "genaipa plain";
+const UNGREYED = "genaipa ungreyed";
 
 // Under which name the browser keeps what is being typed for an answer: it outlives the tab.
 function place({ analyst, mode, answer }) {
@@ -117,13 +120,14 @@ class Pad extends Recall {
       { class: "left", "aria-label": "Question and answer" },
       part("question"),
       this.objectionForm(),
+      make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
       part("expected", "div", pane("Annotated answer")),
     );
     const right = make(
       "section",
       { class: "right", "aria-label": "Document" },
-      make("div", { class: "bar" }, part("title"), search, part("found", "div", { role: "status" }), this.legend()),
+      make("div", { class: "bar" }, part("title", "h2"), search, part("found", "div", { role: "status" }), this.legend()),
       part("document", "div", pane("Text of the document")),
     );
     const foot = make(
@@ -192,10 +196,11 @@ class Pad extends Recall {
       return;
     }
     if (before && data.settled === before.id) this.forget(before);
+    const scored = before?.id === data.settled && ["save", "compared"].includes(this.waiting) ? before : null;
     this.restore(data);
     // What was written of an objection to another answer comes back with that one.
     if (before?.answer !== data.answer) this.object(false);
-    const drawn = this.texts(before);
+    const drawn = this.texts(before, scored);
     this.say(data.message || "");
     this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
     this.draw();
@@ -258,7 +263,7 @@ class Pad extends Recall {
     }
   }
 
-  texts(before) {
+  texts(before, scored) {
     const { data } = this;
     // The passage that the answer before was held against is the one for this, too, where the question is the same.
     const stays = before?.document === data.document && before.question === data.question;
@@ -267,7 +272,7 @@ class Pad extends Recall {
     if (!stays) this.document.scrollTop = 0;
     fill(
       this.question,
-      make("div", { class: "asked", dir: "auto" }, data.question),
+      make("h2", { class: "asked", dir: "auto" }, data.question),
       data.original ? make("div", { class: "original", dir: "auto" }, `Originally: ${data.original}`) : null,
       data.state ? make("div", { class: "state" }, data.state) : null,
       data.proposal ? make("div", { class: "proposal", dir: "auto" }, "Filled in: ", data.proposal.reason) : null,
@@ -279,15 +284,65 @@ class Pad extends Recall {
     if (anew) {
       this.title.textContent = this.policy.name;
       fill(this.document, ...set(cut(this.policy.text, data.pieces), this.policy.breaks));
-      this.readable = null;
+      this.inDocument = null;
     }
+    if (before?.document !== data.document) this.readable = searchable(this.policy.text);
     const reply = characters(this.reply);
-    this.said = sentences(reply.whole).map(({ at, length }) => ({
+    this.said = sentences(reply.whole).map(({ at, length, words }) => ({
       text: reply.whole.slice(at, at + length),
+      words,
       range: reply.range(at, length),
     }));
+    this.greyRepeated(scored, reply);
+    this.drawClaims();
     this.look(-1);
     return { anew, stays };
+  }
+
+  // Beneath each sentence of the answer that claims something the nearest one of the document: its words are no part of the
+  // answer's text, for whoever copies or hears that.
+  drawClaims() {
+    for (const [n, { text, words, range }] of this.said.entries()) {
+      if (words.size < CLAIM || range.startContainer.parentElement.closest(".table")) continue;
+      const exact = wordForWord(text, this.readable);
+      const [found] = exact ? [] : nearest(text, this.readable, true);
+      const said = found && excerpt(this.policy.text.slice(found.at, found.at + found.length), words);
+      const beneath = make("span", { class: `claim${exact ? " exact" : found ? "" : " far"}` });
+      beneath.dataset.of = n;
+      beneath.dataset.near = exact ? "✓ word for word" : (said ?? "nothing near");
+      const end = range.cloneRange();
+      end.collapse(false);
+      end.insertNode(beneath);
+    }
+    this.reply.classList.toggle("claims", noted(PLAIN) === null);
+  }
+
+  // Where the answer that was just scored was to the same question, this one's words that it had, too, are grey.
+  greyRepeated(scored, { whole, range }) {
+    const { document, question } = this.data;
+    const same = scored?.document === document && scored.question === question;
+    const known = same ? repeated(whole, scored.reply.map(([text]) => text).join("")) : [];
+    this.known = known.map(([start, end]) => range(start, end - start));
+    this.drawKnown();
+  }
+
+  drawKnown() {
+    const known = noted(UNGREYED) === null ? this.known : [];
+    light("genaipa-known", known);
+    this.question.querySelector(".known")?.remove();
+    if (known.length) this.question.append(make("div", { class: "aside known" }, `Grey: as in the answer just scored (${this.data.bound.grey})`));
+  }
+
+  // Turn a way of showing the answer off, or on again; the browser keeps it.
+  turn(name) {
+    try {
+      if (noted(name) === null) localStorage.setItem(name, "yes");
+      else localStorage.removeItem(name);
+    } catch {
+      // As in restore().
+    }
+    this.reply.classList.toggle("claims", noted(PLAIN) === null);
+    this.drawKnown();
   }
 
   // Where the document is read from, once all else is drawn.
@@ -301,7 +356,7 @@ class Pad extends Recall {
   showAnnotated() {
     const { annotated } = this.data;
     if (!annotated) {
-      fill(this.expected, make("div", { class: "head" }, "There is no annotated answer to this question."));
+      fill(this.expected, make("div", { class: "head" }, make("h2", {}, "There is no annotated answer to this question.")));
       return;
     }
     const sections = annotated.sections.map(({ label, mark }) =>
@@ -315,7 +370,7 @@ class Pad extends Recall {
     });
     fill(
       this.expected,
-      make("div", { class: "head" }, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer", ...sections, wrong),
+      make("div", { class: "head" }, make("h2", {}, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer"), ...sections, wrong),
       make("div", { class: "text", dir: "auto" }, ...set([[annotated.text]])),
       annotated.rule ? make("div", { class: "rule" }, annotated.rule) : null,
       annotated.note ? make("div", { class: "aside", dir: "auto" }, annotated.note) : null,
@@ -383,7 +438,7 @@ class Pad extends Recall {
     return make("div", {
       class: "metric",
       role: "group",
-      "aria-label": name,
+      "aria-label": question ? `${name}: ${question}` : name,
       title: question || null,
       "data-metric": metric,
       onclick: () => this.focusMetric(n),
@@ -393,6 +448,8 @@ class Pad extends Recall {
   drawMetric(node, { metric, name, lines }, n) {
     const { suggestion, reason, proposal } = this.data;
     node.classList.toggle("current", n === this.current);
+    if (n === this.current) node.setAttribute("aria-current", "true");
+    else node.removeAttribute("aria-current");
     const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
     const filled = proposal?.keys[n];
     const [hint, why] = filled ? ["filled in", proposal.reason] : ["suggested", reason];
@@ -407,7 +464,9 @@ class Pad extends Recall {
   }
 
   doubt(tone, count) {
-    return make("small", { class: tone, title: "Lines of evidence, shown at this metric" }, `${SIGNS[tone]} ${count}`);
+    const sign = make("span", { "aria-hidden": "true" }, `${SIGNS[tone]} ${count}`);
+    const heard = make("span", { class: "unseen" }, `${count} doubt${count > 1 ? "s" : ""}`);
+    return make("small", { class: tone, title: "Lines of evidence, shown at this metric" }, sign, heard);
   }
 
   evidenceOn(metric, tone) {
@@ -534,6 +593,8 @@ class Pad extends Recall {
       [bound.wrong]: () => this.object(!this.objecting),
       [bound.accept]: () => this.accept(),
       [bound.guidelines]: () => this.showGuidelines(),
+      [bound.claims]: () => this.turn(PLAIN),
+      [bound.grey]: () => this.turn(UNGREYED),
     };
   }
 
@@ -667,7 +728,8 @@ class Pad extends Recall {
     const before = written ?? objection.mine ?? { passage: "", silent: annotated.is, answer: "", why: "" };
     for (const [name, node] of Object.entries(this.fields)) node.value = before[name] ?? "";
     this.withdraw.hidden = !objection.mine;
-    fill(this.closing, "Close ", make("kbd", {}, this.data.bound.wrong));
+    // In a field the key is a letter.
+    fill(this.closing, "Close ", make("kbd", {}, "Esc"), " ", make("kbd", {}, this.data.bound.wrong));
     this.refused.textContent = "";
     if (passage) this.quote(passage);
     (this.fields.passage.value ? this.fields.answer : this.fields.passage).focus();
@@ -744,8 +806,9 @@ class Pad extends Recall {
       this.jump(mark.dataset.marks.split(" ")[0]);
       return;
     }
-    const at = this.said.findIndex(({ range }) =>
-      [...range.getClientRects()].some(
+    const claim = event.target.closest(".claim");
+    const at = this.said.findIndex(({ range }, n) =>
+      claim ? n === Number(claim.dataset.of) : [...range.getClientRects()].some(
         ({ left, right, top, bottom }) =>
           event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom,
       ),
@@ -781,22 +844,24 @@ class Pad extends Recall {
     return annotated?.is === "no" ? `${question} ${annotated.text}` : question;
   }
 
-  // Show the next of the document's sentences that are nearest to the one of the answer, or to the question.
+  // Show the next of the document's sentences that are nearest to the one of the answer, or to the question. Where the
+  // document is silent on the question, those that would be shown have nothing to do with it.
   nextNearest(step) {
-    if (!this.readable) {
-      const { whole, range } = characters(this.document);
-      this.readable = sentences(whole).map((one) => ({ ...one, range: range(one.at, one.length) }));
-    }
+    this.inDocument ??= characters(this.document).range;
+    const silent = this.sentence < 0 && this.data.annotated?.is === "yes";
     if (!this.near) {
-      this.near = nearest(this.said[this.sentence]?.text ?? this.matter(), this.readable);
+      this.near = silent ? [] : nearest(this.said[this.sentence]?.text ?? this.matter(), this.readable, this.sentence >= 0);
       this.nearAt = step > 0 ? -1 : 0;
     }
     const { length } = this.near;
     this.nearAt = (this.nearAt + step + length) % (length || 1);
     const here = this.near[this.nearAt];
-    this.found.textContent = here ? `nearest words ${this.nearAt + 1} of ${length}` : "no words near";
-    light("genaipa-near", here ? [here.range] : []);
-    if (here) reveal(this.document, here.range);
+    this.found.textContent = here ? `nearest words ${this.nearAt + 1} of ${length}` : silent ? "nothing near: silent" : "nothing near";
+    const range = here && this.inDocument(here.at, here.length);
+    light("genaipa-near", range ? [range] : []);
+    if (!range) return;
+    reveal(this.document, range);
+    this.announce(String(range));
   }
 
   nextHighlight() {
@@ -817,7 +882,8 @@ class Pad extends Recall {
       this.hit = (this.hit + (backward ? -1 : 1) + this.hits.length) % this.hits.length;
     }
     const here = this.hits[this.hit];
-    if (wanted || !this.near) this.found.textContent = here ? `${this.hit + 1} of ${this.hits.length}` : wanted && "not found";
+    if (wanted || this.sought || !this.near) this.found.textContent = here ? `${this.hit + 1} of ${this.hits.length}` : wanted && "not found";
+    this.sought = wanted;
     light("genaipa-found", this.hits);
     light("genaipa-here", here ? [here] : []);
     if (here) reveal(this.document, here);

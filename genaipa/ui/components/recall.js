@@ -16,6 +16,8 @@ const DOES = {
   sentence_before: "the sentence before",
   nearest: "the nearest words in the document",
   nearest_before: "the nearest words before",
+  claims: "the document's nearest sentences in the answer: off, on",
+  grey: "grey for words that the answer before had, too: off, on",
   guidelines: "the guidelines on the current metric; once more, all of them",
   wrong: "says that the annotated answer is wrong",
   help: "these keys",

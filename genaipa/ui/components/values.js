@@ -200,8 +200,8 @@ class Values {
     this.current = n + 1;
     const { name, lines } = this.data.metrics[n];
     const { value, words } = lines.find((line) => line.key === key);
-    this.announce(`${name}: ${value}, ${words}`);
     this.changed();
+    this.announce(`${name}: ${value}, ${words}. ${this.here()}`);
   }
 
   takeBack() {
@@ -212,11 +212,20 @@ class Values {
     this.typed[n] = ".";
     this.current = n;
     this.changed();
+    this.announce(this.here());
   }
 
   focusMetric(n) {
     this.current = Math.min(Math.max(n, 0), this.typed.length - 1);
     this.draw();
+    this.announce(this.here());
+  }
+
+  // The metric that the next digit gives a value, for whoever hears the page.
+  here() {
+    const { name, lines } = this.data.metrics[this.current] ?? {};
+    const given = lines?.find(({ key }) => key === this.typed[this.current]);
+    return name ? `Now ${name}${given ? `: ${given.value}` : ""}` : "All have a value";
   }
 
   // Other text is selected on the page.

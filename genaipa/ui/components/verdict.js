@@ -59,7 +59,7 @@ class Verdict extends Values {
     const classes = `${differs ? "differs" : "same"}${n === this.current ? " current" : ""}`;
     return make(
       "tr",
-      { class: classes, "data-metric": metric },
+      { class: classes, "data-metric": metric, "aria-current": n === this.current ? "true" : null },
       make("th", { scope: "row", title: question || null }, name, make("small", {}, differs ? "differs" : "same")),
       ...theirs,
       make("td", {}, make("div", { class: "choices" }, ...lines.map((line) => this.choice(n, line)))),
