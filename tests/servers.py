@@ -155,6 +155,7 @@ class LoopbackServer(abc.ABC):
         counting: Behaviour | None = None,
         shutdown: dict[str, str] | None = None,
         context: int | None = None,
+        reads: int | None = None,
     ) -> None:
         self.script = script
         self.models = tuple(models) if models is not None else self.models
@@ -169,6 +170,8 @@ class LoopbackServer(abc.ABC):
         self.shutdown = shutdown or {}
         """Model → the day on which it ends."""
         self.context = context
+        self.reads = reads
+        """Tokens of a prompt that it reads at most, without a word about the rest; None for all."""
         self.requests: list[Request] = []
         self.lookups: list[Request] = []
         self.peak = 0
@@ -317,6 +320,8 @@ class LoopbackServer(abc.ABC):
             elif turn.marked or not self.only_marked:
                 self._seen.add(prefix)
                 written = total - known
+        if self.reads is not None:
+            total, known, written = (min(count, self.reads) for count in (total, known, written))
         return Counts(input=total, cached=known if cached is None else cached, written=written, output=tokens(text))
 
     # What each provider says in its own way

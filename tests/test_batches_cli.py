@@ -167,3 +167,12 @@ def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches],
     assert billed(kind(script=plain), "--batch") == pytest.approx(row["batch_cost"], rel=0.02)
     assert billed(kind(script=caching), "--batch") == pytest.approx(row["batch_cached_cost"], rel=0.02)
     assert billed(single(script=caching), "--no-batch") == pytest.approx(row["cached_cost"], rel=0.02)
+
+
+def test_a_batch_whose_prompts_were_cut(genaipa: Cli) -> None:
+    """A batch's own counts tell it as any reply's do."""
+    make_workspace(questions=2, text=TEXT * 8)
+    for reads, cut in ((None, False), (100, True)):
+        with serving(BatchServer(reads=reads)):
+            done = genaipa(*_PLAN, "--batch", "--new")
+        assert (done.code, "cuts prompts" in done.err, "prompt cut" in done.out) == (0, cut, cut), done.err

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asking import ALL_SETTINGS, QUESTION, ask, count
+from running import TEXT, make_workspace
 from servers import (
     AnthropicServer,
     Behaviour,
@@ -29,6 +30,7 @@ from servers import (
 )
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
+from genaipa.runs.finding import find_run, run_folders
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Readiness, Settings, System
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import adapter, builtin_systems, providers
@@ -37,6 +39,7 @@ from genaipa.workspace import find_workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conftest import Cli
     from servers import Script
 
 SCHEMA = {
@@ -363,3 +366,25 @@ def test_builtin_systems_refuse_a_schema() -> None:
         with pytest.raises(PermanentError, match=f"^{name} can't reply by a JSON schema: it has no struct") as caught:
             asyncio.run(system.reply([Message("user", "x")], Settings(json_schema=SCHEMA)))
         assert caught.value.kind == UNSUPPORTED_SCHEMA
+
+
+@every
+def test_a_server_that_cuts_prompts_without_an_error(vendor: Vendor, genaipa: Cli) -> None:
+    """Its own count gives it away: said once, marked in each record, counted; a true count, cached or not, never is."""
+    workspace = make_workspace(questions=4, text=TEXT + "\nWe tell you of every change in good time." * 120)
+    mode = "independent" if vendor.name in ("openai", "google") else "shared"
+    plan = ("run", "-s", vendor.system, "-p", "acme", "-e", "quality", "--conversation", mode, "--new")
+    with vendor.serving():
+        done = genaipa(*plan)
+        assert (done.code, "cuts prompts" in done.err, "prompt cut" in done.out) == (0, False, False), done.err
+    with vendor.serving(reads=256):
+        done = genaipa(*plan)
+    assert done.code == 0, done.err
+    assert done.err.count(f"{vendor.system}: the server counts under half of the tokens sent") == 1
+    assert "prompt cut" in done.out
+    cut, whole = (find_run(workspace, run) for run in sorted((f.name for f in run_folders(workspace)), reverse=True))
+    assert [record.prompt_cut for record in cut.records()] == [True] * 4
+    assert not any(record.prompt_cut for record in whole.records())
+    assert "under half of the tokens sent: the server cut the prompt" in genaipa("show", cut.name, "Q1").out
+    if vendor.name == "openai":
+        assert "Answers to a prompt that the server cut, without an error: 4 of 4." in genaipa("report", cut.name).out

@@ -65,6 +65,10 @@ class Progress(Observer):
         """Show these counts from now on."""
         self._tally = tally
 
+    def said(self, sentence: str) -> None:
+        """Say it."""
+        say(sentence)
+
     def stopped(self, system: str, reason: str) -> None:
         """Expect no more of it."""
         self._stopped[system] = reason

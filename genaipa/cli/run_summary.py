@@ -196,6 +196,7 @@ def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
             **row.status,
             "missing": row.missing,
             "failed_steps": row.failed_steps,
+            "prompt_cut": row.prompt_cut,
             "usage": row.usage,
             "cost": row.cost if row.priced else None,
             "call_seconds": round(row.seconds, 3),

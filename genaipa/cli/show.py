@@ -233,6 +233,8 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
         facts.append(f"served by {record.model}")
     if record.usage:
         facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
+    if record.prompt_cut:
+        facts.append("under half of the tokens sent: the server cut the prompt")
     console.show(f"\n({'; '.join(facts)})\n")
 
 

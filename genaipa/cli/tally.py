@@ -62,6 +62,7 @@ _ANSWERED = _Column("answered", lambda row: f"{row.status['answered']}/{row.plan
 _FEWER = (
     _Column("refused", lambda row: str(row.status["refused"] or "")),
     _Column("cut off", lambda row: str(row.status["truncated"] or "")),
+    _Column("prompt cut", lambda row: str(row.prompt_cut or "")),
     _Column("failed", lambda row: str(row.status["failed"] or "")),
 )
 _NOT_ASKED = _Column("not asked", lambda row: str(max(0, row.missing - row.status["failed"]) or ""))
@@ -179,6 +180,7 @@ def _sum(rows: Iterable[Count]) -> Count:
         total.priced = total.priced or row.priced
         total.seconds += row.seconds
         total.failed_steps += row.failed_steps
+        total.prompt_cut += row.prompt_cut
     return total
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
 from genaipa.execution.batches.batched import Batched, LeftOutError
+from genaipa.execution.estimate import is_cut
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, at_most, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
@@ -70,6 +71,8 @@ class _Asked:
     warm: dict[int, asyncio.Event] = field(default_factory=dict)
     in_words: bool = False
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
+    cut: bool = False
+    """Whether it was said that its server cuts prompts."""
     unusable: int = 0
     """Calls since the last reply that the task could use."""
     capped: bool = False
@@ -221,7 +224,8 @@ class Engine:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
-            record = self._answered(record, attempt, cost, call)
+            cut = self._cut(asked, record, messages, attempt)
+            record = replace(self._answered(record, attempt, cost, call), prompt_cut=cut)
         finally:
             await self.budget.settle(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
@@ -301,6 +305,18 @@ class Engine:
             prediction=reading.prediction,
             score=reading.score,
         )
+
+    def _cut(self, asked: _Asked, record: Record, messages: Sequence[Message], attempt: Attempt) -> bool:
+        """Whether the server cut the prompt; said once."""
+        usage, target = attempt.reply.usage, asked.ready.target
+        cut = usage is not None and is_cut(messages, target.counter(record.document).rate, usage.input)
+        if cut and not asked.cut:
+            asked.cut = True
+            self.observer.said(
+                f"{target.name}: the server counts under half of the tokens sent: it cuts prompts, without an error. "
+                "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
+            )
+        return cut
 
     async def _usable(
         self,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.systems.base import MOST_TOKENS, Message, Usage
+from genaipa.systems.tokens import CHARACTERS_PER_TOKEN
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ ACKNOWLEDGEMENT_TOKENS = 20
 TOKENS_PER_WORD = 1.4
 SMALLEST_CACHED = 1024
 """Shortest prefix, in tokens, that providers cache."""
+
+_LEAST_JUDGED = 200
+"""Tokens of the shortest prompt of which it is judged whether a server cut it."""
+_CUT = 0.5
+"""A server that counts less than this share of the tokens sent has cut the prompt: no estimate is so far off."""
 
 _LENGTH = re.compile("\ue000(\\d+)\ue001")
 """Stands in a message for a reply of so many tokens."""
@@ -129,6 +135,17 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
             yield Measured(call, repeated + rest, _reply_tokens(task, call, target), repeated)
             before = call.messages
+
+
+def is_cut(messages: Sequence[Message], rate: float, counted: int) -> bool:
+    """Whether a server that `counted` so many tokens can't have read all that it was sent.
+
+    `rate` is the characters of a token in the document. The estimate is by length, which no tokenizer falls short of
+    by half; a server that counts nothing tells nothing.
+    """
+    usual = max(rate, CHARACTERS_PER_TOKEN)
+    sent = sum(len(message.content) / (rate if message.purpose == "part" else usual) for message in messages)
+    return 0 < counted < _CUT * sent and sent >= _LEAST_JUDGED
 
 
 def _reply_tokens(task: Task, call: Call, target: Target) -> int:

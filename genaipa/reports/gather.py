@@ -280,6 +280,7 @@ class _Run:
             **self._place(line.system, line.document, line.repetition, line.question),
             "status": line.status,
             "claims_silence": self._claims_silence(line),
+            "prompt_cut": "yes" if line.prompt_cut else "",
             "answer": line.digest if line.status != "failed" else "",
             "seconds": line.seconds,
             "cost": line.cost,

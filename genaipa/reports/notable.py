@@ -25,6 +25,7 @@ _LACKS = {
     "failed": "Questions to which no reply came",
     "refused": "Questions that a system refused to answer",
     "truncated": "Answers that were cut off",
+    "prompt_cut": "Answers to a prompt that the server cut, without an error",
     "unscored": "Answers that nobody has scored",
     "score_left_out": "Answers whose published score is left out by the audit",
 }

@@ -99,6 +99,7 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
             "that it does not know the document (found by rules)"
         ),
     ),
+    "prompt_cut": ("category", "yes where the server counted under half of the tokens that it was sent; else empty"),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
     "in_wave": (
         "category",

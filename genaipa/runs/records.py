@@ -140,8 +140,9 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
-    the environment, replaced by `[key]`. `prompts` is the set of prompts in a run that has several; in any
-    other it is that of the run.
+    the environment, replaced by `[key]`. `prompt_cut` says that the server must have cut the prompt, since it counted
+    under half of the tokens sent. `prompts` is the set of prompts in a run that has several; in any other it is that of
+    the run.
 
     Records of any `task` but the procedure are told apart by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
@@ -171,6 +172,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     error: FailureInfo | None = None
     digest: str = ""
     key_masked: bool = False
+    prompt_cut: bool = False
     task: str = PROCEDURE
     coordinates: dict[str, str] = {}
     prediction: str = ""
@@ -206,6 +208,7 @@ class MeasuredHead(RecordHead, kw_only=True):
     usage: Usage | None = None
     cost: float | None = None
     score: float | None = None
+    prompt_cut: bool = False
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -30,6 +30,8 @@ class Count:
     seconds: float = 0.0
     failed_steps: int = 0
     """Summaries and acknowledgements that could not be had, without which nothing is asked."""
+    prompt_cut: int = 0
+    """Replies whose prompt the server must have cut."""
 
     @property
     def kept(self) -> int:
@@ -50,6 +52,7 @@ class Count:
         self.cost, self.priced = self.cost + times * other.cost, self.priced or other.priced
         self.seconds += times * other.seconds
         self.failed_steps += times * other.failed_steps
+        self.prompt_cut += times * other.prompt_cut
 
     def spend(self, record: MeasuredHead | Record) -> None:
         """Add a record's tokens, money and time."""
@@ -111,6 +114,7 @@ class Tally:
             row.status[record.status] += 1
         else:
             row.failed_steps += (record.status == "failed") - (previous == "failed")
+        row.prompt_cut += record.prompt_cut
         self.statuses[record.key] = record.status
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score

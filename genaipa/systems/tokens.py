@@ -22,11 +22,15 @@ _VOCABULARIES = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoke
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts the tokens of a text. `label` names the method; a `guess` uses the length alone."""
+    """Counts the tokens of a text. `label` names the method; a `guess` uses the length alone.
+
+    `rate` is the characters of a token: of this document, where the system itself counted, else a usual one.
+    """
 
     label: str
     count: Callable[[str], int]
     guess: bool = False
+    rate: float = CHARACTERS_PER_TOKEN
 
 
 def estimated() -> Counter:
@@ -39,7 +43,7 @@ def measured(tokens: int, characters: int, by: str) -> Counter:
     """Counter by length, at the rate that the system itself measured on this document."""
     rate = characters / max(1, tokens)
     label = f"{by}, {rate:.2f} characters a token on this document"
-    return Counter(label, lambda text: math.ceil(len(text) / rate))
+    return Counter(label, lambda text: math.ceil(len(text) / rate), rate=rate)
 
 
 def tiktoken_counter(model: str, *, offline: bool) -> Counter | None:

@@ -34,14 +34,17 @@ def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
 def statuses(frame: pd.DataFrame) -> Table:
     """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]
-    columns = [*by, "planned", *_STATUSES, "excluded", "scored", "unscored", "score_left_out", "published"]
     once = asked_once(frame)
+    cut = once["prompt_cut"] == "yes"
+    lacks = [*_STATUSES, *(["prompt_cut"] if cut.any() else []), "excluded"]
+    columns = [*by, "planned", *lacks, "scored", "unscored", "score_left_out", "published"]
     published = frame[frame["counted"] & (frame["unit"] == "table")]
     unscored = (once["answer"] != "") & ~once["counted"] & ~once["left_out"] & ~_published(once, published)
     left_out = _published(once, frame[(frame["excluded"] != "") & (frame["unit"] == "table")])
     numbers = {
         "planned": once["status"] != "",
         **{status: once["status"] == status for status in _STATUSES},
+        "prompt_cut": cut,
         "excluded": once["excluded"] != "",
         "scored": once["counted"],
         "unscored": unscored & ~left_out,
@@ -58,7 +61,10 @@ def statuses(frame: pd.DataFrame) -> Table:
         "is what an audit found to be no answer to its question; it is left out of averages unless they were asked to "
         "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
         "are scores that a study gives by question, without saying which answer they belong to: the answers to these "
-        "questions are neither. Where an audit leaves out such a score, its answers are under `score left out`.",
+        "questions are neither. Where an audit leaves out such a score, its answers are under `score left out`."
+        + (
+            " `prompt cut` are answers to part of the prompt: the server counted under half of it." if cut.any() else ""
+        ),
         data,
         columns,
     )
