@@ -31,7 +31,7 @@ GARBAGE = ("unparsable",)
 
 def answer(kind: str, gold: str, wrong: str) -> Behaviour:
     """A reply of a kind."""
-    other = {"refused": refusal(), "cut off": cut(gold), "unparsable": reply(f"In short: {gold}")}
+    other = {"refused": refusal(), "cut off": cut(gold), "unparsable": reply("It says so in the text.")}
     return other[kind] if kind in other else reply(gold if kind == "right" else wrong)
 
 

@@ -40,7 +40,7 @@ def answer(kind: str, gold: str) -> Behaviour:
     if kind in said:
         return reply(json.dumps({"answer": said[kind]}))
     whole = json.dumps({"answer": gold})
-    return {"refused": refusal(), "cut off": cut(whole), "unparsable": reply(f"The passage says: {gold}")}[kind]
+    return {"refused": refusal(), "cut off": cut(whole), "unparsable": reply("The passage says so.")}[kind]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def answer(kind: str, gold: str) -> Behaviour:
     said = {"right": gold, "silent": '{"sentences": []}', "out of range": '{"sentences": [1, 14]}'}
     if kind in said:
         return reply(said[kind])
-    return {"refused": refusal(), "cut off": cut(gold), "unparsable": reply(f"Sentences: {gold}")}[kind]
+    return {"refused": refusal(), "cut off": cut(gold), "unparsable": reply("It says so in the text.")}[kind]
 
 
 # In small, `test_privacyqa.py` asks one server, and scores each fault without one.

@@ -98,11 +98,11 @@ def test_an_interval_is_over_policies_with_all_their_items() -> None:
 
 
 def test_an_interval_holds_the_truth_for_policies() -> None:
-    """With five policies, of equal or very unequal sizes, in 93 of 100 studies or more."""
+    """With five policies in about 94 of 100 studies, be they of equal or very unequal sizes."""
     chance = np.random.default_rng(3)
     for sizes in ([12] * 5, [40, 10, 5, 5, 5]):
         held = 0
-        for _ in range(size(small=150, full=1_000)):
+        for _ in range(size(small=150, full=2_500)):
             # The share of hits of a policy is uniform between .2 and .8: over policies it is a half.
             rows = [
                 (f"{policy}-{n}", str(policy), bool(chance.random() < share))
@@ -111,7 +111,7 @@ def test_an_interval_holds_the_truth_for_policies() -> None:
             ]
             found = counts(outcomes(*rows)).merit(HIT)
             held += found.low <= 0.5 <= found.high
-        assert held / size(small=150, full=1_000) > size(small=0.9, full=0.93), sizes
+        assert held / size(small=150, full=2_500) > size(small=0.88, full=0.92), sizes
 
 
 def test_below_three_policies_there_is_no_interval() -> None:

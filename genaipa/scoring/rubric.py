@@ -37,7 +37,7 @@ _RESERVED = frozenset(
         *("initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("pi", "in_wave", "desk_order"),
-        *("cost", "tokens_in", "tokens_cached", "tokens_out", "excluded", "counted", "averaged"),
+        *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),
         *("doubt", "doubtful", "metric_doubtful"),
         *("corrected", "conversation", "position"),
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
