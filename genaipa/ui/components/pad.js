@@ -9,6 +9,7 @@ const SIGNS = { bad: "✗", unsure: "≈" };
 const MARKS =
   "In the document: what the annotated answer rests on, sections that the answer cites, and passages that it quotes. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
+const CLAIMS = 200; // sentences of an answer that have one of the document beneath: each more makes the rest slower
 const AWAY = 2000; // ms between two attempts to reach the scores
 // The browser's notes that the answer is shown without the document's sentences, and without grey words.
 const PLAIN = "genaipa plain";
@@ -302,7 +303,7 @@ class Pad extends Recall {
   // Beneath each sentence of the answer that claims something the nearest one of the document: its words are no part of the
   // answer's text, for whoever copies or hears that.
   drawClaims() {
-    for (const [n, { text, words, range }] of this.said.entries()) {
+    for (const [n, { text, words, range }] of this.said.slice(0, CLAIMS).entries()) {
       if (words.size < CLAIM || range.startContainer.parentElement.closest(".table")) continue;
       const exact = wordForWord(text, this.readable);
       const [found] = exact ? [] : nearest(text, this.readable, true);
