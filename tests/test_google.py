@@ -113,18 +113,21 @@ def test_a_shared_prefix_is_reported_as_cached(monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
-def test_cut_and_refused_replies(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cut_and_refused_replies(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
     """A reply cut by the token limit, a prompt that is blocked and a reply that is stopped say so."""
     unsafe = malformed(b'{"candidates": [{"content": {"parts": [{"text": "Well"}]}, "finishReason": "SAFETY"}]}')
     silent = malformed(b'{"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]}')
-    with serving(monkeypatch, [cut("The policy"), refusal(), unsafe, silent]):
-        _, replies = ask(google(), *[QUESTION] * 4)
+    novel = malformed(b'{"candidates": [{"finishReason": "WORN_OUT", "content": {"parts": [{"text": "Well"}]}}]}')
+    with serving(monkeypatch, [cut("The policy"), refusal(), unsafe, silent, novel]):
+        _, replies = ask(google(), *[QUESTION] * 5)
     assert [(found.text, found.finish, found.finish_detail) for found in replies] == [
         ("The policy", "length", "MAX_TOKENS"),
         ("", "refusal", "SAFETY"),
         ("Well", "refusal", "SAFETY"),
         ("", "refusal", "PROHIBITED_CONTENT"),
+        ("Well", "stop", "WORN_OUT"),
     ]
+    assert [str(warning.message) for warning in recwarn if "WORN_OUT" in str(warning.message)] == []
 
 
 def test_thinking_is_not_part_of_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:

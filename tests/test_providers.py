@@ -127,6 +127,7 @@ def test_passing_failures(vendor: Vendor) -> None:
     expected = [
         (rate_limited(), ("rate-limit", 429, None, True)),
         (rate_limited(7), ("rate-limit", 429, 7.0, True)),
+        (rate_limited(f"Fri, 31 Dec {'9' * 30} 23:59:59 GMT"), ("rate-limit", 429, None, True)),
         (failure(408), ("server", 408, None, False)),
         (failure(409), ("server", 409, None, False)),
         (failure(500), ("server", 500, None, False)),
@@ -138,6 +139,7 @@ def test_passing_failures(vendor: Vendor) -> None:
         (malformed(), ("malformed-reply", None, None, False)),
         (malformed(b"{}"), ("malformed-reply", None, None, False)),
         (malformed(b"[]"), ("malformed-reply", None, None, False)),
+        (malformed(b'{"x":' * 200_000), ("malformed-reply", None, None, False)),
         (PAGE, ("malformed-reply", None, None, False)),
     ]
     with vendor.serving([behaviour for behaviour, _ in expected]) as server:
@@ -178,6 +180,25 @@ def test_a_stalled_call_ends(vendor: Vendor) -> None:
         (error,) = failures(vendor.make(), 1, Settings(timeout=0.2))
     assert isinstance(error, TransientError)
     assert (str(error), error.kind) == (f"{vendor.system} gave no answer within 0.2 s.", "timeout")
+
+
+@every
+def test_no_redirect_is_followed(vendor: Vendor) -> None:
+    """Neither a document nor a key goes to where a redirect leads; the run ends with a sentence that names it."""
+    with vendor.server() as stranger:
+        to = f"{stranger.url}/elsewhere"
+        moved = [
+            Behaviour(status=code, body=b"", headers={"location": f"{to}?sig=5ecret"}) for code in (302, 303, 307, 308)
+        ]
+        with vendor.serving(moved):
+            for error in failures(vendor.make(), len(moved)):
+                assert isinstance(error, PermanentError)
+                assert (error.kind, error.fatal) == ("bad-request", True)
+                assert f" redirects to {to}, which gets neither" in str(error)
+                assert vendor.address in str(error)
+        with vendor.serving(listing=moved[2]), pytest.raises(NotReadyError, match=" answered 307: "):
+            asyncio.run(vendor.make().start())
+        assert (stranger.requests, stranger.lookups) == ([], [])
 
 
 @every

@@ -175,7 +175,8 @@ class ChatSystem(HostedSystem):
     def _connections(self) -> Any:
         # Without the environment's proxy, Anthropic's SDK would still look for one, unless it is told of no other way.
         direct = {} if self._endpoint.by_proxy else {"mounts": {"http://": None, "https://": None}, "trust_env": False}
-        return self._sdk.DefaultAsyncHttpxClient(verify=self._tls, **direct)
+        # Whoever it leads to, a redirect would take the document along, and with some vendors the key.
+        return self._sdk.DefaultAsyncHttpxClient(verify=self._tls, follow_redirects=False, **direct)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Reply once.
@@ -200,7 +201,7 @@ class ChatSystem(HostedSystem):
             raise self._endpoint.timed_out(settings.timeout) from None
         except sdk.APIError as error:
             raise self._failure(error, settings) from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._endpoint.malformed("an answer that is not JSON") from None
         finally:
             self._free.append(lane)
@@ -235,7 +236,7 @@ class ChatSystem(HostedSystem):
             raise self._failure(error, Settings()) from None
         except httpx2.TransportError as error:
             raise self._endpoint.disconnected(error) from None
-        except (httpx2.HTTPError, ValueError, TypeError, AttributeError):
+        except (httpx2.HTTPError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._endpoint.malformed("an answer that can't be read") from None
 
     def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
@@ -258,7 +259,11 @@ class ChatSystem(HostedSystem):
                 return self._endpoint.out_of_quota(error.status_code, error.body)
             wait = retry_after(error.response.headers)
             return self._endpoint.refused(
-                error.status_code, error.body, wait, structured=settings.json_schema is not None
+                error.status_code,
+                error.body,
+                wait,
+                structured=settings.json_schema is not None,
+                location=error.response.headers.get("location"),
             )
         if isinstance(error, self._sdk.APIConnectionError):
             return self._endpoint.disconnected(error.__cause__ or error)
@@ -292,8 +297,10 @@ class ChatSystem(HostedSystem):
         except self._sdk.APIStatusError as error:
             if error.status_code == 401:  # noqa: PLR2004 - Unauthorized
                 raise self._endpoint.unauthorised(401, error.body) from None
+            if elsewhere := self._endpoint.redirected(error.status_code, error.response.headers.get("location")):
+                raise elsewhere from None
             return int(error.status_code)
-        except (self._sdk.APIError, ValueError):
+        except (self._sdk.APIError, ValueError, RecursionError):
             return None
         # A wrong address often answers with a web page, over which the SDKs' own lists stumble.
         entries = listing.get("data") if isinstance(listing, dict) else None
@@ -311,7 +318,7 @@ class ChatSystem(HostedSystem):
             if self.listing.unknown(error):
                 raise self._endpoint.unknown_model(self.model, models) from None
             return None
-        except (self._sdk.APIError, ValueError):
+        except (self._sdk.APIError, ValueError, RecursionError):
             return None
         return entry if isinstance(entry, dict) else None
 

@@ -10,6 +10,7 @@
 | 408, 409, 425 and the other 5xx (but 501, 505) | TransientError | server |
 | a time-out, a broken connection | TransientError | timeout, connection |
 | a body that can't be read | TransientError | malformed-reply |
+| a redirect, which nothing follows | PermanentError, fatal | bad-request |
 | any other status | PermanentError | context-length, unsupported-schema, bad-request |
 
 A message is one line of at most 300 characters without a key.
@@ -52,7 +53,10 @@ LISTS_NOTHING = frozenset({403, 404, 405, 501})
 """HTTP statuses of servers without a list of models, or without one for this key."""
 
 _OVERLOAD = {429: "rate-limit", 503: "overload", 529: "overload"}
-_FATAL = {402: "quota", 404: "not-found"}  # no credit; the address or the model is wrong
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""Statuses that lead to another address, where no key and no document is sent."""
+# No credit; the address or the model is wrong; the server is elsewhere.
+_FATAL = {402: "quota", 404: "not-found", **dict.fromkeys(_REDIRECTS, "bad-request")}
 _TRY_AGAIN = frozenset({408, 409, 425})
 _NEVER = frozenset({501, 505})
 _NOT_FOUND = 404
@@ -89,14 +93,25 @@ class Endpoint:
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
     def refused(
-        self, status: int, body: object, retry_after: float | None = None, *, structured: bool = False
+        self,
+        status: int,
+        body: object,
+        retry_after: float | None = None,
+        *,
+        structured: bool = False,
+        location: str | None = None,
     ) -> TransientError | PermanentError:
-        """Error for an HTTP status and body (JSON or text); `structured` if a reply by a schema was asked for."""
+        """Error for an HTTP status and body (JSON or text); `structured` if a reply by a schema was asked for.
+
+        `location` is where a redirect leads.
+        """
         said = error_text(body)
         if status in _UNAUTHORISED:
             return self.key_refused(status, body)
         hint = f" ({self._lacking_end()})" if status == _NOT_FOUND and self._lacking_end() else ""
         message = self.one_line(f"{self.system} answered {status}{hint}: {said}")
+        if status in _REDIRECTS:
+            message = self._redirected(status, location)
         if status in _FATAL:
             return self._fatal(message, _FATAL[status], status)
         if status in _OVERLOAD:
@@ -108,6 +123,18 @@ class Endpoint:
             return unsupported_schema(self.system, self.one_line(said), status)
         kind = "context-length" if _TOO_LONG.search(said[:_SEARCHED]) else "bad-request"
         return PermanentError(message, kind=kind, status=status)
+
+    def redirected(self, status: int, location: str | None) -> NotReadyError | None:
+        """Error of a server that redirects before the run; None for any other status."""
+        if status not in _REDIRECTS:
+            return None
+        return NotReadyError(self._redirected(status, location), kind="bad-request", status=status)
+
+    def _redirected(self, status: int, location: str | None) -> str:
+        # Without what may be a secret in it.
+        to = urllib.parse.urljoin(f"{self.address}/", location or "").partition("?")[0]
+        said = f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
+        return self.one_line(f"{said}; if that is the right server, set {self.address_variable} to it.")
 
     def _lacking_end(self) -> str:
         """Hint at an address without its usual end."""
@@ -288,9 +315,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             return seconds
     try:
         date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
+        return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def as_count(value: object) -> int:

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import tempfile
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +19,7 @@ from genaipa.systems.endpoint import LOOK_UP_SECONDS, as_count, error_text, retr
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 
     import httpx2
     from google.genai import errors, types
@@ -29,7 +30,7 @@ _ROLES = {"user": "user", "assistant": "model"}
 _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"})
 _FINISH: dict[str, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_REFUSALS, "refusal")}
 # Raised inside the SDK by an answer of unexpected shape.
-_STUMBLES = (ValueError, TypeError, AttributeError, KeyError)
+_STUMBLES = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 _STATUSES = {1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 13: 500, 14: 503, 16: 401}
 """HTTP statuses of the codes by which batches tell errors."""
 _UNDONE = frozenset({499, 504})
@@ -80,11 +81,14 @@ class GoogleSystem(HostedSystem):
         import httpx2
         from google import genai
 
+        # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
+        warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
         # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
         # up to ten seconds and ask again without a word.
         self._connections = httpx2.AsyncClient(
             limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
-            follow_redirects=True,
+            # A redirect would take the document along, and the key, which is in a header of Google's own.
+            follow_redirects=False,
             trust_env=self._endpoint.by_proxy,
         )
         self._client = genai.Client(
@@ -105,6 +109,8 @@ class GoogleSystem(HostedSystem):
         except errors.APIError as error:
             if error.code == 401 or _key_invalid(error):  # noqa: PLR2004 - Unauthorized
                 raise self._endpoint.unauthorised(error.code, error.details) from None
+            if elsewhere := self._endpoint.redirected(error.code, _location(error)):
+                raise elsewhere from None
             return error.code
         except _STUMBLES:
             return None
@@ -185,7 +191,9 @@ class GoogleSystem(HostedSystem):
         if _key_invalid(error):
             return self._endpoint.key_refused(error.code, error.details)
         structured = settings.json_schema is not None
-        return self._endpoint.refused(error.code, error.details, _retry_after(error), structured=structured)
+        return self._endpoint.refused(
+            error.code, error.details, _retry_after(error), structured=structured, location=_location(error)
+        )
 
     def _read(self, response: types.GenerateContentResponse | _Read, sent: dict[str, Any]) -> Reply:
         feedback = response.prompt_feedback
@@ -371,6 +379,12 @@ def _key_invalid(error: errors.APIError) -> bool:
     """Whether the key is wrong, which Google reports as a bad request."""
     reasons = {detail.get("reason") for detail in _details(error)}
     return "API_KEY_INVALID" in reasons or "API key not valid" in error_text(error.details)
+
+
+def _location(error: errors.APIError) -> str | None:
+    """Where a redirect leads."""
+    headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
+    return headers.get("location")
 
 
 def _retry_after(error: errors.APIError) -> float | None:
