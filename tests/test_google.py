@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from asking import ALL_SETTINGS, DOCUMENT, FIRST, QUESTION, SECOND, ask
 from servers import (
@@ -79,7 +80,9 @@ async def _plain_call(url: str) -> None:
     from google.genai import types
 
     roles = {"user": "user", "assistant": "model"}
-    client = genai.Client(vertexai=False, api_key=KEY, http_options=types.HttpOptions(base_url=url))
+    own = httpx2.AsyncClient()
+    options = types.HttpOptions(base_url=url, httpx_async_client=own)
+    client = genai.Client(vertexai=False, api_key=KEY, http_options=options)
     await client.aio.models.generate_content(
         model="gemini-2.5-pro",
         contents=[
@@ -89,6 +92,7 @@ async def _plain_call(url: str) -> None:
     )
     await client.aio.aclose()
     client.close()
+    await own.aclose()
 
 
 def test_only_what_the_model_accepts_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:

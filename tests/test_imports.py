@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 # Each of these takes longer to import than everything else that `genaipa --help` does, or is an SDK.
 TOO_HEAVY = {
-    *("openai", "anthropic", "google", "tiktoken", "httpx", "httpx2", "requests"),
+    *("openai", "anthropic", "google", "tiktoken", "httpx", "httpx2", "aiohttp", "requests"),
     *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s", "ray"),
     *("jinja2", "yaml", "msgspec", "pydantic"),
     *("streamlit", "sqlalchemy", "openpyxl", "rapidfuzz"),

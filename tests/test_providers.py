@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from asking import ALL_SETTINGS, QUESTION, ask, count
 from running import TEXT, make_workspace
@@ -336,7 +337,9 @@ async def _plain_google(url: str, vendor: Vendor) -> None:
     from google import genai
     from google.genai import types
 
-    client = genai.Client(vertexai=False, api_key=vendor.key, http_options=types.HttpOptions(base_url=url))
+    own = httpx2.AsyncClient()
+    options = types.HttpOptions(base_url=url, httpx_async_client=own)
+    client = genai.Client(vertexai=False, api_key=vendor.key, http_options=options)
     await client.aio.models.generate_content(
         model=vendor.model,
         contents=QUESTION[0].content,
@@ -344,6 +347,7 @@ async def _plain_google(url: str, vendor: Vendor) -> None:
     )
     await client.aio.aclose()
     client.close()
+    await own.aclose()
 
 
 @every

@@ -28,6 +28,8 @@ from genaipa.systems.prices import BATCH_SHARE
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 
+    import httpx2
+
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message
     from genaipa.systems.provider import Provider
@@ -85,7 +87,7 @@ class HostedSystem(abc.ABC):
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, look up the model."""
-        need_sdk(self.name, self.provider)
+        need_sdk(self.name, self.provider, "httpx_aiohttp")
         self._endpoint = self.find_endpoint()
         self._connect()
         try:
@@ -93,6 +95,12 @@ class HostedSystem(abc.ABC):
         except BaseException:
             await self.close()
             raise
+
+    def _connections(self) -> httpx2.AsyncClient:
+        """Make the connections for the SDK."""
+        from genaipa.systems.connections import Connections
+
+        return Connections(by_proxy=self._endpoint.by_proxy)
 
     async def _look_up_model(self) -> Readiness:
         """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
@@ -156,14 +164,9 @@ class ChatSystem(HostedSystem):
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
         self._sdk: Any = None
-        self._lanes: list[Any] = []
-        self._free: list[Any] = []
 
     def _connect(self) -> None:
-        import httpx2
-
         self._sdk = importlib.import_module(self.provider.sdk)
-        self._tls = httpx2.create_ssl_context()
         self._client = getattr(self._sdk, self.client)(
             # A server on loopback needs no key, but the SDK does.
             api_key=self._endpoint.key or "none",
@@ -171,12 +174,6 @@ class ChatSystem(HostedSystem):
             max_retries=0,
             http_client=self._connections(),
         )
-
-    def _connections(self) -> Any:
-        # Without the environment's proxy, Anthropic's SDK would still look for one, unless it is told of no other way.
-        direct = {} if self._endpoint.by_proxy else {"mounts": {"http://": None, "https://": None}, "trust_env": False}
-        # Whoever it leads to, a redirect would take the document along, and with some vendors the key.
-        return self._sdk.DefaultAsyncHttpxClient(verify=self._tls, follow_redirects=False, **direct)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Reply once.
@@ -188,10 +185,9 @@ class ChatSystem(HostedSystem):
             raise NotReadyError(f"{self.name} was asked before it was started.")
         sdk = self._sdk
         body, sent = self._body(messages, settings)
-        lane = self._free.pop() if self._free else self._lane()
         try:
             async with asyncio.timeout(settings.timeout):
-                answer = await lane.post(
+                answer = await self._client.post(
                     self.path,
                     cast_to=object,
                     content=body,
@@ -203,21 +199,10 @@ class ChatSystem(HostedSystem):
             raise self._failure(error, settings) from None
         except (ValueError, RecursionError):
             raise self._endpoint.malformed("an answer that is not JSON") from None
-        finally:
-            self._free.append(lane)
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
     def _headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}
-
-    def _lane(self) -> Any:
-        """Copy the client with a connection of its own, for one call at a time.
-
-        A shared pool checks every connection that it holds twice for each question.
-        """
-        lane = self._client.with_options(http_client=self._connections())
-        self._lanes.append(lane)
-        return lane
 
     def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
@@ -284,9 +269,8 @@ class ChatSystem(HostedSystem):
     async def close(self) -> None:
         """Let go of the connections."""
         if self._client is not None:
-            await asyncio.gather(*(client.close() for client in (self._client, *self._lanes)))
+            await self._client.close()
             self._client = None
-            self._lanes, self._free = [], []
 
     async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
         options = {"timeout": LOOK_UP_SECONDS, "params": self.listing.parameters}

@@ -199,13 +199,14 @@ class Endpoint:
         return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
 
 
-def need_sdk(system: str, provider: Provider) -> None:
-    """Raise a NotReadyError, naming the extra to install, if the SDK is missing."""
+def need_sdk(system: str, provider: Provider, *more: str) -> None:
+    """Raise a NotReadyError, naming the extra to install, if the SDK or one more package of it is missing."""
     try:
-        importlib.import_module(provider.sdk)
+        for package in (provider.sdk, *more):
+            importlib.import_module(package)
     except ImportError:
         raise NotReadyError(
-            f"{system} needs the package '{provider.sdk}': pip install 'genaipa[{provider.extra}]'", kind="missing-sdk"
+            f"{system} needs the package '{package}': pip install 'genaipa[{provider.extra}]'", kind="missing-sdk"
         ) from None
 
 

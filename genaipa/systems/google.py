@@ -75,26 +75,19 @@ class GoogleSystem(HostedSystem):
     most_lines = 100_000
     most_bytes = BATCH_BYTES
 
-    _connections: httpx2.AsyncClient
+    _transport: httpx2.AsyncClient
 
     def _connect(self) -> None:
-        import httpx2
         from google import genai
 
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
-        # With connections of its own the SDK doesn't use aiohttp where that is installed, with which it would wait
-        # up to ten seconds and ask again without a word.
-        self._connections = httpx2.AsyncClient(
-            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
-            # A redirect would take the document along, and the key, which is in a header of Google's own.
-            follow_redirects=False,
-            trust_env=self._endpoint.by_proxy,
-        )
+        # With an aiohttp session of its own making the SDK would wait up to ten seconds and ask again without a word.
+        self._transport = self._connections()
         self._client = genai.Client(
             vertexai=False,
             api_key=self._endpoint.key,
-            http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._connections),
+            http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._transport),
         )
 
     async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
@@ -247,7 +240,7 @@ class GoogleSystem(HostedSystem):
     async def _whole_failure(self, batch: str) -> NoReplyError:
         """Why a batch failed, which the SDK leaves out of the answer."""
         with self._translated(_ABOUT_BATCHES):
-            answer = await self._connections.get(
+            answer = await self._transport.get(
                 f"{self._endpoint.address}/v1beta/{batch}",
                 headers={"x-goog-api-key": self._endpoint.key or ""},
                 timeout=BATCH_SECONDS,
@@ -329,7 +322,7 @@ class GoogleSystem(HostedSystem):
         if self._client is not None:
             await self._client.aio.aclose()
             self._client.close()
-            await self._connections.aclose()
+            await self._transport.aclose()
             self._client = None
 
 
@@ -382,7 +375,7 @@ def _key_invalid(error: errors.APIError) -> bool:
 
 
 def _location(error: errors.APIError) -> str | None:
-    """Where a redirect leads."""
+    """Find the address that a redirect leads to."""
     headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
     return headers.get("location")
 

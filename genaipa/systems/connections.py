@@ -1,0 +1,39 @@
+"""The connections below the vendors' SDKs: aiohttp's, which take half the processor of the SDKs' own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import httpx2
+from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
+
+_MOST = 1000
+"""Connections at once."""
+
+
+class Connections(Httpx2AiohttpClient):
+    """One pool of connections; the environment's proxies apply where `by_proxy`.
+
+    No redirect is followed: it would take the document along, and with some vendors the key.
+    """
+
+    def __init__(self, *, by_proxy: bool) -> None:
+        super().__init__(
+            verify=httpx2.create_ssl_context(),
+            limits=httpx2.Limits(max_connections=_MOST),
+            follow_redirects=False,
+            trust_env=by_proxy,
+        )
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; whatever breaks is an error of httpx2's, and a time-out only where the time was over."""
+        try:
+            return await super().send(request, **options)
+        except httpx2.ConnectTimeout as error:
+            # Of a server that hangs up, too, the transport says this.
+            if isinstance(error.__cause__, TimeoutError):
+                raise
+            raise httpx2.RemoteProtocolError(str(error) or "the server hung up") from error
+        except aiohttp.ClientError as error:
+            raise httpx2.RemoteProtocolError("the answer is no HTTP") from error
