@@ -50,3 +50,13 @@ def test_headings_are_held_against_the_rubric(text, said):
         load_guidelines(find_workspace(), PAPER)
     (finding,) = [finding for finding in validate(find_workspace()).findings if "guidelines" in finding.path]
     assert said in finding.problem
+
+
+@pytest.mark.parametrize("text", ["", "Be kind.\n"])
+def test_no_metric_needs_a_section(text):
+    """Guidelines may be one text for all metrics, or empty."""
+    write("guidelines.md", text)
+    here = find_workspace()
+    found = load_guidelines(here, PAPER)
+    assert (found.text, found.sections) == (text.strip(), {})
+    assert not [finding for finding in validate(here).findings if "guidelines" in finding.path]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -214,3 +215,36 @@ def test_a_template_that_loses_its_message_is_named(text: str, problem: str) -> 
     with pytest.raises(DataError, match=r"question\.jinja") as caught:
         load_prompts(find_workspace())
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{{ cycler.__init__.__globals__.os.popen("touch ran").read() }}', "access to attribute '__init__'"),
+        ("{% for a in range(1000000000) %}{% endfor %}", "Range too big"),
+        ("{% for a in 'a' * 100000 %}{% endfor %}", "'*' is for numbers"),
+        ("{% for a in range(1000) %}{% for b in range(1000) %}{% endfor %}{% endfor %}", "more than 100,000 rounds"),
+        ("{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}", "can't be rendered (RecursionError"),
+        ("{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(99) }}", "rounds and calls"),
+        ("{{ 9 ** 9 ** 9 }}", "'**' is for numbers"),
+        ("{{ 1 / 0 }}", "can't be rendered (ZeroDivisionError"),
+        ("{% extends {} %}", "can't be rendered (TypeError"),
+    ],
+)
+def test_a_stranger_s_template_runs_nothing(text: str, problem: str, genaipa: Callable[..., Finished]) -> None:
+    """Whoever validates somebody's study is told what is wrong in a template, and neither runs code nor waits."""
+    for name in ("question", "suites/policyqa-1"):
+        own(name, text + "{{ question }}")
+    with pytest.raises(DataError, match=re.escape(problem)):
+        load_prompts(find_workspace())
+    found = genaipa("validate")
+    assert found.code == 1
+    assert problem in " ".join(found.err.split()) + " ".join(found.out.split())
+    assert not Path("ran").exists()
+
+
+def test_a_message_has_an_end() -> None:
+    """Ten million characters are the most."""
+    own("question", "{% for a in range(100) %}{% for b in range(900) %}{{ question }}{% endfor %}{% endfor %}")
+    with pytest.raises(DataError, match="more than 10,000,000 characters"):
+        load_prompts(find_workspace()).render("question", **ABOUT, question="Why? " * 100, question_id="Q1")

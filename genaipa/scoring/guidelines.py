@@ -43,9 +43,9 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
         return None
     text = read_text(path)
     found = [*_HEADING.finditer(text)]
-    ends = [*(match.start() for match in found[1:]), len(text)]
     sections: dict[str, str] = {}
-    for match, end in zip(found, ends, strict=True):
+    for place, match in enumerate(found, 1):
+        end = found[place].start() if place < len(found) else len(text)
         metric = match[1]
         if metric not in rubric.metrics:
             known = nearest(metric, rubric.metrics)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import jinja2
-
+    from genaipa.tasks.templates import Templates
     from genaipa.workspace import Workspace
 
 
@@ -32,42 +31,24 @@ class Template:
     source: str
 
     @cached_property
-    def _compiled(self) -> jinja2.Template:
-        import jinja2
+    def _compiled(self) -> Templates:
+        from genaipa.tasks.templates import Templates
 
-        return jinja2.Environment(
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,  # noqa: S701 - what comes out is plain text for a model, never HTML
-            trim_blocks=True,
-            lstrip_blocks=True,
-        ).from_string(self.source)
+        return Templates({self.path.name: self.source})
 
     def render(self, **variables: Any) -> str:
         """The message; a DataError naming the template and what is wrong in it."""
-        import jinja2
-
-        try:
-            return str(self._compiled.render(**variables))
-        except jinja2.UndefinedError as error:
-            known = ", ".join(sorted(variables))
-            raise DataError(self.path, f"{error}; this template can use: {known}.") from None
-        except jinja2.TemplateSyntaxError as error:
-            raise DataError(self.path, f"{error.message}.", f"line {error.lineno}") from None
-        except jinja2.TemplateError as error:
-            raise DataError(self.path, f"{error}.") from None
+        return self._compiled.render(self.path.name, {self.path.name: self.path}, **variables)
 
 
 def faults(path: Path) -> list[DataError]:
     """The reason why a file is no template; none for one. Its variables are known only once it is rendered."""
-    import jinja2
+    from genaipa.tasks.templates import syntax_faults
 
     try:
-        jinja2.Environment(autoescape=True).parse(read_text(path))
-    except jinja2.TemplateSyntaxError as error:
-        return [DataError(path, f"{error.message}.", f"line {error.lineno}")]
+        return list(syntax_faults(path, read_text(path)))
     except DataError as error:
         return [error]
-    return []
 
 
 def load_template(workspace: Workspace, suite: str, wording: int) -> Mapping[str, Template]:

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import jinja2
-
     from genaipa.runs.records import Manifest
+    from genaipa.tasks.templates import Templates
 
 # Template → the variables that it sees besides `company` and `subject`.
 TEMPLATES: dict[str, tuple[str, ...]] = {
@@ -90,33 +89,15 @@ class Prompts:
         return {name: digest(source) for name, source in self.sources.items()}
 
     @cached_property
-    def _environment(self) -> jinja2.Environment:
-        import jinja2
+    def _templates(self) -> Templates:
+        from genaipa.tasks.templates import Templates
 
-        return jinja2.Environment(
-            loader=jinja2.DictLoader({f"{name}.jinja": source for name, source in self.sources.items()}),
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,  # noqa: S701 - what comes out is plain text for a model, never HTML
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        return Templates({f"{name}.jinja": source for name, source in self.sources.items()})
 
     def render(self, name: str, **variables: object) -> str:
         """The message, without white space around it; a DataError naming the template and what is wrong in it."""
-        import jinja2
-
-        path = self.files[name][1]
-        try:
-            return self._environment.get_template(f"{name}.jinja").render(**variables).strip()
-        except jinja2.UndefinedError as error:
-            known = ", ".join(sorted(variables))
-            raise DataError(path, f"{error}; this template can use: {known}.") from None
-        except jinja2.TemplateSyntaxError as error:
-            # The fault may be in a template that this one includes.
-            faulty = self.files.get((error.name or "").removesuffix(".jinja"), ("", path))[1]
-            raise DataError(faulty, f"{error.message}.", f"line {error.lineno}") from None
-        except jinja2.TemplateError as error:
-            raise DataError(path, f"{error}.") from None
+        paths = {f"{one}.jinja": path for one, (_, path) in self.files.items()}
+        return self._templates.render(f"{name}.jinja", paths, **variables).strip()
 
     def check(self) -> None:
         """Render every template once with sample values; the first problem as a DataError."""

@@ -1,0 +1,113 @@
+"""Rendering of templates that may come from somebody else's study: they get text and give text, and nothing else.
+
+A sandbox keeps them from Python's own parts; loops, calls and the length of what comes out are limited, since a
+template is rendered before anybody has read it.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from jinja2 import nodes
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from genaipa.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+MOST_STEPS = 100_000
+"""Rounds of loops, and calls, in one message."""
+MOST_CHARACTERS = 10_000_000
+"""Characters of one message."""
+_LOOP = "rounds of a loop"
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    intercepted_binops = frozenset(("*", "**", "%"))
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        super().__init__(
+            loader=jinja2.DictLoader(sources),
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.steps = 0
+        self.filters[_LOOP] = self._rounds
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        for loop in tree.find_all(nodes.For):
+            loop.iter = nodes.Filter(loop.iter, _LOOP, [], [], None, None)
+        return tree
+
+    def _rounds(self, items: Iterable[Any]) -> list[Any]:
+        found = list(islice(items, MOST_STEPS + 1))
+        self._spend(len(found))
+        return found
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise SecurityError(f"takes more than {MOST_STEPS:,} rounds and calls")
+
+    def call(self, context: Any, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call something, as the sandbox allows."""
+        self._spend(1)
+        return super().call(context, called, *args, **kwargs)
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Work out a product, power or remainder of small numbers: of texts and large ones there is no end."""
+        if not all(isinstance(one, int | float) and abs(one) <= MOST_STEPS for one in (left, right)):
+            raise SecurityError(f"'{operator}' is for numbers up to {MOST_STEPS:,}")
+        return super().call_binop(context, operator, left, right)
+
+
+class Templates:
+    """Templates that may include and extend each other, by name."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._environment = _Environment(sources)
+
+    def render(self, name: str, paths: Mapping[str, Path], **variables: object) -> str:
+        """Render one; a DataError naming its file (of `paths`, by name) and what is wrong in it."""
+        path = paths[name]
+        environment = self._environment
+        environment.steps = 0
+        try:
+            return _joined(environment.get_template(name).generate(**variables))
+        except jinja2.UndefinedError as error:
+            known = ", ".join(sorted(variables))
+            raise DataError(path, f"{error}; this template can use: {known}.") from None
+        except jinja2.TemplateSyntaxError as error:
+            # The fault may be in a template that this one includes.
+            faulty = paths.get(error.name or "", path)
+            raise DataError(faulty, f"{error.message}.", f"line {error.lineno}") from None
+        except jinja2.TemplateError as error:
+            raise DataError(path, f"{error}.") from None
+        except Exception as error:  # noqa: BLE001 - a template may raise whatever Python does
+            raise DataError(path, f"can't be rendered ({type(error).__name__}: {error}).") from None
+
+
+def syntax_faults(path: Path, source: str) -> Iterator[DataError]:
+    """The reason why a text is no template; none for one. Its variables are known only once it is rendered."""
+    try:
+        _Environment({}).parse(source)
+    except jinja2.TemplateSyntaxError as error:
+        yield DataError(path, f"{error.message}.", f"line {error.lineno}")
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    found, length = [], 0
+    for piece in pieces:
+        length += len(piece)
+        if length > MOST_CHARACTERS:
+            raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
+        found.append(piece)
+    return "".join(found)
