@@ -35,6 +35,7 @@ def test_the_notebook_runs() -> None:
     assert [len(found) for found in shown if isinstance(found, pd.DataFrame)] == [5, 2, 5]
     assert names["scores"]["m_all"].notna().all()
     assert isinstance(shown[-1], Figure)
+    assert shown[-1]._repr_png_().startswith(b"\x89PNG"), "a picture (image/png), without pyplot"
     labels = {label.get_text() for axes in shown[-1].axes for label in axes.get_xticklabels()}
     assert {"relevance", "reference"} <= {label.lower() for label in labels}
     assert Path("heat-map.png").stat().st_size > 10_000

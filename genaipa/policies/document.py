@@ -49,7 +49,7 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     also: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Document:
     """A document as given to a system. `digest` is the SHA-256 of its text in UTF-8."""
 
@@ -61,6 +61,9 @@ class Document:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", hashlib.sha256(self.text.encode()).hexdigest())
+
+    def __repr__(self) -> str:
+        return f"<Document {self.name}: {len(self.text.split()):,} words in {len(self.sections)} sections>"
 
     @property
     def company(self) -> str:

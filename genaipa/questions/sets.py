@@ -51,6 +51,9 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     categories: dict[str, str]
     questions: tuple[Question, ...]
 
+    def __repr__(self) -> str:
+        return f"<QuestionSet {self.name}: {len(self.questions)} questions>"
+
     def asked(self, question_id: str, wording: Wording, company: str) -> str:
         """Question as put to a system: one wording, with the company (or regulation) filled in."""
         return self[question_id].wording(wording).replace(self.placeholder, company)

@@ -43,7 +43,7 @@ FORMS = (".csv", ".html", ".json", ".tex")
 """Suffixes of the files of a comparison."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The table, and in words: what differed beforehand, what was found, how, and what could not be read."""
 
@@ -59,6 +59,12 @@ class Comparison:
     def figure(self) -> Figure | None:
         """The forest plot of the differences; None where there is nothing to compare."""
         return forest.forest(self.table, self.first, self.second)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.first} and {self.second}: {len(self.table.data)} differences>"
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
 
     def as_json(self) -> dict[str, Any]:
         """The comparison for machines; a number that can't be had is null."""

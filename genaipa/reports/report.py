@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace, WorkspaceLike
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Chapters of tables and figures, none of them empty, in reading order.
 
@@ -113,6 +113,13 @@ class Report:
             for name, table in self.tables.items()
         }
         return {"notable": self.notable, "absent": self.absent, "problems": self.problems, "tables": tables}
+
+    def __repr__(self) -> str:
+        about = ", ".join(self.selection) or "all runs"
+        return f"<Report on {about}: {len(self.tables)} tables, {len(self.figures)} figures>"
+
+    def _repr_html_(self) -> str:
+        return self.key._repr_html_() if self.key else ""
 
     def write(
         self,
@@ -200,17 +207,21 @@ def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
     ]
 
 
-def scores(runs: Runs = (), *, workspace: WorkspaceLike = None, excluded: bool = False) -> pd.DataFrame:
-    """Gather the scores of these runs' answers as a tidy data frame: a row per answer and score.
+def scores(
+    runs: Runs = (), *, workspace: WorkspaceLike = None, excluded: bool = False, everything: bool = False
+) -> pd.DataFrame:
+    """Gather people's scores of these runs' answers, as averages count them: a row per answer and analyst.
 
-    An answer that nobody scored has a row without values. The columns are those of `genaipa.reports.tidy.columns`;
-    rows that are `counted` go into averages. Arguments and errors as those of `report`.
+    The columns are those of `genaipa.reports.tidy.columns`. `everything` adds the rows that no average counts, whose
+    `counted` is false: judges' scores, further scores by the reference analyst, excluded answers, and answers that
+    nobody scored. Other arguments and errors as those of `report`.
 
     >>> scores = genaipa.scores("demo")
-    >>> scores[scores["counted"]].groupby("system", observed=True)["m_all"].mean().round(2)
+    >>> scores.groupby("system", observed=True)["m_all"].mean().round(2)
     system
     extractive    7.2
     Name: m_all, dtype: float64
     """
     here, names = chosen(runs, workspace)
-    return gather_scored(here, select(here, names), excluded=excluded).frame
+    found = gather_scored(here, select(here, names), excluded=excluded).frame
+    return found if everything else found[found["counted"]].reset_index(drop=True)

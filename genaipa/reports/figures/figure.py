@@ -33,7 +33,7 @@ _UNSAID = {
 """Metadata that matplotlib would write into a file and that changes with the day or its version."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure:
     """Something drawn, and the table of the numbers that it shows.
 
@@ -60,8 +60,11 @@ class Figure:
         with style.house(self.name):
             return self.draw()
 
+    def __repr__(self) -> str:
+        return f"<Figure {self.name}: {self.title}>"
+
     def _repr_png_(self) -> bytes:
-        return as_png(self, dpi=100)
+        return as_png(self, dpi=style.SCREEN_DPI)
 
 
 def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:

@@ -7,6 +7,7 @@ signs that the font lacks, and is shortened.
 
 from __future__ import annotations
 
+import io
 import re
 import textwrap
 import threading
@@ -107,6 +108,8 @@ _SETTINGS: Any = {
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
 }
+SCREEN_DPI = 100
+"""Dots per inch in a notebook."""
 _DRAWING = threading.RLock()
 
 
@@ -122,9 +125,19 @@ def house(name: str) -> Iterator[None]:
         yield
 
 
+class _Shown(Canvas):
+    """A figure that a notebook shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        written = io.BytesIO()
+        with house(""):
+            self.savefig(written, format="png", dpi=SCREEN_DPI)
+        return written.getvalue()
+
+
 def canvas(width: float, height: float) -> Canvas:
     """An empty figure of this many inches; what is put on it finds its place by itself."""
-    return Canvas(
+    return _Shown(
         figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.03, hspace=0.03)
     )
 
