@@ -90,6 +90,9 @@ class _Redacted:
     def _digest(self, document: str) -> str:
         return self._source.manifest.documents[document].digest
 
+    def _language(self, document: str) -> str:
+        return self._source.manifest.documents[document].language
+
     @property
     def withholds(self) -> bool:
         """Whether any text of the run is left out."""
@@ -155,7 +158,7 @@ class _Redacted:
         """The facts that the tables need about the texts left out."""
         stances = {r.key: stance(r.reply or "") for r in self._source.folder.records() if self._quotes(r)}
         return Withheld(
-            statistics={name: measure(self._text(name)) for name in sorted(self._documents)},
+            statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},
             claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,15 +37,15 @@ class Group(NamedTuple):
 
 
 def measured(document: Document) -> tuple[float, ...]:
-    """The statistics of one document, in the order of `MEASURES`."""
-    found = measure(document.text)
+    """The statistics of one document, in the order of `MEASURES`; NaN for those that only an English one has."""
+    found = measure(document.text, document.about.language)
     return (
         found.words,
         len(document.sections),
         found.unique_words,
         found.reading_time,
-        found.grade,
-        found.connective_words,
+        math.nan if found.grade is None else found.grade,
+        math.nan if found.connective_words is None else found.connective_words,
     )
 
 
@@ -62,4 +63,6 @@ def _spreads(columns: list[array[float]]) -> Iterator[tuple[str, Spread]]:
     import numpy as np
 
     for name, column in zip(MEASURES, columns, strict=True):
-        yield name, Spread(*map(float, np.quantile(np.frombuffer(column), (0, 0.25, 0.5, 0.75, 1))))
+        known = np.frombuffer(column)[~np.isnan(np.frombuffer(column))]
+        if known.size:
+            yield name, Spread(*map(float, np.quantile(known, (0, 0.25, 0.5, 0.75, 1))))

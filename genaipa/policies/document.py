@@ -15,6 +15,7 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.strict_yaml import read_text, read_yaml
+from genaipa.policies.language import is_english
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
 
@@ -74,6 +75,11 @@ class Document:
     def kind(self) -> DocumentKind:
         """Kind of questions that can be asked about it."""
         return self.about.kind
+
+    @cached_property
+    def english(self) -> bool:
+        """Whether the rules for English texts apply."""
+        return is_english(self.text, self.about.language)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from genaipa.policies.language import is_english
+
 # The paper's reading time: a word is five characters, and a person reads 265 words in a minute.
 CHARACTERS_PER_MINUTE = 5 * 265
 CONNECTIVE = "and"
@@ -17,7 +19,8 @@ class Statistics:
     """Counts of a text without its Markdown markers.
 
     `unique_words` and `connective_words` are shares of the words (0 to 1), `reading_time` is in whole minutes, and
-    `grade` is the Flesch-Kincaid grade level: the years of school in the United States that reading it takes.
+    `grade` is the Flesch-Kincaid grade level: the years of school in the United States that reading it takes. Grade and
+    connective words are None for a text that is not `english`.
     """
 
     characters: int
@@ -25,12 +28,13 @@ class Statistics:
     sentences: int
     unique_words: float
     reading_time: int
-    grade: float
-    connective_words: float
+    grade: float | None
+    connective_words: float | None
+    english: bool = True
 
 
-def measure(text: str) -> Statistics:
-    """Compute the statistics of a text; all zero if it has no word.
+def measure(text: str, language: str = "") -> Statistics:
+    """Compute the statistics of a text in a language, by default found from it; all zero if it has no word.
 
     A word is split at blanks, in lower case and without the punctuation around it. The grade is
     0.39 * words / sentences + 11.8 * syllables / words - 15.59, with the syllables of `syllables`. Over the five
@@ -47,14 +51,16 @@ def measure(text: str) -> Statistics:
     sentences = [sentence for block in blocks for sentence in _SENTENCE_END.split(block) if _words(sentence)]
     characters = sum(len(block) for block in blocks) + len(blocks) - 1
     spoken = sum(syllables(word) for word in words)
+    english = is_english(text, language)
     return Statistics(
         characters=characters,
         words=len(words),
         sentences=len(sentences),
         unique_words=len(set(words)) / len(words),
         reading_time=math.ceil(characters / CHARACTERS_PER_MINUTE),
-        grade=0.39 * len(words) / len(sentences) + 11.8 * spoken / len(words) - 15.59,
-        connective_words=words.count(CONNECTIVE) / len(words),
+        grade=0.39 * len(words) / len(sentences) + 11.8 * spoken / len(words) - 15.59 if english else None,
+        connective_words=words.count(CONNECTIVE) / len(words) if english else None,
+        english=english,
     )
 
 

@@ -260,7 +260,8 @@ class _Run:
         if name in self._gathered.statistics:
             return
         try:
-            self._gathered.statistics[name] = measure(self._inputs.document(name).text)
+            document = self._inputs.document(name)
+            self._gathered.statistics[name] = measure(document.text, document.about.language)
         except GenaipaError as error:
             self._gathered.problems.append(str(error))
 
@@ -334,8 +335,12 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent, or that it is unknown; each text is looked at once."""
-        if line.status == "failed" or not line.digest:
+        """Whether the reply says that the document is silent, or that it is unknown; each text is looked at once.
+
+        Empty about a document that is not in English, for which the rules are made.
+        """
+        known = self._gathered.statistics.get(line.document)
+        if line.status == "failed" or not line.digest or (known is not None and not known.english):
             return ""
         if line.reply is None:
             return self._stances.get(line.key, "no")

@@ -30,6 +30,7 @@ _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answer
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
 _STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
 """States of objections to annotated answers, beside those that were withdrawn."""
+_ABROAD = "Answers about documents in other languages ({:,}) are left out: the rules are for English. "
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
@@ -38,6 +39,8 @@ def silent_questions(frame: pd.DataFrame) -> Table:
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
     once = averages.about_policies(outcomes.asked_once(frame))
+    answered = once["status"].isin(["answered", "truncated", "refused"])
+    foreign = int((answered & ~once["claims_silence"].isin(["yes", "no", "abstains"])).sum())
     once = once[
         once["claims_silence"].isin(["yes", "no", "abstains"]) & once["silent"].isin(_WHERE) & ~once["left_out"]
     ]
@@ -53,6 +56,7 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
+        f"{_ABROAD.format(foreign) if foreign else ''}"
         f"{INTERVALS}{averages.corrections(frame)}",
         data[data["answers"] > 0],
         columns,

@@ -62,8 +62,9 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "The documents",
         'Unique words and connective words (the word "and") are shares of the words; the reading time takes '
         "265 words of five characters a minute. The reading level is the Flesch-Kincaid grade, with syllables counted "
-        "from the spelling. Compare it only with grades counted alike: those printed in the paper are lower by 1.8 "
-        "to 2.7, it doesn't say how they were counted, and no way of counting that was tried gives them (sentences "
+        "from the spelling, of English texts alone. Compare it only with grades counted alike: those printed in the "
+        "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
+        "gives them (sentences "
         "that end at colons and semicolons, too, explain 1.2 to 2.0). The last columns are the questions asked, and "
         "those of them on which the document is wholly silent by its annotated answers (paper, section 6, table 1)."
         f"{averages.corrections(frame)}",

@@ -48,7 +48,8 @@ class Evidence:
     `suggestion` is the value of the citations, None where the evidence doesn't settle it; `reason`
     is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the
     reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
-    `summarised` says that the system had a summary, from which it may quote.
+    `summarised` says that the system had a summary, from which it may quote. `foreign` says that the document is not in
+    English: then quotations and what the rules recognise as citations are all that is known.
     """
 
     references: tuple[Reference, ...]
@@ -59,6 +60,7 @@ class Evidence:
     targets: int = 0
     points: bool = False
     summarised: bool = False
+    foreign: bool = False
 
     @property
     def cited(self) -> int:
@@ -86,6 +88,9 @@ def examine(
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
+    if not document.english:
+        nothing = Silence(False, (), None)
+        return Evidence(references, quotations, nothing, None, "", len(targets), True, summarised, foreign=True)
     silence = find_silence(reply, annotated, said)
     points = not references and _points(reply, document, silence)
     value, reason = None, ""

@@ -1,0 +1,86 @@
+"""Texts in other languages: what is found by rules for English is blank about them, and says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from analysts import make_answers
+
+import genaipa
+from genaipa.policies.distribution import distributions
+from genaipa.policies.document import About, Document
+from genaipa.policies.language import is_english
+from genaipa.policies.statistics import measure
+from genaipa.questions.annotations import AnnotatedAnswer
+from genaipa.reports.chapters.silent import silent_questions
+from genaipa.scoring.evidence.examine import examine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GERMAN = """# Datenschutz
+
+## 1. Was wir erheben
+
+Wir erheben Ihren Namen, Ihre Anschrift und Ihre Bestellungen, so lange es das Gesetz verlangt. In unserem Laden war
+also niemand gemeint.
+
+## 2. Wozu
+
+Wir brauchen sie, um Ihnen die Ware zu schicken und Ihre Fragen zu beantworten. Wir verkaufen nichts davon.
+"""
+FRENCH = """
+Nous recueillons votre nom, votre adresse et vos commandes, aussi longtemps que la loi le demande. Nous en avons besoin
+pour vous livrer et pour répondre à vos questions. Nous ne vendons rien à personne, et vous pouvez nous écrire.
+"""
+DUTCH = """
+Wij verzamelen uw naam, uw adres en uw bestellingen, zolang de wet dat vraagt. Dat is nodig om de waren te leveren en om
+op uw vragen te antwoorden. Of wij iets verkopen? Nee, wij verkopen niets aan wie dan ook, en u kunt schrijven.
+"""
+ENGLISH = """
+We collect your name, your address and what you order for as long as the law asks for it. We need it to deliver the
+goods and to answer your questions. None of it is sold to anybody, and you may write to us.
+"""
+
+
+def test_english_is_told_from_other_languages() -> None:
+    """By what the metadata state, else by the words; a text too short to tell counts as English."""
+    assert [is_english(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == [True, False, False, False]
+    assert [is_english(GERMAN, stated) for stated in ("en", "en-GB", "de", "deu")] == [True, True, False, False]
+    assert is_english("Datenschutz")
+
+
+def test_a_grade_is_for_english_texts() -> None:
+    """The reading level and connective words are blank for another language, alone and in a corpus."""
+    assert measure(ENGLISH).grade
+    assert (measure(GERMAN).grade, measure(GERMAN).connective_words) == (None, None)
+    assert measure(GERMAN).words == 47
+    both = [Document(name, text, About(company=name)) for name, text in (("a", ENGLISH), ("b", GERMAN))]
+    (group,) = distributions(both)
+    assert group.spreads["grade"].median == pytest.approx(measure(ENGLISH).grade)
+    assert "grade" not in distributions(both[1:])[0].spreads
+
+
+def test_the_desk_suggests_nothing() -> None:
+    """About a document in German no value is suggested, and nothing is said of a denial; quotations are still found."""
+    document = Document("laden", GERMAN, About(company="Laden"))
+    for silent in ("yes", "no"):
+        annotated = AnnotatedAnswer(silent=silent, answer="Nichts.", sections=() if silent == "yes" else ("1",))
+        reply = 'Dazu sagt es nichts, nur "Wir verkaufen nichts davon."'
+        found = examine(reply, document, annotated=annotated)
+        assert (found.suggestion, found.reason, found.foreign, found.silence.annotated) == (None, "", True, None)
+        assert [quoted.match for quoted in found.quotations] == ["exact"]
+
+
+def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
+    """Of a study in German nobody is charged with a false assertion, and the table says why."""
+    text = GERMAN + "\n".join(GERMAN.splitlines()[4:])
+    make_answers(
+        "Dazu enthält das Dokument keine Angaben.", text=text, annotations="  Q1: {silent: true, answer: Nichts.}\n"
+    )
+    frame = genaipa.scores(everything=True)
+    assert set(frame.loc[frame["status"] == "answered", "claims_silence"]) == {""}
+    found = silent_questions(frame)
+    assert len(found.data) == 0
+    assert "Answers about documents in other languages (1) are left out" in found.note
