@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
+from pyarrow import parquet
 
 from genaipa.archive.run_files import run_files
 from genaipa.judging.answers import Answers
@@ -135,8 +138,6 @@ def test_commands_read_it(both: tuple[Path, Path], genaipa: Cli, monkeypatch: py
 
 def test_damage_is_told_of_the_shard(both: tuple[Path, Path], tmp_path: Path, genaipa: Cli) -> None:
     """A changed line and a lost document are found by `validate --data`, which names the shard's file."""
-    import shutil
-
     shutil.copytree(both[1], tmp_path, dirs_exist_ok=True)
     run = find_run(here(tmp_path), "it")
     assert isinstance(run, ShardedFolder)
@@ -148,6 +149,73 @@ def test_damage_is_told_of_the_shard(both: tuple[Path, Path], tmp_path: Path, ge
     assert found.code == 1
     assert "shards/00001/answers.jsonl" in found.out.replace("\n", "") + found.err
     assert "shards/00000/documents" in found.out.replace("\n", "") + found.err
+
+
+def lose_a_line(run: ShardedFolder) -> None:
+    """Lose a shard's documents."""
+    plans = run.path / "shards.jsonl"
+    plans.write_bytes(b"".join(plans.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def change_a_line(run: ShardedFolder) -> None:
+    """Have a question asked at another place."""
+    plans = run.path / "shards.jsonl"
+    first = run.plan(0)
+    orders = {place: order[::-1] for place, order in first.orders.items()}
+    lines = plans.read_bytes().splitlines(keepends=True)
+    lines[0] = msgspec.json.encode(msgspec.structs.replace(first, orders=orders)) + b"\n"
+    plans.write_bytes(b"".join(lines))
+
+
+def lose_a_shard(run: ShardedFolder) -> None:
+    """Lose a folder with answers."""
+    shutil.rmtree(run.shard(1).path)
+
+
+def lose_a_row(run: ShardedFolder) -> None:
+    """Write a seal again without its last line, by a tool that keeps its footer."""
+    table = parquet.read_table(run.shard(0).answers)
+    parquet.write_table(table.slice(0, table.num_rows - 1), run.shard(0).answers)
+
+
+def change_a_row(run: ShardedFolder) -> None:
+    """Write a seal again with another status in a line, and everything else as it was."""
+    table = parquet.read_table(run.shard(0).answers)
+    lines = [line.replace(b'"answered"', b'"refused"') for line in table["line"].to_pylist()]
+    known = parquet.read_metadata(run.shard(0).answers).metadata
+    table = table.set_column(table.column_names.index("line"), "line", [lines])
+    parquet.write_table(table.replace_schema_metadata(known), run.shard(0).answers)
+
+
+def change_the_footer(run: ShardedFolder) -> None:
+    """Flip a byte of the counts."""
+    answers = run.shard(0).answers
+    content = answers.read_bytes()
+    answers.write_bytes(content.replace(b'"answered":', b'"bnswered":'))
+
+
+@pytest.mark.parametrize(
+    "harm", [lose_a_line, change_a_line, lose_a_shard, lose_a_row, change_a_row, change_the_footer]
+)
+def test_nothing_is_lost_in_silence(
+    harm: Callable[[ShardedFolder], None], both: tuple[Path, Path], tmp_path: Path, genaipa: Cli
+) -> None:
+    """Whatever is lost or changed of a complete run in shards, each command says so, and none takes it for complete."""
+    shutil.copytree(both[1], tmp_path, dirs_exist_ok=True)
+    run = find_run(here(tmp_path), "it")
+    assert isinstance(run, ShardedFolder)
+    harm(run)
+    found = genaipa("validate", "--data")
+    assert found.code == 1, found.out + found.err
+    for command in (("show", "it"), ("report", "it", "--json")):
+        done = genaipa(*command)
+        assert "restore" in done.out + done.err, (command, done.out, done.err)
+    if harm not in (change_a_row, change_a_line):
+        assert "15/15" not in genaipa("runs").out
+    # Of a complete run nothing but the counts is read before it is found complete.
+    if harm is not change_a_row:
+        done = genaipa("run", "--resume", "it")
+        assert "nothing was asked" not in done.out + done.err
 
 
 @pytest.mark.full  # test_packs_have_the_same_files and test_reports_have_the_same_table show the parts of it

@@ -1,13 +1,15 @@
 """Lines sealed in a Parquet file: written once by whoever is first, never changed, read back byte for byte.
 
 Columns: `place`, the byte at which a line began in the file that it comes from; `line`, its bytes; and some of what is
-in it, for whoever reads the file with other tools. The footer holds facts about the whole.
+in it, for whoever reads the file with other tools. The footer holds facts about the whole, and digests by which lost
+and changed lines are found.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import uuid
 from itertools import islice
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 _GROUP = 1000
 """Lines in a group of rows, which is what is read to get one of them."""
 _FACTS = b"genaipa"
+_SEAL = b"genaipa-seal"
+"""Metadata: the number of lines, their SHA-256, and that of both with the facts."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -37,6 +41,7 @@ def seal(
     fields = [("place", arrow.int64()), *((name, arrow.string()) for name in named), ("line", arrow.binary())]
     schema = arrow.schema(fields, metadata={_FACTS: facts})
     made = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    number, known = 0, hashlib.sha256()
     try:
         with made.open("xb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             rows = iter(lines)
@@ -44,12 +49,20 @@ def seal(
                 others = {name: [row[2][name] for row in group] for name in named}
                 content = {"place": [row[0] for row in group], **others, "line": [row[1] for row in group]}
                 writer.write_table(arrow.table(content, schema=schema))
+                number += len(group)
+                known.update(b"".join(row[1] for row in group))
+            writer.add_key_value_metadata({_SEAL: _sealing(number, known.hexdigest(), facts)})
         with made.open("rb") as written:
             os.fsync(written.fileno())
         return _put_if_absent(made, path)
     finally:
         with contextlib.suppress(OSError):
             made.unlink(missing_ok=True)
+
+
+def _sealing(number: int, digest: str, facts: bytes) -> bytes:
+    whole = hashlib.sha256(b"%d %s %s" % (number, digest.encode(), facts)).hexdigest()
+    return f"{number} {digest} {whole}".encode()
 
 
 def _put_if_absent(made: Path, path: Path) -> bool:
@@ -85,6 +98,14 @@ class Sealed:
         # Nothing stays open: there may be more of them than a process may have files.
         with self._checked():
             self._metadata = parquet.read_metadata(path)
+        number, _, digest = self._named(_SEAL).decode("ascii", "replace").partition(" ")
+        self._digest = digest.partition(" ")[0]
+        if self._named(_SEAL) != _sealing(self.rows, self._digest, self.facts):
+            lost = f"it has {self.rows:,} of {number} lines" if number != str(self.rows) else "its facts were changed"
+            raise DataError(path, f"is not as it was sealed ({lost[:60]}); restore the file.")
+
+    def _named(self, name: bytes) -> bytes:
+        return bytes((self._metadata.metadata or {}).get(name, b""))
 
     @property
     def rows(self) -> int:
@@ -94,14 +115,18 @@ class Sealed:
     @property
     def facts(self) -> bytes:
         """The facts about the whole."""
-        return bytes((self._metadata.metadata or {}).get(_FACTS, b""))
+        return self._named(_FACTS)
 
     def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
-        """(place, line) of each line from this place on."""
+        """(place, line) of each line from this place on; from the first on, a DataError if they were changed."""
+        known = hashlib.sha256()
         for group in self._groups(start, None):
             for place, line in self._group(group):
                 if place >= start:
+                    known.update(line)
                     yield place, line
+        if start == 0 and known.hexdigest() != self._digest:
+            raise DataError(self.path, "has other lines than were sealed; restore the file.")
 
     def at(self, places: Iterable[int]) -> list[bytes]:
         """The lines at these places; a DataError for a place where none begins."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.names import folder_words
 from genaipa.runs.folder import MANIFEST, RunFolder
+from genaipa.runs.shards import FOLDER
 from genaipa.runs.shards.folder import SHARDS, ShardedFolder
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 def open_run(path: Path) -> RunFolder:
     """The run in a folder."""
-    return ShardedFolder(path) if (path / SHARDS).is_file() else RunFolder(path)
+    sharded = (path / SHARDS).is_file() or (path / FOLDER).is_dir()
+    return ShardedFolder(path) if sharded else RunFolder(path)
 
 
 def run_folders(workspace: Workspace) -> list[RunFolder]:

@@ -315,8 +315,8 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
 class Shards(msgspec.Struct, frozen=True):
     """The shards of a run: how many documents each has (the last may have fewer), how many there are, and of what.
 
-    `questions` is the number of questions about all documents, in all repetitions, and `digest` the SHA-256 of what is
-    known of the documents, in their order.
+    `questions` is the number of questions about all documents, in all repetitions, `digest` the SHA-256 of what is
+    known of the documents, in their order, and `plans` that of `shards.jsonl`.
     """
 
     documents_each: int
@@ -324,6 +324,7 @@ class Shards(msgspec.Struct, frozen=True):
     documents: int
     questions: int
     digest: str
+    plans: str
 
 
 class Manifest(msgspec.Struct, omit_defaults=True):

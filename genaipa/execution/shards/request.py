@@ -233,13 +233,15 @@ def _found(workspace: Workspace, cut: Cut, name: str | None) -> RunFolder | None
 def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
     """The shards of documents, and the first one's task. The lines are on disk: there may be a million documents."""
     plans: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the run
-    known, first = hashlib.sha256(), None
+    known, lines, first = hashlib.sha256(), hashlib.sha256(), None
     kinds, sources, found = dict[str, str](), dict[str, str](), Digests({}, {}, {}, {})
-    shards = Shards(each, 0, 0, 0, "")
+    shards = Shards(each, 0, 0, 0, "", "")
     for task in parts.tasks(each):
         first = first or task
         plan = ShardPlan(dict(task.facts), task.spec.questions, task.orders, task.digests.annotations)
-        plans.write(msgspec.json.encode(plan) + b"\n")
+        line = msgspec.json.encode(plan) + b"\n"
+        plans.write(line)
+        lines.update(line)
         known.update(msgspec.json.encode(plan.documents))
         kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
         sources |= task.shared if isinstance(task, Procedure) else {}
@@ -247,7 +249,8 @@ def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
         prompts, asked = found.prompts | own.prompts, found.questions | own.questions
         found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
         questions = shards.questions + sum(map(len, plan.orders.values()))
-        shards = Shards(each, shards.number + 1, shards.documents + len(plan.documents), questions, known.hexdigest())
+        documents = shards.documents + len(plan.documents)
+        shards = Shards(each, shards.number + 1, documents, questions, known.hexdigest(), lines.hexdigest())
         for note in task.notes:
             observer.said(note)
     assert first is not None, "there is a document"
@@ -258,6 +261,7 @@ def _cut(parts: Parts, each: int, observer: Observer) -> tuple[Cut, Task]:
 
 def resume_shards(workspace: Workspace, folder: ShardedFolder, observer: Observer, *, offline: bool) -> ShardedRun:
     """Prepare a run of shards that was begun before; a RunError if what all shards share has changed since."""
+    folder.check_plans()
     task, manifest = task_of(workspace, folder, 0), folder.outline()
     check_shared(folder, manifest, digests(task), {})
     for note in task.notes:

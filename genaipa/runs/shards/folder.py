@@ -12,6 +12,7 @@ An answer's place is that in its shard's file, with the shard's number in the bi
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import uuid
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, NoRoomError, RunError
+from genaipa.errors import DataError, GenaipaError, NoRoomError, RunError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.locks import held
 from genaipa.files.names import free_names
@@ -88,14 +89,21 @@ class ShardedFolder(RunFolder):
         """The byte offset of each line of `shards.jsonl`, and of its end."""
         try:
             with (self.path / SHARDS).open("rb") as file:
-                return list(accumulate(map(len, file), initial=0))
+                found = list(accumulate(map(len, file), initial=0))
         except OSError as error:
             raise self._lost(error) from None
+        shards = self.outline().shards
+        if shards is not None and shards.number != len(found) - 1:
+            raise self._other(f"it has {len(found) - 1:,} lines for {shards.number:,} shards")
+        return found
 
     def _lost(self, error: Exception) -> DataError:
         return DataError(
             self.path / SHARDS, f"can't be read ({why(error)}); restore it: the folders beside it hold the answers."
         )
+
+    def _other(self, how: str) -> DataError:
+        return DataError(self.path / SHARDS, f"is not as the run began it ({how}); restore the file.")
 
     @property
     def number(self) -> int:
@@ -113,7 +121,8 @@ class ShardedFolder(RunFolder):
 
     @cached_property
     def _whole(self) -> ShardPlan:
-        """The maps by document of all shards."""
+        """The maps by document of all shards; a DataError if they are not those with which the run began."""
+        self.check_plans()
         whole = ShardPlan({}, {}, {}, {})
         for plan in map(self.plan, range(self.number)):
             whole.documents.update(plan.documents)
@@ -121,6 +130,17 @@ class ShardedFolder(RunFolder):
             whole.orders.update(plan.orders)
             whole.annotations.update(plan.annotations)
         return whole
+
+    def check_plans(self) -> None:
+        """Raise a DataError if `shards.jsonl` is not as the run began it."""
+        shards = self.outline().shards
+        try:
+            with (self.path / SHARDS).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise self._lost(error) from None
+        if shards is not None and shards.plans != found:
+            raise self._other("its digest is another")
 
     @classmethod
     def create_with(
@@ -222,7 +242,7 @@ class ShardedFolder(RunFolder):
             begun += 1
             try:
                 manifest, counts = shard.state()
-            except DataError:  # told by whoever reads it
+            except GenaipaError:  # told by whoever reads it
                 statuses.add("partial")
                 continue
             statuses.add(manifest.status)
@@ -286,10 +306,16 @@ class ShardedFolder(RunFolder):
             return True  # told by whoever carries it out
 
     def lack(self, manifest: Manifest, kept: int | None = None) -> str:
-        """A sentence about answers that are gone from a shard; empty if none are."""
-        del manifest, kept
+        """A sentence about answers that are gone from a shard, or with a shard's folder; empty if none are."""
         unsealed = (shard for _, shard in self.shards() if not shard.is_sealed)
-        return next((lack for shard in unsealed if (lack := shard.lack(shard.outline()))), "")
+        if lack := next((lack for shard in unsealed if (lack := shard.lack(shard.outline()))), ""):
+            return lack
+        kept, before = self.counts()[0].totals().kept if kept is None else kept, manifest.totals.kept
+        if kept >= before:
+            return ""
+        gone = f"{before - kept:,} of {before:,} answers are gone since the run was left"
+        again = f"restore the folder, or have them asked again with: genaipa run --resume {self.name}"
+        return f"{self.path / FOLDER}: {gone}; {again}"
 
     def is_held(self) -> bool:
         """Whether a process works on a shard now."""

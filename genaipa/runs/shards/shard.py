@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from genaipa.errors import GenaipaError, NoRoomError, RunBusyError
-from genaipa.files.json_text import DAMAGE
+from genaipa.errors import DataError, GenaipaError, NoRoomError, RunBusyError
+from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.sealed import Sealed, can_seal, seal, take_away_unsealed
 from genaipa.runs import journal
 from genaipa.runs.folder import MANIFEST, RunFolder
@@ -187,7 +187,10 @@ class Shard(RunFolder):
         """The manifest, with its status put right, and the counts; those of a sealed shard know no keys."""
         if not self.is_sealed:
             return super().state()
-        rows = msgspec.json.decode(self._seal.facts, type=list[_Row])
+        try:
+            rows = msgspec.json.decode(self._seal.facts, type=list[_Row])
+        except DAMAGE as error:
+            raise DataError(self.path / SEALED, f"is damaged ({why(error)}); restore the file.") from None
         manifest = self.outline()
         manifest.status = "complete"
         return manifest, Tally({(row.system, row.initialization): row.count for row in rows})
