@@ -62,7 +62,7 @@ def show(
     if answer is None:
         records = list({record.key: record for record in folder.records()}.values())
         if json:
-            console.print_json({"manifest": folder.manifest(), "answers": records})
+            console.print_json({"manifest": folder.state()[0], "answers": records})
         else:
             _print_run(folder, records)
         return

@@ -50,7 +50,7 @@ def _run(source: Source) -> dict[str, Any]:
     plan = spec.suite if isinstance(spec.suite, SuitePlan) else None
     return {
         "run": source.folder.name,
-        "status": manifest.status,
+        "status": source.folder.status(manifest, missing=bool(source.folder.lack(manifest))),
         "begun": _minute(manifest.created),
         "updated": _minute(manifest.updated),
         "suite": f"{spec.task}, {plan.split}" if plan else "",

@@ -34,7 +34,7 @@ from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
-from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record
+from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record, RunStatus
 from genaipa.runs.redactions import WITHHELD
 from genaipa.runs.tally import Tally
 
@@ -335,11 +335,17 @@ class RunFolder:
         """The manifest, with an outdated status put right, and the run's counts."""
         manifest = self.manifest()
         tally, _ = self.seen()
-        if manifest.status == "running" and not self.is_held():
-            manifest.status = "waiting" if any(batches_out(self.path)) else "interrupted"
-        elif manifest.status == "complete" and any(row.missing for row in tally.rows.values()):
-            manifest.status = "partial"
+        manifest.status = self.status(manifest, missing=any(row.missing for row in tally.rows.values()))
         return manifest, tally
+
+    def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
+        """The status that the run has now, wherever it is told; `missing` says that answers are.
+
+        It is the manifest's, unless whoever wrote that was killed, or answers have gone since.
+        """
+        if manifest.status == "running" and not self.is_held():
+            return "waiting" if any(batches_out(self.path)) else "interrupted"
+        return "partial" if manifest.status == "complete" and missing else manifest.status
 
     def progress(self) -> tuple[Manifest, Tally]:
         """The outline, with an outdated status put right, and the run's counts."""

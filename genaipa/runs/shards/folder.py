@@ -265,11 +265,12 @@ class ShardedFolder(RunFolder):
         """The outline, with its status put right by the shards, and the run's counts."""
         manifest = self.outline()
         tally, status = self.counts()
-        if manifest.status == "running" and status != "running":
-            manifest.status = "complete" if status == "complete" else "interrupted"
-        elif manifest.status == "complete":
-            manifest.status = status
+        manifest.status = _by_shards(manifest, status)
         return manifest, tally
+
+    def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:  # noqa: ARG002 - the shards say
+        """The status that the run has now, by its shards."""
+        return _by_shards(manifest, self.counts()[1])
 
     def state(self) -> tuple[Manifest, Tally]:
         """The manifest, with its status put right by the shards, and the run's counts."""
@@ -349,3 +350,12 @@ class ShardedFolder(RunFolder):
         """The messages stored under a digest, in whichever shard."""
         found = next((shard for _, shard in self.shards() if shard.has_introduction(digest)), None)
         return found.introduction(digest) if found else super().introduction(digest)
+
+
+def _by_shards(manifest: Manifest, status: RunStatus) -> RunStatus:
+    """The status of a run whose shards have this one together."""
+    if manifest.status == "complete":
+        return status
+    if manifest.status != "running" or status == "running":
+        return manifest.status
+    return status if status in ("complete", "waiting") else "interrupted"

@@ -140,10 +140,8 @@ def _run(folder: RunFolder) -> Row:
         tally, _ = _seen(folder)
     except GenaipaError as error:
         return Row((folder.name, Cell(str(error), tone="bad"), "", "", "", "", ""))
-    state = manifest.status
-    if state == "running" and not folder.is_held():
-        state = "interrupted"
     totals = tally.totals()
+    state = folder.status(manifest, missing=totals.kept < totals.planned)
     share = totals.kept / totals.planned if totals.planned else 1.0
     failed = Cell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
     about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_in_words)
