@@ -284,3 +284,15 @@ def sign_in(page: Page, name: str) -> None:
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Go to the desk").click()
     page.get_by_role("button", name="not you?").wait_for()
+
+
+def greeting(port: int, host: str, origin: str) -> str:
+    """The status with which the desk answers a page of this origin that opens a websocket to this host."""
+    asked = (
+        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\n"
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: streamlit\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+        line.sendall(asked.encode())
+        return line.recv(100).decode(errors="replace").split()[1]

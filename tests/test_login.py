@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import httpx2
 import pytest
 from analysts import make_answers
-from desk import browsing, fork_desk, free_port, open_desk
+from desk import browsing, fork_desk, free_port, greeting, open_desk
 from provider import COOKIE_SECRET, SECRET, Provider
 from running import write
 
@@ -99,3 +100,19 @@ def test_address_of_the_login(provider: Provider) -> None:
         assert desk.stop() == 0
     assert "chmod 600" in desk.printed, "others can read the secrets"
     assert f"The desk is open at http://localhost:{port} " in desk.printed
+
+
+def test_behind_tls(provider: Provider) -> None:
+    """At an address with https every cookie is for https alone, and so is the page that may open the desk."""
+    host = "desk.example.org"
+    write(".streamlit/secrets.toml", provider.secrets().replace("http://127.0.0.1:{port}", f"https://{host}:443"))
+    with fork_desk() as desk:
+        own = f"https://{host}"
+        strangers = (f"http://{host}", f"https://{host}:444", "https://elsewhere.example", "null")
+        assert greeting(desk.port, host, own) == "101"
+        assert [greeting(desk.port, host, other) for other in strangers] == ["403"] * len(strangers)
+        with httpx2.Client(base_url=f"http://127.0.0.1:{desk.port}", headers={"Host": host}) as browser:
+            cookies = browser.get("/_stcore/health").headers.get_list("set-cookie")
+            cookies += browser.get("/auth/logout").headers.get_list("set-cookie")
+    assert len(cookies) >= 3
+    assert [cookie for cookie in cookies if "; secure" not in cookie.lower()] == []

@@ -20,7 +20,7 @@ import postgres
 import pytest
 from analysts import make_answers
 from commandline import heeding
-from desk import browsing, fork_desk, free_port, open_desk, sign_in
+from desk import browsing, fork_desk, free_port, greeting, open_desk, sign_in
 from provider import Provider
 from running import make_workspace, write
 from size import size
@@ -227,13 +227,13 @@ def test_other_pages_stay_out() -> None:
     make_answers("See section 1.")
     with fork_desk() as desk:
         own = f"127.0.0.1:{desk.port}"
-        assert _greeting(desk.port, own, f"http://{own}") == "101"
-        assert _greeting(desk.port, f"localhost:{desk.port}", f"http://localhost:{desk.port}") == "101"
+        assert greeting(desk.port, own, f"http://{own}") == "101"
+        assert greeting(desk.port, f"localhost:{desk.port}", f"http://localhost:{desk.port}") == "101"
         for other in ("http://elsewhere.example", "http://127.0.0.1:9", f"http://localhost:{desk.port}", "null"):
-            assert _greeting(desk.port, own, other) == "403", other
+            assert greeting(desk.port, own, other) == "403", other
         # A name that its owner has turned to 127.0.0.1 after the page was loaded (DNS rebinding).
         turned = f"elsewhere.example:{desk.port}"
-        assert _greeting(desk.port, turned, f"http://{turned}") == "403"
+        assert greeting(desk.port, turned, f"http://{turned}") == "403"
         with urllib.request.urlopen(desk.url, timeout=30) as page:
             assert page.headers["X-Frame-Options"] == "DENY"
             assert page.headers["X-Content-Type-Options"] == "nosniff"
@@ -244,18 +244,6 @@ def test_other_pages_stay_out() -> None:
             urllib.request.urlopen(f"{desk.url}/_stcore/metrics", timeout=30)
     # Streamlit's warning where it looked for this machine's address on the internet, and failed.
     assert "external IP" not in desk.printed
-
-
-def _greeting(port: int, host: str, origin: str) -> str:
-    """The status with which the desk answers a page of this origin that opens a websocket to this host."""
-    asked = (
-        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\n"
-        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: streamlit\r\n\r\n"
-    )
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
-        line.sendall(asked.encode())
-        return line.recv(100).decode(errors="replace").split()[1]
 
 
 def test_name_is_asked_for_once() -> None:

@@ -25,10 +25,14 @@ _CLOSED = "/_stcore/metrics"
 """Figures on the server's memory and visitors, which Streamlit shows to anybody."""
 
 
-def put_before_streamlit(origins: frozenset[str]) -> None:
-    """Have every request of a server started after this pass the gate; `origins` may open it beside its own pages."""
+def put_before_streamlit(address: str = "") -> None:
+    """Have every request of a server started after this pass the gate.
+
+    At an `address` that begins with https the server is behind a proxy: cookies are for https alone, and so are the
+    pages that may open it. Elsewhere it is whatever address the browser asked for.
+    """
     streamlits = starlette_app.create_streamlit_middleware
-    before = Middleware(Gate, origins=origins, headers=_headers())
+    before = Middleware(Gate, address=address, headers=_headers())
     # Only an application that one builds oneself has a parameter for it, and that is served in another way.
     vars(starlette_app)["create_streamlit_middleware"] = lambda: [before, *streamlits()]
 
@@ -36,9 +40,10 @@ def put_before_streamlit(origins: frozenset[str]) -> None:
 class Gate:
     """Refuses a websocket that another site's page opens, and gives every response its headers."""
 
-    def __init__(self, app: ASGIApp, origins: frozenset[str], headers: dict[str, str]) -> None:
+    def __init__(self, app: ASGIApp, address: str, headers: dict[str, str]) -> None:
         self.app = app
-        self.origins = origins
+        self.origin = _origin(address)
+        self.behind_tls = address.startswith("https://")
         self.headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,15 +59,31 @@ class Gate:
     def _is_ours(self, headers: Headers) -> bool:
         """Whether a page of this server opens the websocket; programs that are no browsers name no origin."""
         origin = headers.get("origin")
-        return origin is None or origin in self.origins or urlsplit(origin).netloc == headers.get("host")
+        if origin is None or origin == self.origin:
+            return True
+        return not self.behind_tls and urlsplit(origin).netloc == headers.get("host")
 
     def _with_headers(self, send: Send) -> Send:
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self.headers)
+                if self.behind_tls:
+                    message["headers"] = [_for_tls(name, value) for name, value in message["headers"]]
             await send(message)
 
         return sent
+
+
+def _origin(address: str) -> str:
+    """The origin of an address as browsers name it: without a path, and without its scheme's own port."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.removesuffix({'https': ':443', 'http': ':80'}.get(parts.scheme, ''))}"
+
+
+def _for_tls(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header, whose cookie no browser sends without TLS."""
+    plain = name.lower() == b"set-cookie" and b"secure" not in [one.strip().lower() for one in value.split(b";")]
+    return name, value + b"; Secure" if plain else value
 
 
 def _headers() -> dict[str, str]:
@@ -86,4 +107,6 @@ def _headers() -> dict[str, str]:
         "X-Frame-Options": "DENY",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     }

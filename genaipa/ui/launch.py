@@ -113,7 +113,7 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
 
     from genaipa.ui.gate import put_before_streamlit
 
-    put_before_streamlit(frozenset([login.address(port)] if login else ()))
+    put_before_streamlit(login.address(port) if login else "")
     os.environ.update(desk.settings.handed_on())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
     net_util._external_ip = "127.0.0.1"  # noqa: SLF001
