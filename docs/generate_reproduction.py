@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from published_numbers import SYSTEMS, Compared, Verdict, compare, import_study, imported_study
+from published_numbers import SYSTEMS, Compared, Verdict, compare, copied_tables, import_study, imported_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,8 +47,9 @@ of them with digits cut off. {systems}
   and each figure was looked up in a table of `genaipa report`, or computed from the rows of one.
 - Every published score was counted, also those that `genaipa import` excludes because its audit found something wrong:
   the paper used them all. Reports leave them out by default, and so give other numbers than this page.
-- One table was not counted: Bard's M_all of the quality experiment, which is a copy of its M_all of the robustness
-  experiment. Where a mean over experiments needs it, the M_all that follows from Bard's metrics sheet stands in.
+- Not counted are the tables that the audit takes for copies of another experiment's. Where a mean over experiments
+  needs the M_all of one, that which follows from the system's metrics sheet stands in. Copies are
+  {copies}.
 - A figure matches if the computed value, rounded half up to the digits that are printed, or cut off after them, is what
   is printed; where it had to be cut off is said beside it. A figure without digits after the point has to be met to
   one: 6.3 is no 6.
@@ -130,11 +131,11 @@ def place(one: Compared) -> str:
 
 def why(one: Compared) -> str:
     """Why the two differ, or with which reading they agree; the list knows it for the verdict that it expects."""
+    reason = one.printed.why if one.verdict == one.printed.expect else ""
+    if one.verdict == "absent" and not reason:
+        reason = f"{NAMES[one.printed.system]}'s files are not here."
     remark = one.found.remark if one.found else ""
-    if one.verdict != one.printed.expect:
-        return remark
-    lacking = f"{NAMES[one.printed.system]}'s files are not here." if one.verdict == "absent" else ""
-    return " ".join(filter(None, (one.printed.why or lacking, remark)))
+    return " ".join(filter(None, (reason, remark))) or ("Not known." if one.verdict == "differs" else "")
 
 
 def section(name: str, compared: Iterable[Compared]) -> str:
@@ -158,8 +159,11 @@ def changed(compared: Sequence[Compared], audited: Sequence[Compared]) -> str:
     return table(head, rows)
 
 
-def page(compared: Sequence[Compared], audited: Sequence[Compared]) -> str:
-    """docs/reproduction.md as it should be, from the comparison with every score and from that with the audit's."""
+def page(compared: Sequence[Compared], audited: Sequence[Compared], copies: Sequence[str]) -> str:
+    """docs/reproduction.md as it should be, from the comparison with every score and from that with the audit's.
+
+    `copies` are the tables that the audit takes for copies, in words.
+    """
     verdicts = Counter(one.verdict for one in compared)
     here = {one.printed.system for one in compared if one.found is not None and one.printed.metric != "silent"}
     lacking = [NAMES[name] for name in SYSTEMS if name not in here]
@@ -175,6 +179,7 @@ def page(compared: Sequence[Compared], audited: Sequence[Compared]) -> str:
         share=100 * verdicts["match"] / (verdicts["match"] + verdicts["differs"]),
         cut=sum("cut off" in one.found.remark for one in compared if one.found),
         systems=said,
+        copies=", ".join(copies) or "none",
         counts=counts(compared, "section", [one.printed.section for one in compared]),
         by_system=counts(compared, "of", [NAMES[one.printed.system] for one in compared]),
         audited=changed(compared, audited),
@@ -194,7 +199,7 @@ def main() -> None:
             os.environ["GENAIPA_CACHE"] = str(Path(folder) / "cache")
         import_study(origin, Path(folder) / "workspace")
         study = imported_study(Path(folder) / "workspace")
-        PAGE.write_text(page(compare(study), compare(study, audited=True)), encoding="utf-8")
+        PAGE.write_text(page(compare(study), compare(study, audited=True), copied_tables(study)), encoding="utf-8")
     print(f"wrote {PAGE}")
 
 

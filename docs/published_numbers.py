@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pandas as pd
 
+from genaipa.datasets.genaipabench.audit_scores import COPIED_TABLE
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
 from genaipa.reports.gather import gather
@@ -167,6 +168,16 @@ class Compared:
         return "match" if self.found.holds else "differs"
 
 
+def copied_tables(gathered: Gathered) -> list[str]:
+    """The tables of which the audit found that they are copies, in words."""
+    return [
+        f"{finding.system}'s table of {finding.experiment} ({Path(finding.file).name}"
+        f"{f', sheet {finding.sheet}' if finding.sheet else ''})"
+        for finding in gathered.findings
+        if finding.kind == COPIED_TABLE and finding.excludes
+    ]
+
+
 def compare(gathered: Gathered, *, whole: bool = True, audited: bool = False) -> list[Compared]:
     """Every printed figure with what the study gives for it.
 
@@ -175,7 +186,7 @@ def compare(gathered: Gathered, *, whole: bool = True, audited: bool = False) ->
     with `audited` nothing of it does, as in a report.
     """
     excluded = gathered.frame["excluded"].astype(str)
-    left_out = excluded != "" if audited else excluded.str.startswith("duplicate-table:")
+    left_out = excluded != "" if audited else excluded.str.startswith(f"{COPIED_TABLE}:")
     data = ReleasedData(gathered.frame[~left_out], gathered, whole=whole)
     return [Compared(number, data.find(number)) for number in printed_numbers()]
 

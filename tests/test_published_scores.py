@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from genaipabench_tree import IDS, tree_of
+from msgspec.structs import replace
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
 from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
@@ -101,6 +102,21 @@ def test_a_table_that_stands_twice() -> None:
     assert {experiment for experiment, _, _ in excluded(read)} == {"quality"}
     assert len(excluded(read)) == 160
     assert not [finding for finding in found if finding.kind == "duplicate-scores"]
+
+
+def test_a_metrics_sheet_that_stands_twice() -> None:
+    """A copied sheet is a copied table like any other, also where something else is wrong with its scores."""
+    sheets = {name: metrics_sheet(scores(name)) for name in TABLES}
+    sheets["adaptive"] = sheets["original"]
+    read, _ = read_scores(kept(BARD | {f"{FOLDER}/Bard_metrics.xlsx": workbook(sheets)}))
+    found = audit_scores(read)
+    (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
+    assert (twice.experiment, twice.excludes) == ("recall", "score")
+    also = replace(twice, kind="unreachable-score", reason="Something else.")
+    marked = with_exclusions(read, [also, *found], [])
+    copied = [one for one in marked if one.excluded]
+    assert {(one.experiment, one.document) for one in copied} == {("recall", "")}
+    assert all(one.excluded.startswith("duplicate-table: ") for one in copied)
 
 
 def test_a_column_that_stands_twice() -> None:

@@ -104,9 +104,9 @@ def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str
     assert wrong == []
 
 
-def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any]) -> None:
+def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any], study: Gathered) -> None:
     """docs/reproduction.md is what its generator writes now."""
-    page = reproduction.page([*compared.values()], [*audited.values()])
+    page = reproduction.page([*compared.values()], [*audited.values()], numbers.copied_tables(study))
     assert (DOCS / "reproduction.md").read_text(encoding="utf-8") == page, REMEDY
 
 

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from genaipa.scoring.published import PublishedScore
 
 
+COPIED_TABLE = "duplicate-table"
+"""The kind of a finding on a table that is a copy of another experiment's."""
+
+
 def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     """Copied tables, columns and rows, values that no score can have, and tables that contradict each other.
 
@@ -64,7 +68,7 @@ def _by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
 def _copied(copy: Copy) -> Iterator[Finding]:
     """The finding on a copy; where it is one by the rule alone, on the original as well."""
     whole = {question for question, _ in copy.cells} == set(copy.copy.rows) and copy.part.split()[-1] == "scores"
-    kind = "duplicate-table" if whole else "duplicate-scores"
+    kind = COPIED_TABLE if whole else "duplicate-scores"
     unsure: dict[str, Any] = {} if copy.sure else {"doubts": "score"}
     equal = f"{copy.part} equal those of"
     yield _finding(
@@ -233,7 +237,8 @@ def with_exclusions(
 
 def _marked(score: PublishedScore, found: list[Finding]) -> PublishedScore:
     """The score with what these findings say about it."""
-    wrong = [finding for finding in found if finding.excludes]
+    # That a whole table is a copy says more of a score than what else is wrong with it.
+    wrong = sorted((finding for finding in found if finding.excludes), key=lambda one: one.kind != COPIED_TABLE)
     doubts = [finding for finding in found if finding.doubts]
     own = any(not finding.doubts for finding in wrong)
     excluded, doubt = (f"{some[0].kind}: {some[0].reason}" if some else "" for some in (wrong, doubts))
