@@ -48,7 +48,7 @@ of them with digits cut off. {systems}
 - Every published score was counted, also those that `genaipa import` excludes because its audit found something wrong:
   the paper used them all. Reports leave them out by default, and so give other numbers than this page.
 - Not counted are the tables that the audit takes for copies of another experiment's. Where a mean over experiments
-  needs the M_all of one, that which follows from the system's metrics sheet stands in. Copies are
+  needs the M_all of one, it is that which follows from the system's metrics sheet. Copies are
   {copies}.
 - A figure matches if the computed value, rounded half up to the digits that are printed, or cut off after them, is what
   is printed; where it had to be cut off is said beside it. A figure without digits after the point has to be met to

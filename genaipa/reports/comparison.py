@@ -154,10 +154,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     return Comparison(first.name, second.name, table, apart, finding, method)
 
 
-_JUDGED = (
-    " Averages are estimates from people and judge (docs/estimates.md); their test for these documents is Student's t, "
-    "whose p belongs to the interval."
-)
+_JUDGED = " Averages are estimates from people and judge (docs/estimates.md), which have no ranks."
 
 
 def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Iterator[str]:
@@ -182,19 +179,16 @@ def _method(first: str, second: str) -> str:
         "are, each averaged over its documents and experiments; where there are pairs, only they count, so that "
         "averages may be others than the leaderboard's, which has all of a system's cells. Pairs are the scored cells "
         "behind them, and documents is 0 where only means over them are known. "
-        f"{LEVEL:.0%} intervals and two-sided tests have two targets. For these documents: other questions, the same "
-        "documents; the test is Wilcoxon's on the questions' signed ranks, with the matched-pairs rank-biserial "
-        "correlation as effect size. It compares ranks, while the intervals are of means: its p may disagree with "
-        "them, and be above that for policies like these. For policies like these: other questions and other "
-        "documents, for both are a sample, and p belongs to the interval. Without pairs: Student's t with each side's "
-        "own variance, and "
-        "Mann-Whitney's test with Cliff's delta (both effects are from -1 to 1). What a row means goes by the "
-        f"second target. {words.IN_FAMILIES}"
+        f"{LEVEL:.0%} intervals have two targets, for these documents (other questions) and for policies like these "
+        "(other questions and other documents), and p belongs to the interval: what holds for the second holds for the "
+        "first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs rank-biserial correlation as "
+        "effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval is Student's t with each "
+        f"side's own variance. What a row means goes by the second target. {words.IN_FAMILIES}"
     )
 
 
 def _table(data: pd.DataFrame, first: str, second: str, note: str) -> Table:
     signed = ("difference", "low", "high", "policies_low", "policies_high", "effect")
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
-    tests = dict.fromkeys(("p", "p_holm", "policies_p", "policies_p_holm"), ".2g")
+    tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")
     return Table("comparison", f"{first} against {second}", note, data, HEADINGS, {**formats, **tests})

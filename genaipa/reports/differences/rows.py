@@ -15,6 +15,7 @@ from genaipa.reports.differences.significance import OVERALL, Tested, holm, pair
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from genaipa.reports.crossed import Crossed
     from genaipa.reports.differences.matches import Match
 
 HEADINGS = {
@@ -32,6 +33,7 @@ HEADINGS = {
     "test": "test",
     "p": "p",
     "p_holm": "p (Holm)",
+    "ranks_p": "p of ranks",
     "policies_low": "for policies like these",
     "policies_high": "to",
     "policies_p": "policies p",
@@ -81,7 +83,7 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
     row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
     if not len(here.pairs):
         far = apart((here.ours, here.ours.index), (here.theirs, here.theirs.index), limits=limits)
-        known = {"difference": far.mean, "low": far.low, "high": far.high, **unpaired(ours, theirs)._asdict()}
+        known = {"difference": far.mean, "low": far.low, "high": far.high, **_tests(unpaired(ours, theirs), far)}
         return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
     tested, pairs = paired(ours - theirs), here.apart
     scored = pairs["known"] if judged else None
@@ -89,7 +91,7 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
         pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits, known=scored
     )
     if judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
-        tested = Tested("none" if math.isnan(sure.p) else "t", sure.p, tested.effect)
+        tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
     return {
         **row,
         "pairs": int(here.pairs["pairs"].sum()),
@@ -97,11 +99,23 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
         "difference": float((ours - theirs).mean()) if scored is None else sure.mean,
         "low": sure.low,
         "high": sure.high,
-        **tested._asdict(),
+        **_tests(tested, sure),
         "policies_low": sure.policies_low,
         "policies_high": sure.policies_high,
-        # Too few questions for the rank test are too few for any.
-        "policies_p": math.nan if tested.test == "none" else sure.policies_p,
         "why": sure.why,
         "warning": sure.warning,
     }
+
+
+def _tests(ranks: Tested, sure: Crossed) -> dict[str, Any]:
+    """The p values, which belong to the intervals, beside that of ranks; of too few questions for these there is none.
+
+    Where all questions differ alike there is no interval, and p is the ranks'.
+    """
+    if ranks.test == "none":
+        alone = {"test": "none", "p": math.nan, "policies_p": math.nan}
+    elif math.isnan(sure.p):
+        alone = {"test": ranks.test, "p": ranks.p, "policies_p": math.nan}
+    else:
+        alone = {"test": "t", "p": sure.p, "policies_p": sure.policies_p}
+    return {**alone, "ranks_p": ranks.p, "effect": ranks.effect}

@@ -37,18 +37,26 @@ def meaning(row: Row) -> str:
     if row["test"] == "none":
         return "too few questions to test"
     here = row["p_holm"] < SIGNIFICANT
-    higher = "A higher" if (row["difference"] or row["effect"]) > 0 else "B higher"
-    if here and _torn(row):
-        said = "ranks and means disagree"
-    elif row["policies_p_holm"] < SIGNIFICANT:
-        said = higher
-    elif here:
-        said = f"{higher} for these documents{'' if math.isnan(row['policies_p']) else ' only'}"
+    higher = "A higher" if row["difference"] > 0 else "B higher"
+    if here:
+        wider = "" if math.isnan(row["policies_p"]) else " only"
+        said = higher if holds_widely(row) else f"{higher} for these documents{wider}"
+        said += "; not by ranks" if not by_ranks(row) else ""
     elif row["p"] < SIGNIFICANT or row["policies_p"] < SIGNIFICANT:
         said = "may be chance, among so many tests"
     else:
         said = "may be chance" if row["effect"] or row["difference"] else "no difference"
     return f"{said}; few questions" if row["n"] < FEW else said
+
+
+def holds_widely(row: Row) -> bool:
+    """Whether a difference holds for policies like these: never where it does not for these documents."""
+    return bool(row["p_holm"] < SIGNIFICANT and row["policies_p_holm"] < SIGNIFICANT)
+
+
+def by_ranks(row: Row) -> bool:
+    """Whether a difference of means is one of ranks, too; also where ranks are not known."""
+    return math.isnan(row["ranks_p"]) or (row["ranks_p"] < SIGNIFICANT and row["effect"] * row["difference"] > 0)
 
 
 def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
@@ -110,19 +118,18 @@ def verdict(row: Row, first: str, second: str) -> str:
     """The conclusion from the primary endpoint for policies like these, and the one from these documents alone."""
     if row["test"] == "none":
         return f"Verdict: none, for {row['n']} questions are too few to test."
-    higher = first if (row["difference"] or row["effect"]) > 0 else second
+    higher = f"{first if row['difference'] > 0 else second} is higher"
     here = row["p"] < SIGNIFICANT
-    if here and _torn(row):
-        alone = f"one is higher by ranks and the other by its mean (p = {row['p']:.2g})"
-    else:
-        alone = f"{f'{higher} is higher' if here else 'the difference may be chance'} (p = {row['p']:.2g})"
+    alone = f"{higher if here else 'the difference may be chance'} (p = {row['p']:.2g})"
+    ranks = f" By ranks it may be chance (p = {row['ranks_p']:.2g})." if here and not by_ranks(row) else ""
+    if here and row["effect"] * row["difference"] < 0:
+        ranks = " By ranks the other is higher."
     if math.isnan(row["policies_p"]):
-        return f"Verdict, of these documents only: {alone}. {row['why']}"
-    holds = row["policies_p"] < SIGNIFICANT
-    said = f"{higher} is higher" if holds else "the difference may be chance"
+        return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
+    said = higher if row["policies_p"] < SIGNIFICANT else "the difference may be chance"
     return (
         f"Verdict: for policies like these, {said} (p = {row['policies_p']:.2g}). "
-        f"For these documents alone it would be: {alone}."
+        f"For these documents alone it would be: {alone}.{ranks}"
     )
 
 
@@ -139,9 +146,8 @@ def power(match: Match) -> Iterator[str]:
 def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
     """The tests of a family that hold, and for whom."""
     here = tested["p_holm"] < SIGNIFICANT
-    torn = here & (tested["effect"] * tested["difference"] < 0)
-    general = ~torn & (tested["policies_p_holm"] < SIGNIFICANT)
-    only = here & ~torn & ~general
+    general = here & (tested["policies_p_holm"] < SIGNIFICANT)
+    only = here & ~general
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
     no_word = "for these documents (nothing can be said for policies like these)"
     said = [
@@ -153,7 +159,6 @@ def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
             (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
             (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
             (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
-            ("one is higher by ranks and the other by its mean in", tested[torn]),
         )
         if len(rows)
     ]
@@ -170,11 +175,6 @@ def _places(rows: pd.DataFrame) -> str:
 
 def _tests(number: int) -> str:
     return "1 test" if number == 1 else f"{number} tests, adjusted by Holm's method"
-
-
-def _torn(row: Row) -> bool:
-    """Tell whether the side that is higher by ranks, which are tested, is the lower one by its mean."""
-    return bool(row["effect"] * row["difference"] < 0)
 
 
 def small(data: pd.DataFrame) -> Iterator[str]:

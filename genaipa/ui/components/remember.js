@@ -11,7 +11,7 @@ function goToName(looks = LOOKS) {
 // Remembers in this browser under which name one sits at the desk; an empty name forgets it.
 export default function ({ data }) {
   const age = data.name ? 365 * 24 * 3600 : 0;
-  const tls = location.protocol === "https:" ? "; Secure" : "";
+  const tls = location.protocol.startsWith("https") ? "; Secure" : "";
   document.cookie = `${data.cookie}=${encodeURIComponent(data.name)}; Path=/; Max-Age=${age}; SameSite=Strict${tls}`;
   if (!data.name) goToName();
 }
