@@ -3,8 +3,8 @@
     python -m benchmarks.coverage [--quick] [--figure FILE]
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
-`scoring.agreement`). A thousand for each cell take two minutes of one core (--quick: a hundred, a
-quarter of one). The tables of docs/intervals.md are what it prints, and the figure there is what it draws.
+`scoring.agreement`). A thousand for each cell take ten minutes of one core (--quick: a
+hundred, one). The tables of docs/intervals.md are what it prints, and the figure there is what it draws.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.__main__ import print_table
+from benchmarks.coverage_others import other_analysts, suites_policies
 from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
 from genaipa.reports.table import SCALE
 from genaipa.scoring.agreement import Alpha, measure
@@ -373,6 +374,9 @@ def main() -> None:
     )
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
     print_table(("analysts", "answers", "high alpha", "middling alpha"), list(agreements(studies)))
+    targets = ("policies like these", "analysts like these", "width")
+    print_table(("leniency", "analysts", *targets, "alike differ", "by own analysts"), list(other_analysts(studies)))
+    print_table(("policies of a suite", "alike in size", "unlike"), list(suites_policies(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
     if figure:
         figure(cells).savefig(figure, dpi=150, metadata={"Date": None} if figure.suffix == ".svg" else None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import aggregate
+from genaipa.reports import aggregate, analysts
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, SHARES, crossed, sampled
 from genaipa.reports.table import SCALE
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
 _BUT = ", but for a share of 0 or 100 %."
 INTERVALS = (
-    f"Two intervals go with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
-    "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide "
-    f"or wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
-    f"question, and where all questions have the same value{_BUT}"
+    f"Two intervals go with an average; {_SURE}, by the same analysts. \u201cFor these documents\u201d: other "
+    "questions of this kind, asked about the very same documents. \u201cFor policies like these\u201d: other documents "
+    f"of this kind as well; as wide or wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. "
+    f"Both are blank for a single question, and where all questions have the same value{_BUT}"
 )
 """The two intervals, for whoever reads one: sentences for the notes of tables."""
 THESE = (
@@ -117,6 +118,41 @@ def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     weights = 1 / found.groupby(by, observed=True)["document"].transform("size")
     columns = [*by, "category", "source", "document", column, "scores"]
     return found[columns].assign(weight=weights).reset_index(drop=True)
+
+
+def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per system that people scored: its average, and how far it depends on who they are.
+
+    Columns: `system`, `analysts` (how many), `mean`, `policies_low` and `policies_high`, `analysts_low` and
+    `analysts_high` for analysts like these as well, `least` and `most` (the average with one of them left out), `why`.
+    """
+    scores = analysts.scores_of(about_policies(frame))
+    found = []
+    for system, own in scores.groupby("system", observed=True, sort=True):
+        people = analysts.panel(own.assign(m_all10=own["m_all"] * SCALE), "m_all10")
+        cells = weighted(frame, "m_all10")
+        rows = cells[cells["system"] == system]
+        sure = crossed(
+            rows["m_all10"],
+            rows["question"],
+            rows["document"],
+            weights=rows["weight"],
+            limits=_ENDS["m_all10"],
+            panel=people,
+        )
+        ends = ("mean", "policies_low", "policies_high", "analysts_low", "analysts_high")
+        without = [one for one in people.without.values() if not isnan(one)]
+        found.append(
+            {
+                "system": system,
+                "analysts": people.number,
+                **{name: getattr(sure, name) for name in ends},
+                "least": min(without, default=nan),
+                "most": max(without, default=nan),
+                "why": analysts.refused(people) or sure.why,
+            }
+        )
+    return pd.DataFrame(found)
 
 
 def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None) -> dict[str, object]:

@@ -16,6 +16,7 @@ import msgspec
 
 from genaipa.errors import UsageError
 from genaipa.reports import render
+from genaipa.reports.analysts import other_people
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
 from genaipa.reports.differences.matches import groups, matches
@@ -30,10 +31,11 @@ from genaipa.reports.tidy import names_of, plain_texts
 from genaipa.runs.run import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
+    from genaipa.reports.differences.matches import Match
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.runs.run import Run
@@ -141,9 +143,11 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     frames = [one.frame if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
     matched = matches(*frames)
     data = rows(matched, asked, judged=any(estimated)).replace({"measure": names_of(first.frame)})
+    if others := other_people(*(_in_common(side.frame, matched) for side in (first, second))):
+        data.loc[data["test"] != "none", "meaning"] = words.OTHER_PEOPLE
     finding = [
         *words.scope(matched, apart),
-        *words.found(data, first.name, second.name),
+        *words.found(data, first.name, second.name, refused=others),
         *(_judged(first, second, judged) if any(estimated) else []),
         *studied(first, second),
         *words.power(matched[OVERALL]),
@@ -155,6 +159,16 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
 
 
 _JUDGED = " Averages are estimates from people and judge (docs/estimates.md), which have no ranks."
+
+
+def _in_common(frame: pd.DataFrame, matched: Mapping[str, Match]) -> pd.DataFrame:
+    """The rows about the questions and documents that the two have in common; all where they have none."""
+    pairs = matched[OVERALL].apart
+    if not len(pairs):
+        return frame
+    shared = frame["question"].astype(str).isin(pairs["question"].astype(str))
+    about = frame["document"].astype(str).isin(pairs["document"].astype(str)) | ("" in set(pairs["document"]))
+    return frame[shared & about]
 
 
 def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Iterator[str]:

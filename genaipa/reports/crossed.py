@@ -6,6 +6,9 @@ neither the cells nor the questions alone can stand for independent draws. Two t
 - "for these documents": the questions are a sample of questions like them, the documents are exactly those studied.
 - "for policies like these": the documents are a sample, too. Wider, because few documents say little about others.
 
+Both are for the analysts who scored; where their part in the variance is given (`analysts.panel`), a third interval is
+for analysts like these as well.
+
 Both are closed formulas, chosen by the simulation in `docs/intervals.md` (`python -m benchmarks coverage`): Student's t
 for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang, 1980,
 https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the scale
@@ -16,7 +19,7 @@ of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import cbrt, hypot, sqrt
+from math import cbrt, hypot, isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +31,8 @@ from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from genaipa.reports.analysts import Panel
 
     Floats = NDArray[np.float64]
 
@@ -60,7 +65,8 @@ class Crossed:
     `questions` and `documents` are how many it rests on; `documents` is 0 where only means over documents are known.
     `low` and `high` hold for these documents, `policies_low` and `policies_high` for policies like these; `warning` is
     empty, or says that the latter rest on few documents. `p` and `policies_p` are the two-sided p values of a mean of
-    0: below 1 - `LEVEL` exactly where the interval, before it is cut to the scale, excludes 0.
+    0: below 1 - `LEVEL` exactly where the interval, before it is cut to the scale, excludes 0. `analysts_low` and
+    `analysts_high` hold for policies and analysts like these.
     """
 
     mean: float
@@ -74,6 +80,8 @@ class Crossed:
     policies_p: float = np.nan
     why: str = ""
     warning: str = ""
+    analysts_low: float = np.nan
+    analysts_high: float = np.nan
 
 
 def crossed(
@@ -84,6 +92,7 @@ def crossed(
     weights: Any = None,
     limits: _Limits | None = None,
     known: Any = None,
+    panel: Panel | None = None,
 ) -> Crossed:
     """The average of cells (one question about one document each), and how sure it is.
 
@@ -94,7 +103,8 @@ def crossed(
     `limits` are the ends of the scale, which no interval leaves; those of `SHARES` make it a share, which has intervals
     also where all questions are alike, and no p values. Where some values are a judge's estimates, `known` says of each
     value whether people scored an answer to its question: only those questions say how far the judge is off, there is
-    no result below `LEAST_KNOWN` of them, and none is taken for a share. The same cells give the same result, in
+    no result below `LEAST_KNOWN` of them, and none is taken for a share. `panel` are the analysts who gave the values.
+    The same cells give the same result, in
     whatever order they come.
 
     >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
@@ -122,12 +132,15 @@ def crossed(
         why = f"All {len(around)} questions have the same value, which says nothing about how others differ."
         return Crossed(mean, len(around), cells.documents, why=why)
     these = _of_share(mean, [by_question], limits, cells.means) if share else _interval(mean, [by_question], limits)
-    why, also, warning = _refused(cells), (np.nan, np.nan, np.nan), ""
+    why, also, warning, theirs = _refused(cells), (np.nan, np.nan, np.nan), "", (np.nan, np.nan, np.nan)
     if not why:
         parts = [by_question, _of_documents(cells)]
         wider = _of_share(mean, parts, limits, cells) if share else _interval(mean, parts, limits)
         # What holds for other policies holds for these: never the narrower of the two.
         also = (min(these[0], wider[0]), max(these[1], wider[1]), max(these[2], wider[2]))
+        if panel is not None and not share and not isnan(panel.variance):
+            theirs = _interval(mean, [*parts, _Part(panel.number, panel.variance, 0.0)], limits)
+            theirs = (min(also[0], theirs[0]), max(also[1], theirs[1]), np.nan)
         if cells.documents < FEW_DOCUMENTS:
             warning = (
                 f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
@@ -135,7 +148,7 @@ def crossed(
     if known is not None:  # an estimate may lie a little beyond the scale, as its interval may
         mean = min(max(mean, limits[0]), limits[1])
     ends = (*these[:2], *also[:2], these[2], also[2])
-    return Crossed(mean, len(around), cells.documents, *ends, why, warning)
+    return Crossed(mean, len(around), cells.documents, *ends, why, warning, *theirs[:2])
 
 
 def sampled(values: Any, limits: _Limits | None = None) -> tuple[float, float]:

@@ -105,6 +105,28 @@ def _judged(frame: pd.DataFrame) -> dict[str, str]:
     return {} if found is None else {name: found.basis(name) for name in found.given["system"].unique()}
 
 
+def who_scored(frame: pd.DataFrame) -> Table:
+    """Show how far each system's average depends on who scored."""
+    columns = ["system", "analysts", "mean", "policies_low", "policies_high", "analysts_low", "analysts_high"]
+    columns += ["least", "most", "why"]
+    return table(
+        "who-scored",
+        "Averages and who scored them",
+        "M_all times 10 (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
+        "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
+        "with one analyst left out.",
+        averages.who_scored(frame).reindex(columns=columns),
+        columns,
+        headings={
+            "analysts_low": "for analysts like these",
+            "analysts_high": "to",
+            "least": "without one",
+            "most": "to",
+        },
+        formats=dict.fromkeys(("analysts_low", "analysts_high", "least", "most"), ".1f"),
+    )
+
+
 def by_source(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over those of users, by system."""
     frame, said = with_estimates(frame)
@@ -176,7 +198,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "M_all joins the metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
         "large, as in the paper.",
         present(
-            *(ranked, beside(frame, gathered.events), forecasts(frame)),
+            *(ranked, who_scored(frame), beside(frame, gathered.events), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         ),
         [],

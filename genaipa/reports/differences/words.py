@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FEW = 10
 """Below so many questions, what is found is said to rest on few."""
+OTHER_PEOPLE = "other analysts"
+"""The meaning of a difference between systems that other people scored."""
 PRIMARY = "primary endpoint"
 FAMILIES = (PRIMARY, "single metrics", "M_all by group", "metrics by group")
 """The families of tests: within each, p-values are adjusted for their number. The first is one test: M_all overall."""
@@ -89,8 +91,11 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
         )
 
 
-def found(data: pd.DataFrame, first: str, second: str) -> Iterator[str]:
-    """The overall difference and the verdict on it, then what holds in each family of secondary tests."""
+def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Iterator[str]:
+    """The overall difference and the verdict on it, then what holds in each family of secondary tests.
+
+    `refused` says why there is no verdict.
+    """
     for row in data[data["family"] == PRIMARY].to_dict("records"):
         sure = [
             f"{target} {row[low]:+.1f} to {row[high]:+.1f}"
@@ -105,9 +110,11 @@ def found(data: pd.DataFrame, first: str, second: str) -> Iterator[str]:
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
         )
-        yield verdict(row, first, second)
+        yield f"Verdict: none. {refused}" if refused else verdict(row, first, second)
         if row["warning"]:
             yield row["warning"]
+    if refused:
+        return
     for family in FAMILIES[1:]:
         tested = data[(data["family"] == family) & (data["test"] != "none")]
         if len(tested):

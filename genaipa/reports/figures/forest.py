@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT
-from genaipa.reports.differences.words import holds_widely
+from genaipa.reports.differences.words import OTHER_PEOPLE, holds_widely
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 
@@ -106,6 +106,8 @@ def _said(row: dict[Any, Any]) -> str:
     general, here, chance, untested = _LOOKS
     if row["test"] == "none":
         return untested
+    if row["meaning"] == OTHER_PEOPLE:
+        return chance
     if holds_widely(row):
         return general
     return here if row["p_holm"] < SIGNIFICANT else chance

@@ -1,0 +1,103 @@
+"""Coverage for other analysts and other policies of suites: the tables that `benchmarks.coverage` prints last."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.analysts import other_people, panel
+from genaipa.reports.crossed import crossed
+from genaipa.reports.suites.merit import Counts, Units
+from genaipa.reports.table import SCALE
+from genaipa.suites.material import Given, Item, Outcome
+from genaipa.suites.measure import Measure, ratio
+
+LENIENCIES = (2.0, 4.0, 9.0)
+"""Standard deviations between analysts of M_all x 10: 9 is a fifth of a step on every metric alike."""
+ANALYSTS = (1, 2, 3, 5)
+POLICIES = (3, 5, 10, 20, 35)
+_QUESTIONS, _DOCUMENTS = 32, 5
+_TRUTH = 55.0
+_LIMITS = (SCALE, 10.0 * SCALE)
+_HIT = Measure("hit", "hit", "", lambda one: (one.given.prediction, 1), ratio)
+
+
+def _scores(random: np.random.Generator, analysts: int, leniency: float, systems: int = 1) -> pd.DataFrame:
+    """One score of each answer; all answers to a question about a document are dealt to one analyst."""
+    shape = (systems, _QUESTIONS, _DOCUMENTS)
+    system, asked, about = (place.ravel() for place in np.indices(shape))
+    who = random.integers(analysts, size=shape[1:])[asked, about]
+    value = _TRUTH + random.normal(0, 82**0.5, (systems, _QUESTIONS))[system, asked]
+    value += random.normal(0, 9, (systems, _DOCUMENTS))[system, about] + random.normal(0, 508**0.5, shape).ravel()
+    given = random.normal(0, leniency, 2 * analysts)
+    columns = {"system": system, "question": asked, "document": about, "analyst": who, "plain": value}
+    rows = pd.DataFrame(columns).astype({"question": str, "document": str}).assign(experiment="quality")
+    rows["score"] = value + given[who]
+    # The same, where each system has analysts of its own.
+    rows["own"] = who + analysts * system
+    rows["confounded"] = value + given[rows["own"]]
+    return rows
+
+
+def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
+    """Leniency, analysts, and per cent of studies: intervals that hold the truth, and alike systems told apart."""
+    for leniency, number in itertools.product(LENIENCIES, ANALYSTS):
+        random, found = np.random.default_rng([int(leniency), number]), np.zeros(7)
+        for _ in range(studies):
+            rows = _scores(random, number, leniency)
+            sure = crossed(
+                rows["score"], rows["question"], rows["document"], limits=_LIMITS, panel=panel(rows, "score")
+            )
+            found[:2] += (
+                sure.policies_low <= _TRUTH <= sure.policies_high,
+                sure.analysts_low <= _TRUTH <= sure.analysts_high,
+            )
+            found[2] += sure.analysts_high - sure.analysts_low if number > 2 else 0
+            found[3:] += _told_apart(_scores(random, number, leniency, systems=2))
+        share = [f"{one / studies:.1%}" for one in found]
+        width = f"{found[2] / studies:.0f}"
+        refused = number <= 2
+        yield (
+            *(f"{leniency:g}", str(number), share[0]),
+            *(("refused", "") if refused else (share[1], width)),
+            *(share[3], f"{share[4]}; now {share[6]}"),
+        )
+
+
+def _told_apart(rows: pd.DataFrame) -> tuple[bool, bool, bool, bool]:
+    """Whether alike systems differ for policies: by shared analysts, by their own; whether it is told, and if not."""
+    differ = []
+    for column in ("score", "confounded"):
+        table = rows.pivot_table(index=["question", "document"], columns="system", values=column)
+        apart = (table[0] - table[1]).reset_index(name="apart")
+        differ.append(crossed(apart["apart"], apart["question"], apart["document"]).policies_p < 0.05)
+    sides = [
+        pd.DataFrame({"counted": True, "scorer": "human", "analyst": own["own"].astype(str)})
+        for _, own in rows.groupby("system")
+    ]
+    told = bool(other_people(*sides))
+    return differ[0], differ[1], told, differ[1] and not told
+
+
+def suites_policies(studies: int) -> Iterator[tuple[str, ...]]:
+    """Policies, and how often a suite's interval holds the share of hits, with policies alike and unlike in size."""
+    for policies in POLICIES:
+        shown = [str(policies)]
+        for unlike in (False, True):
+            random, held = np.random.default_rng([policies, unlike]), 0
+            sizes = (
+                np.full(policies, 12) if not unlike else np.round(60 / np.arange(1, policies + 1) ** 0.5).astype(int)
+            )
+            for _ in range(studies):
+                outcomes = [
+                    Outcome(Item(f"{policy}-{n}", {}, None, cluster=str(policy)), Given(bool(hit)), 1)
+                    for policy, (chance, size) in enumerate(zip(random.uniform(0.2, 0.8, policies), sizes, strict=True))
+                    for n, hit in enumerate(random.random(size) < chance)
+                ]
+                found = Counts(outcomes, Units(one.item for one in outcomes)).merit(_HIT)
+                held += found.low <= 0.5 <= found.high
+            shown.append(f"{held / studies:.1%}")
+        yield tuple(shown)

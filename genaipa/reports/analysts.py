@@ -1,0 +1,149 @@
+"""Analysts as a third factor: how far an average depends on who scored, and whether two sides had the same people.
+
+One analyst gives more than another to the very same answers. How much more is found beside questions and documents, by
+least squares, and adds a part of its own to the interval of an average: for analysts like these as well
+(generalisability theory: Cronbach and others, 1972; Brennan, 2001). Two analysts say nothing about others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LEAST_ANALYSTS = 3
+"""Below so many analysts nothing is said about others."""
+MOST_APART = 0.25
+"""Share of two sides' scores by other analysts above which who scored can't be told from the systems."""
+_ROUNDS = 50
+_SETTLED = 1e-9
+_TOLD = 0.1
+"""Share of an analyst's scores that questions and documents must leave over for their leniency to be found."""
+_PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The analysts behind an average: how many they are, and their part of its variance (NaN where it is unknown).
+
+    `without` is the average with each of them left out.
+    """
+
+    number: int
+    variance: float
+    without: Mapping[str, float]
+
+
+def scores_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a tidy table that are a person's score of an answer, as averages count them."""
+    known = frame[frame["counted"] & (frame["unit"] == "answer") & (frame["scorer"] == "human")]
+    return known[known["analyst"].astype(str) != _PUBLISHED]
+
+
+def panel(scores: pd.DataFrame, column: str) -> Panel:
+    """The analysts behind the average of a column: over questions of means over experiments and documents.
+
+    `scores` has a row per score of one system's answers: `experiment`, `question`, `document`, `analyst`, the column.
+    """
+    known = scores[scores[column].notna()]
+    names, who = np.unique(known["analyst"].astype(str), return_inverse=True)
+    if not len(names):
+        return Panel(0, np.nan, {})
+    value = known[column].to_numpy(float)
+    plain = known[["experiment", "question", "document"]].astype(str)
+    without = {str(name): _average(plain[who != n], value[who != n]) for n, name in enumerate(names)}
+    if len(names) < LEAST_ANALYSTS:
+        return Panel(len(names), np.nan, without)
+    asked, about = (
+        plain.groupby(["experiment", name], sort=False).ngroup().to_numpy() for name in ("question", "document")
+    )
+    share = np.bincount(who, _weights(plain), minlength=len(names))
+    return Panel(len(names), _spread(value, who, asked, about) * float((share**2).sum()), without)
+
+
+def refused(found: Panel) -> str:
+    """Why nothing is said for analysts like these; or nothing."""
+    if found.number < LEAST_ANALYSTS:
+        return f"{found.number} analyst{'' if found.number == 1 else 's'}: below {LEAST_ANALYSTS}, none for others."
+    return "Who scored depends on the question or the document." if np.isnan(found.variance) else ""
+
+
+def _weights(plain: pd.DataFrame) -> Floats:
+    """Each score's weight in the average; they add up to 1."""
+    within = [["experiment", "question", "document"], ["experiment", "question"], ["question"]]
+    inner = [*within[1:], []]
+    weight = 1 / plain.groupby(within[0], sort=False)["question"].transform("size").to_numpy(float)
+    for outer, name in zip(inner, ("document", "experiment", "question"), strict=True):
+        number = plain.groupby(outer, sort=False)[name].transform("nunique") if outer else plain[name].nunique()
+        weight = weight / np.asarray(number, float)
+    return weight
+
+
+def _average(plain: pd.DataFrame, value: Floats) -> float:
+    return float(_weights(plain) @ value) if len(value) else np.nan
+
+
+def _spread(value: Floats, who: NDArray[Any], asked: NDArray[Any], about: NDArray[Any]) -> float:
+    """The variance of analysts' leniencies; NaN where documents or questions tell who scored, or little is known."""
+    number = int(who.max()) + 1
+    dealt = np.zeros((len(who), number))
+    dealt[np.arange(len(who)), who] = 1.0
+    free = _beside(np.column_stack([value, dealt]), asked, about)
+    left, own = free[:, 1:], free[:, 1:].T @ free[:, 1:]
+    counts = dealt.sum(axis=0)
+    # All leniencies together are the average's level: one direction is never known.
+    if np.sort(np.linalg.eigvalsh(own / np.sqrt(np.outer(counts, counts))))[1] < _TOLD:
+        return np.nan
+    effects, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+    rest = float(((free[:, 0] - left @ effects) ** 2).sum())
+    degrees = len(value) - len(np.unique(asked)) - len(np.unique(about)) + 1 - int(rank)
+    if degrees <= 0:
+        return np.nan
+    apart = effects - effects.mean()
+    centred = np.eye(number) - 1 / number
+    noise = rest / degrees * float(np.trace(centred @ np.linalg.pinv(own) @ centred))
+    return max(float((apart**2).sum()) - noise, 0.0) / (number - 1)
+
+
+def _beside(columns: Floats, asked: NDArray[Any], about: NDArray[Any]) -> Floats:
+    """Take questions and documents out of each column, by turns until it no longer changes."""
+    found: Floats = columns - columns.mean(axis=0)
+    for _ in range(_ROUNDS):
+        before = found.copy()
+        for groups in (asked, about):
+            size = np.bincount(groups)
+            sums = np.column_stack([np.bincount(groups, one) for one in found.T])
+            found -= (sums / size[:, None])[groups]
+        if np.abs(found - before).max() < _SETTLED:
+            break
+    return found
+
+
+def other_people(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
+    """A sentence on who scored which side, where that can't be told from the systems; empty where it can.
+
+    Both are tidy tables; compared are the analysts' shares of each side's counted scores.
+    """
+    shares = [
+        frame.loc[frame["counted"] & (frame["scorer"] == "human"), "analyst"].astype(str).value_counts(normalize=True)
+        for frame in (ours, theirs)
+    ]
+    if not all(len(one) for one in shares):
+        return ""
+    apart = float(shares[0].sub(shares[1], fill_value=0.0).abs().sum()) / 2
+    if apart <= MOST_APART:
+        return ""
+    sides = [", ".join(f"{name} {share:.0%}" for name, share in one.head(3).items()) for one in shares]
+    return (
+        f"Other people scored A ({sides[0]}) than B ({sides[1]}): how lenient each is can't be told from the systems. "
+        "Have the same analysts score both."
+    )

@@ -1,0 +1,131 @@
+"""Analysts as a third factor: what an average says of other analysts, and sides that other people scored."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from framing import QUESTIONS, answer_rows, score_rows, tidy_of
+from size import size
+
+from genaipa.reports.analysts import panel, refused
+from genaipa.reports.averages import who_scored
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.crossed import crossed
+from genaipa.reports.differences.sides import Side
+
+if TYPE_CHECKING:
+    from genaipa.reports.comparison import Comparison
+
+TRUTH = 55.0
+
+
+def drawn(random: np.random.Generator, analysts: int, leniency: float, *, by: str = "") -> pd.DataFrame:
+    """Scores of 32 questions about five documents, each by one analyst, with the published study's variances.
+
+    `by` deals whole questions, or documents, to an analyst.
+    """
+    asked, about = np.repeat(np.arange(32), 5), np.tile(np.arange(5), 32)
+    who = {"": random.integers(analysts, size=160), "question": asked, "document": about}[by] % analysts
+    value = TRUTH + random.normal(0, 82**0.5, 32)[asked] + random.normal(0, 9, 5)[about]
+    value += random.normal(0, 508**0.5, 160) + random.normal(0, leniency, analysts)[who]
+    columns = {"question": asked, "document": about, "analyst": who, "score": value}
+    return pd.DataFrame(columns).astype({"question": str, "document": str, "analyst": str}).assign(experiment="quality")
+
+
+def test_an_interval_holds_the_truth_for_other_analysts() -> None:
+    """With three analysts and with five, of any leniency, in 95 of 100 studies; without their part in far fewer."""
+    random, studies = np.random.default_rng(5), size(small=60, full=600)
+    for leniency, analysts in ((9.0, 3), (4.0, 5)):
+        held = np.zeros(2)
+        for _ in range(studies):
+            rows = drawn(random, analysts, leniency)
+            found = crossed(
+                rows["score"], rows["question"], rows["document"], limits=(10, 100), panel=panel(rows, "score")
+            )
+            assert found.analysts_low <= found.policies_low <= found.policies_high <= found.analysts_high
+            ends = ((found.policies_low, found.policies_high), (found.analysts_low, found.analysts_high))
+            held += [low <= TRUTH <= high for low, high in ends]
+        assert held[1] / studies >= size(small=0.88, full=0.93)
+        assert leniency < 9 or held[0] / studies < 0.92
+
+
+@pytest.mark.parametrize(
+    ("analysts", "by", "why"),
+    [
+        (1, "", "1 analyst: below 3, none for others."),
+        (2, "", "2 analysts: below 3, none for others."),
+        (3, "", ""),
+        (5, "document", "Who scored depends on the question or the document."),
+        (4, "question", "Who scored depends on the question or the document."),
+    ],
+)
+def test_nothing_is_said_of_others_without_knowing_it(analysts: int, by: str, why: str) -> None:
+    """Two analysts can't speak for others, nor can those whose work was dealt out by document or by question."""
+    rows = drawn(np.random.default_rng(1), analysts, 4.0, by=by)
+    found = panel(rows, "score")
+    assert refused(found) == why
+    assert math.isnan(found.variance) == bool(why)
+
+
+def test_leniency_is_found_and_left_out_one_by_one() -> None:
+    """The variance is that of who gives more; each average without one of them is that of the others' scores."""
+    rows = drawn(np.random.default_rng(2), 4, 0.0)
+    rows["score"] = TRUTH + rows["analyst"].map({"0": 30.0, "1": 0.0, "2": 0.0, "3": -30.0})
+    found = panel(rows, "score")
+    share = rows["analyst"].value_counts(normalize=True)
+    assert found.variance == pytest.approx(600 * float((share**2).sum()))
+    others = rows[rows["analyst"] != "0"]
+    by_question = others.groupby(["question", "document"])["score"].mean().groupby("question").mean()
+    assert found.without["0"] == pytest.approx(by_question.mean())
+
+
+def compared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Comparison:
+    """The comparison of two systems of which these analysts scored answer by answer."""
+    documents = ("uber", "spotify", "airbnb")
+    rows = answer_rows(documents=documents)
+    scores = []
+    for number, score in enumerate(score_rows(rows, seed=4)):
+        names = ours if "a/one" in score["answer"] else theirs
+        scores.append({**score, "analyst": names[number % len(names)]})
+    frame = tidy_of(rows, scores)
+    texts = {document: {f"text of {document}"} for document in documents}
+    asked = {(document, question, "original"): {question} for document in documents for question in QUESTIONS}
+    return compare_sides(*(Side(name, frame[frame["system"] == name], texts, asked) for name in ("a/one", "b/two")))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "told"),
+    [(("ada", "bo"), True), (("bo", "ada"), True), (("cy", "dee"), False), (("ada",), False)],
+)
+def test_other_people_give_no_verdict(theirs: tuple[str, ...], told: bool) -> None:
+    """Where other analysts scored the one system than the other, nothing says which of them differs."""
+    found = compared(("ada", "bo"), theirs)
+    first = found.table.data.iloc[0]
+    assert (first["p"] < 0.05) is np.True_
+    assert (first["meaning"] == "other analysts") is not told
+    assert found.finding[2].startswith("Verdict: none. Other people scored A (") is not told
+    assert any("is higher" in said for said in found.finding) is told
+    assert found.figure is not None
+    assert found.figure.drawn()
+
+
+def test_a_table_says_who_scored() -> None:
+    """Each system has a row with its analysts, and of three or more an interval for others."""
+    rows = answer_rows(documents=("uber", "spotify", "airbnb", "ebay"))
+    scores = [
+        {**score, "analyst": f"analyst {number}"}
+        for n, score in enumerate(score_rows(rows, seed=1))
+        for number in ([n * 7 % 5 % 3] if "a/one" in score["answer"] else [0, 1])
+    ]
+    frame = tidy_of(rows, scores)
+    data = who_scored(frame).set_index("system")
+    assert data["analysts"].to_dict() == {"a/one": 3, "b/two": 2}
+    one = data.loc["a/one"]
+    assert one["analysts_low"] <= one["policies_low"] < one["mean"] < one["policies_high"] <= one["analysts_high"]
+    assert one["least"] < one["mean"] < one["most"]
+    assert data.loc["b/two", "why"] == "2 analysts: below 3, none for others."
+    assert math.isnan(data.loc["b/two", "analysts_low"])
