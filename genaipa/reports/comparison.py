@@ -141,7 +141,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame])
     estimated = [one is not None and not one.given.empty for one in judged]
     frames = [one.frame if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
-    matched = matches(*frames)
+    matched = matches(frames[0], frames[1])
     data = rows(matched, asked, judged=any(estimated)).replace({"measure": names_of(first.frame)})
     if others := other_people(*(_in_common(side.frame, matched) for side in (first, second))):
         data.loc[data["test"] != "none", "meaning"] = words.OTHER_PEOPLE

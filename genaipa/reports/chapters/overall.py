@@ -10,6 +10,7 @@ from genaipa.reports import averages, part
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.differences import matrix
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.judged.beside import beside, measures_of
 from genaipa.reports.judged.estimate import estimated, with_estimates
@@ -198,7 +199,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "M_all joins the metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
         "large, as in the paper.",
         present(
-            *(ranked, who_scored(frame), beside(frame, gathered.events), forecasts(frame)),
+            *(ranked, *matrix.tables(frame), who_scored(frame), beside(frame, gathered.events), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         ),
         [],

@@ -15,7 +15,7 @@ from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _CELL = ["experiment", "document", "question"]
 _QUESTION = ["experiment", "question"]
@@ -57,10 +57,14 @@ class _Averages(NamedTuple):
     questions: pd.DataFrame
 
 
-def matches(first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Match]:
-    """Measure → its match, of two tidy tables: M_all from 10 to 100, and the metrics of both from -1 to 1."""
+def matches(first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = ()) -> Mapping[str, Match]:
+    """Measure → its match, of two tidy tables: M_all from 10 to 100, and the metrics of both from -1 to 1.
+
+    `only` are the measures that are wanted; by default all.
+    """
     averages = _averages(first), _averages(second)
     measures = [name for name in (OVERALL, *names_of(first)) if name == OVERALL or name in metrics_of(second)]
+    measures = [name for name in measures if not only or name in only]
     return {measure: _match(*averages, measure) for measure in measures}
 
 

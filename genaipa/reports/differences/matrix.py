@@ -1,0 +1,113 @@
+"""All systems of a report against each other: paired differences of M_all, and the ranks that they leave open.
+
+Every pair is compared over what both have (`matches`), and p is adjusted by Holm's method for the number of pairs. A
+system's rank is known as far as others are higher or lower than it for policies like these, as rankings of chat models
+give it: 2 to 4 of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024,
+arXiv:2411.00640, on paired differences).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.analysts import other_people
+from genaipa.reports.averages import about_policies
+from genaipa.reports.differences.matches import matches
+from genaipa.reports.differences.rows import rows
+from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, holm
+from genaipa.reports.differences.words import OTHER_PEOPLE
+from genaipa.reports.table import Table, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST = 30
+"""Systems that are compared; of more, the matrix is too large to be read."""
+PAIRS = [
+    *("first", "second", "n", "documents", "difference", "low", "high", "policies_low", "policies_high"),
+    *("p_holm", "policies_p_holm", "meaning"),
+]
+"""The columns of the table of pairs: those of a comparison, the first system minus the second."""
+
+
+def differences(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher mean first.
+
+    `meaning` names the higher system, with whom it holds for; it is empty where the difference may be chance.
+    """
+    people = about_policies(frame[frame["counted"]])
+    sides = {str(name): own for name, own in people.groupby("system", observed=True)}
+    means = {name: own["m_all"].mean() for name, own in sides.items()}
+    ordered = sorted(sides, key=lambda name: (-means[name], name))
+    found = list(_pairs(sides, ordered)) if len(ordered) <= _MOST else []
+    data = pd.DataFrame(found, columns=[*PAIRS, "p", "policies_p"])
+    for p in ("p", "policies_p"):
+        data[f"{p}_holm"] = holm(data[p].tolist())
+    data["meaning"] = [_meaning(row) for row in data.to_dict("records")]
+    return data[PAIRS]
+
+
+def _pairs(sides: dict[str, pd.DataFrame], ordered: list[str]) -> Iterator[dict[str, Any]]:
+    for first, second in combinations(ordered, 2):
+        match = matches(sides[first], sides[second], (OVERALL,))[OVERALL]
+        if len(match.pairs):
+            row: dict[Any, Any] = rows({OVERALL: match}, {"all": set(match.pairs.index)}).iloc[0].to_dict()
+            others = other_people(sides[first], sides[second])
+            yield {**row, "first": first, "second": second, "meaning": OTHER_PEOPLE if others else ""}
+
+
+def _meaning(row: dict[Any, Any]) -> str:
+    if row["meaning"] or not row["p_holm"] < SIGNIFICANT:
+        return str(row["meaning"])
+    higher = row["first"] if row["difference"] > 0 else row["second"]
+    return f"{higher} higher" + ("" if row["policies_p_holm"] < SIGNIFICANT else " for these documents")
+
+
+def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The least and the greatest rank of each system for policies like these: `system`, `rank`, `to`, `of`."""
+    systems = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
+    higher, lower = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
+    for row in pairs.to_dict("records"):
+        if row["p_holm"] < SIGNIFICANT and row["policies_p_holm"] < SIGNIFICANT and row["meaning"] != OTHER_PEOPLE:
+            up = row["difference"] > 0
+            lower[row["first" if up else "second"]] += 1
+            higher[row["second" if up else "first"]] += 1
+    known = [(name, 1 + higher[name], len(systems) - lower[name], len(systems)) for name in systems]
+    return pd.DataFrame(known, columns=["system", "rank", "to", "of"])
+
+
+def tables(frame: pd.DataFrame) -> list[Table]:
+    """The differences between all pairs of systems, and their ranks; none of fewer than two systems."""
+    pairs = differences(frame)
+    if pairs.empty:
+        return []
+    return [
+        table(
+            "system-differences",
+            "Systems against each other",
+            "M_all times 10 (10 to 100), the first minus the second, over the questions about documents that people "
+            "scored of both. p is adjusted by Holm's method for the number of pairs.",
+            pairs,
+            PAIRS,
+            headings={
+                "low": "for these documents",
+                "policies_low": "for policies like these",
+                "p_holm": "p (Holm)",
+                "policies_p_holm": "policies p (Holm)",
+            },
+            formats={
+                **dict.fromkeys(("difference", "low", "high", "policies_low", "policies_high"), "+.1f"),
+                **dict.fromkeys(("p_holm", "policies_p_holm"), ".2g"),
+            },
+        ),
+        table(
+            "system-ranks",
+            "Ranks, as far as they are known",
+            "The least and the greatest rank of a system for policies like these, by the differences that hold.",
+            ranks(pairs),
+            ["system", "rank", "to", "of"],
+        ),
+    ]

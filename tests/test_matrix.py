@@ -1,0 +1,75 @@
+"""All systems of a report against each other: paired differences, one correction, and ranks that are open."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from framing import QUESTIONS, answer_rows, score_rows, tidy_of
+
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.differences.matrix import PAIRS, differences, ranks, tables
+from genaipa.reports.differences.sides import Side
+from genaipa.reports.differences.significance import holm
+from rubrics import METRICS
+
+DOCUMENTS = ("uber", "spotify", "airbnb", "ebay")
+SYSTEMS = ("a/one", "b/two", "c/three", "d/four")
+
+
+def study(analysts: dict[str, str] | None = None):
+    """Four systems: the first is far better, the last far worse, and the two between are alike."""
+    rows = answer_rows(systems=SYSTEMS, documents=DOCUMENTS)
+    random, scores = np.random.default_rng(3), []
+    good = {"a/one": 0.97, "b/two": 0.6, "c/three": 0.6, "d/four": 0.1}
+    for score in score_rows(rows):
+        system = next(name for name in SYSTEMS if name in score["answer"])
+        values = np.where(random.random(len(METRICS)) < good[system], 1.0, -1.0)
+        analyst = (analysts or {}).get(system, "ada")
+        scores.append({**score, **dict(zip(METRICS, values.tolist(), strict=True)), "analyst": analyst})
+    return tidy_of(rows, scores)
+
+
+def test_pairs_are_those_of_compare() -> None:
+    """Each pair has the difference, intervals and p of a comparison of the two, and p is adjusted for all pairs."""
+    frame = study()
+    found = differences(frame).set_index(["first", "second"])
+    assert len(found) == 6
+    texts = {document: {f"text of {document}"} for document in DOCUMENTS}
+    asked = {(document, question, "original"): {question} for document in DOCUMENTS for question in QUESTIONS}
+    single = []
+    for first, second in found.index:
+        sides = (Side(name, frame[frame["system"] == name], texts, asked) for name in (first, second))
+        one = compare_sides(*sides).table.data.iloc[0]
+        single.append(one["policies_p"])
+        for column in ("difference", "low", "high", "policies_low", "policies_high", "n"):
+            assert found.loc[(first, second), column] == pytest.approx(one[column])
+    assert found["policies_p_holm"].tolist() == pytest.approx(holm(single))
+    alike = found[[{*pair} == {"b/two", "c/three"} for pair in found.index]]
+    assert alike["meaning"].tolist() == [""]
+    assert found.loc[("a/one", "d/four"), "meaning"] == "a/one higher"
+
+
+def test_ranks_say_how_sure_they_are() -> None:
+    """Systems that can't be told apart share their ranks."""
+    found = ranks(differences(study())).set_index("system")
+    assert found[["rank", "to"]].to_numpy().tolist() == [[1, 1], [2, 3], [2, 3], [4, 4]]
+    assert set(found["of"]) == {4}
+
+
+def test_what_other_people_scored_ranks_nobody() -> None:
+    """A system that another analyst scored has no rank against the others."""
+    found = differences(study({"d/four": "bo"}))
+    told = found[found["second"] == "d/four"]
+    assert set(told["meaning"]) == {"other analysts"}
+    assert ranks(found).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
+
+
+def test_one_system_has_no_matrix() -> None:
+    """There is no table of one system, nor of two without a common question."""
+    frame = study()
+    assert tables(frame[frame["system"] == "a/one"]) == []
+    apart = frame[(frame["system"] == "a/one") == frame["question"].isin(QUESTIONS[:16])]
+    assert list(differences(apart[apart["system"].isin(("a/one", "b/two"))]).columns) == PAIRS
+    assert math.isnan(differences(apart[apart["system"].isin(("a/one", "b/two"))])["difference"].mean())
