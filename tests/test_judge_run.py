@@ -247,3 +247,15 @@ def test_verdicts_by_another_rubric_are_another_judges(genaipa):
         given = [event for _, event in store.events()]
     assert [event.rubric == RUBRIC.digest for event in given] == [True, False]
     assert len({event.analyst for event in given}) == 2
+
+
+def test_advice_leads_on(genaipa):
+    """Of a study with few answers nobody is sent to draw from them: judges, report and sample say to score them."""
+    study(genaipa)
+    assert genaipa("judge", "--judge", script("judge.yaml")).code == 0
+    judged, report, drawn = genaipa("judges").out, genaipa("report", "latest", "--json").out, genaipa("sample").out
+    for said in (judged, report, drawn):
+        assert "genaipa score" in said
+    for said in (judged, report):
+        assert "genaipa sample" not in said
+    assert "Nothing was drawn" in drawn

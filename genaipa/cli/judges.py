@@ -14,6 +14,8 @@ from genaipa.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pandas as pd
+
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.table import Table
 
@@ -72,7 +74,7 @@ def judges(
         print_json({"absent": found.absent, "tables": rows})
     elif tables:
         _show(tables)
-        _say_next(tables["judges"], drawn=bool(gathered.waves))
+        _say_next(tables["judges"], drawn=bool(gathered.waves), few=_are_few(gathered.frame))
     else:
         show(_NONE)
     for sentence in () if json else (*found.absent, *sorted(set(gathered.problems))):
@@ -99,13 +101,23 @@ def _show(tables: dict[str, Table]) -> None:
         show("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
 
-def _say_next(found: Table, *, drawn: bool) -> None:
-    """The step that comes next: more scores by people, or the averages that rest on both."""
+def _are_few(frame: pd.DataFrame) -> bool:
+    """Whether no system has so many answers in an experiment that people score a part of them."""
+    from genaipa.scoring.waves import SIZE
+
+    answers = frame[frame["answer"] != ""].drop_duplicates(["system", "experiment", "answer"])
+    return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
+
+
+def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
+    """The step that comes next: more scores by people, all of them of few answers, or averages that rest on both."""
     from genaipa.reports.judged.verdicts import LEAST
 
     if (found.data["answers"] < LEAST).any():
-        draw = "" if drawn else "genaipa sample draws answers, "
+        draw = "" if drawn or few else "genaipa sample draws answers, "
         show(f"A judge counts from {LEAST} answers that people scored, too: {draw}genaipa score asks for them.")
+    elif few:
+        show("So few answers need no estimate: people score all of them, with: genaipa score")
     else:
         draw = "" if drawn else " It takes a random part that people score: genaipa sample."
         show(f"Estimates of all answers' averages from people and judges: genaipa report.{draw}")

@@ -18,7 +18,7 @@ from genaipa.judging.name import Judge
 from genaipa.reports.aggregate import kept
 from genaipa.reports.judged.rectify import Drawn
 from genaipa.reports.tidy import metrics_of
-from genaipa.scoring.waves import UNFINISHED
+from genaipa.scoring.waves import SIZE, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,6 +178,7 @@ def _refused(answers: _Answers, group: Flags) -> str:
     scored, missing, late = (int((of & group).sum()) for of in (drawn, answers.asked & unscored, answers.late))
     reasons = {
         "People scored all of its answers.": not (group & unscored).any(),
+        "So few answers are not drawn from: people score all of them, with: genaipa score": not asked and size <= SIZE,
         "Nothing was drawn from its answers; draw with: genaipa sample": not asked,
         f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
         f"{all_scored} scored answers of waves: below {LEAST}, no estimate.": all_scored < LEAST,

@@ -31,9 +31,10 @@ def page(desk: Desk, user: User) -> None:
     desk.current.refresh()
     problems("judges problems", desk.problems(user))
     found = _view(desk, user)
-    if found is not None:
-        _left_out(found)
+    waiting = found is not None and _left_out(found)
     if found is None or not found.judges.tables:
+        if waiting:
+            return
         notice("judges none", "No judge has scored an answer here. Begin with: genaipa judge RUN --judge SYSTEM")
         return
     said, *tables = found.judges.tables
@@ -52,12 +53,13 @@ def _view(desk: Desk, user: User) -> View | None:
     return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
 
 
-def _left_out(found: View) -> None:
-    """Name the answers that are in no number, since this user can still be asked to score them."""
+def _left_out(found: View) -> bool:
+    """Name the answers in no number, since this user can still be asked to score them; whether there are any."""
     number = len(found.left_out)
     if number:
         answers, them = ("1 judged answer is", "it") if number == 1 else (f"{number:,} judged answers are", "them")
         notice("judges left out", f"{answers} in no number here: you can still be asked to score {them}.")
+    return bool(number)
 
 
 def _counts(row: dict[Any, Any]) -> str:
