@@ -44,10 +44,7 @@ if TYPE_CHECKING:
 
 SCALE = sorted(VALUES)
 EXACT, HARSH, CONSTANT = (f"{name} @012345" for name in ("exact", "harsh", "constant"))
-NEXT = (
-    "Estimates of all answers' averages from people and judges: genaipa report. It takes a random part that people "
-    "score: genaipa sample."
-)
+NEXT = "So few answers need no estimate: people score all of them, with: genaipa score"
 ERRING = f"{GPT} @ba9876"
 
 
