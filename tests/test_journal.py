@@ -44,7 +44,7 @@ def append(*lines: Line, together: bool = False) -> None:
         else:
             for line in lines:
                 await log.append(line)
-                assert on_disk().endswith(msgspec.json.encode(line) + b"\n")
+                assert on_disk().endswith(journal.line(line))
         await log.close()
 
     asyncio.run(all_of_it())

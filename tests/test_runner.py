@@ -6,7 +6,6 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from running import (
     SYSTEM,
@@ -25,6 +24,7 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
 from genaipa.execution.engine import RunLimits
 from genaipa.policies.parts import split_parts
+from genaipa.runs import journal
 from genaipa.runs.conversation import NO_WORDS
 from genaipa.systems.tokens import estimated
 from genaipa.tasks.procedure import Procedure, Script, opening, order_of
@@ -404,7 +404,7 @@ def test_records_survive_a_round_trip(server: TimedServer) -> None:
     folder, _ = carry_out(procedure())
     raw = (folder.path / "answers.jsonl").read_bytes().splitlines()
     again: list[Record] = list(folder.records())
-    assert [msgspec.json.encode(record) for record in again] == raw
+    assert [journal.line(record).rstrip() for record in again] == raw
 
 
 def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.MonkeyPatch) -> None:

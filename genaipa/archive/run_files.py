@@ -22,6 +22,7 @@ from genaipa.policies.corpus_rows import line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.folder import ANSWERS, MANIFEST
@@ -127,7 +128,7 @@ class _Redacted:
     @cached_property
     def _answers(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
-        return b"".join(msgspec.json.encode(self._record(record)) + b"\n" for record in selected)
+        return b"".join(journal.line(self._record(record)) for record in selected)
 
     def _manifest(self) -> bytes:
         """The manifest, with the length of the answers' file as it is in the pack."""

@@ -22,6 +22,7 @@ from genaipa.datasets.study import keep_audit, write_run
 from genaipa.errors import DataError, UsageError
 from genaipa.files.json_text import why
 from genaipa.files.strict_yaml import digest
+from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.records import (
@@ -279,7 +280,7 @@ def _files(model: _Model, name: str) -> dict[str, bytes]:
     )
     return {
         EXAMPLES: kept,
-        ANSWERS: b"".join(msgspec.json.encode(record) + b"\n" for record in records),
+        ANSWERS: b"".join(map(journal.line, records)),
         AUDIT: write_audit(model.findings),
         MANIFEST: msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n",
     }

@@ -18,6 +18,7 @@ from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED, RunError
 from genaipa.files.strict_yaml import digest, read_text
 from genaipa.questions.sets import Wording
+from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
@@ -316,4 +317,4 @@ def _equal(path: Path, content: bytes) -> bool:
 
 
 def _lines(records: list[Record] | list[ConversationRecord]) -> bytes:
-    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+    return b"".join(map(journal.line, records))

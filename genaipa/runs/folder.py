@@ -49,6 +49,11 @@ ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 _COPY = ".manifest.json"
+_LASTING = (
+    *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
+    *("corpus", "shards"),
+)
+"""Fields of a manifest that stay as they are for as long as the run goes on."""
 
 
 T = TypeVar("T", bound="RecordHead | Record")
@@ -159,6 +164,17 @@ class RunFolder:
             self._manifest(MANIFEST)
         except DataError as damaged:
             return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
+        return ""
+
+    def copy_differs(self) -> str:
+        """A sentence about a manifest that plans something else than its copy; empty if they agree, or one is gone."""
+        try:
+            both = [self._manifest(name) for name in (MANIFEST, _COPY)]
+        except DataError:  # told by `manifest_damage`, or of a run that was packed or imported
+            return ""
+        for name in _LASTING:
+            if getattr(both[0], name) != getattr(both[1], name):
+                return f"'{name}' is another than in its copy, {_COPY}; restore the one of the two that was changed."
         return ""
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -319,7 +335,7 @@ class RunFolder:
 
     def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
-        return journal.read(self.answers, kind)
+        return journal.read(self.answers, kind, summed=True)
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the byte offset of each key's latest record."""
@@ -370,7 +386,7 @@ class RunFolder:
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """The records of how each conversation began."""
-        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord):
+        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord, summed=True):
             yield conversation
 
     def introduction(self, digest: str) -> list[Message]:

@@ -89,6 +89,8 @@ def damage(folder: RunFolder) -> Iterator[Damage]:
         manifest = folder.manifest()
     except GenaipaError:
         return  # told by whoever checks the manifest
+    if other := folder.copy_differs():
+        yield Damage(folder.path / "manifest.json", "", other)
     for _, part in folder.parts():
         if part is not folder:
             yield from damage(part)
@@ -118,12 +120,22 @@ def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
 def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers, folder.is_withheld
+    kept = dict[str, int]()
     try:
         for number, (_, record) in enumerate(folder.entries(Record), 1):
             if problem := flaw(record, documents, withheld=withheld):
                 yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
+            elif record.kind == "answer" and record.status != "failed":
+                if record.key in kept:
+                    yield Damage(
+                        path, f"line {number}", f"answers what line {kept[record.key]} does; restore the file."
+                    )
+                kept[record.key] = number
     except GenaipaError:
         return  # a line that is no record is told by whoever checks the lines
+    if len(kept) < manifest.totals.kept:
+        lost = f"has {len(kept):,} of the {manifest.totals.kept:,} answers that the run had; restore the file."
+        yield Damage(path, "", lost)
 
 
 def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:

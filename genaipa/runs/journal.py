@@ -1,12 +1,13 @@
 """An append-only file of JSON lines that survives a crash.
 
 Each line is on disk before `append` returns. Lines that arrive together are written and synced together, so that
-durability costs one sync for many answers, not one each.
+durability costs one sync for many answers, not one each. A line ends with the `sum` of everything before it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +24,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _encoder = msgspec.json.Encoder()
+_SUM = b',"sum":"%s"}\n'
+_LENGTH = len(_SUM % (b"0" * 16))
+
+
+def line(record: msgspec.Struct) -> bytes:
+    """A record as a line, with its sum."""
+    content = _encoder.encode(record)[:-1]
+    return content + _sum_of(content)
+
+
+def is_as_written(found: bytes) -> bool:
+    """Whether a line has the sum of its content."""
+    return found[-_LENGTH:] == _sum_of(found[:-_LENGTH])
+
+
+def _sum_of(content: bytes) -> bytes:
+    return _SUM % hashlib.blake2b(content, digest_size=8).hexdigest().encode()
 
 
 def repair(path: Path) -> str:
@@ -55,31 +73,38 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """(byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
     with path.open("rb") as file:
         file.seek(start)
-        for line in file:
-            if line.endswith(b"\n"):
-                yield start, line
-            start += len(line)
+        for found in file:
+            if found.endswith(b"\n"):
+                yield start, found
+            start += len(found)
 
 
-def read(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
+def read(path: Path, kind: type[T], *, summed: bool = False) -> Iterator[tuple[int, T]]:
     """(byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
-    A kind with fewer fields than the lines hold reads faster: the rest is skipped.
+    A kind with fewer fields than the lines hold reads faster: the rest is skipped. Where lines are `summed`, the error
+    also names one that was changed.
     """
-    return records(path, lines(path), kind) if path.exists() else iter(())
+    return records(path, lines(path), kind, summed=summed) if path.exists() else iter(())
 
 
-def records(path: Path, found: Iterable[tuple[int, bytes]], kind: type[T]) -> Iterator[tuple[int, T]]:
+def records(
+    path: Path, found: Iterable[tuple[int, bytes]], kind: type[T], *, summed: bool = False
+) -> Iterator[tuple[int, T]]:
     """(byte offset, record) for each of the lines of a file."""
     decode = msgspec.json.Decoder(kind).decode
-    for number, (offset, line) in enumerate(found, 1):
+    for number, (offset, content) in enumerate(found, 1):
         try:
-            yield offset, decode(line)
+            record = decode(content)
         except DAMAGE as error:
-            raise RunError(
-                f"{path}: line {number} is not a record ({why(error)}); restore the file, "
-                "or delete that line to have it asked again."
-            ) from None
+            wrong = f"is not a record ({why(error)})"
+        else:
+            # Whoever knows more of it says first what is wrong with it.
+            yield offset, record
+            if not summed or is_as_written(content):
+                continue
+            wrong = "was changed (it has not the sum of its content)"
+        raise RunError(f"{path}: line {number} {wrong}; restore the file, or delete that line to have it asked again.")
 
 
 def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
@@ -112,17 +137,17 @@ class Followed:
 
     def goes_on(self) -> bool:
         """Whether the last line read is still in its place; if not, someone has edited or restored the file."""
-        place, line = self._last
+        place, last = self._last
         try:
-            return not line or next(self.folder.lines(place), (0, b""))[1] == line
+            return not last or next(self.folder.lines(place), (0, b""))[1] == last
         except OSError:
             return True
 
     def read_on(self) -> Iterator[tuple[int, bytes]]:
         """(place in the run, line) of each whole line since the last time."""
-        for place, line in self.folder.lines(self._offset):
-            self._offset, self.lines, self._last = place + len(line), self.lines + 1, (place, line)
-            yield self.base + place, line
+        for place, found in self.folder.lines(self._offset):
+            self._offset, self.lines, self._last = place + len(found), self.lines + 1, (place, found)
+            yield self.base + place, found
 
 
 class Journal:
@@ -140,7 +165,7 @@ class Journal:
     async def append(self, record: msgspec.Struct) -> int:
         """Return a record's byte offset once it is on disk; a RunError if it can't be (nothing half-written stays)."""
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append((_encoder.encode(record) + b"\n", done))
+        self._waiting.append((line(record), done))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_waiting())
         # Shielded: a record that is paid for is written even if whoever waits for it is cancelled.
@@ -150,17 +175,17 @@ class Journal:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                offset = await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
+                offset = await asyncio.to_thread(self._write, b"".join(content for content, _ in batch))
             except OSError as error:
                 failure = NoRoomError.of(self.path, error, kept="everything before is kept")
                 for _, done in batch:
                     if not done.done():
                         done.set_exception(failure)
             else:
-                for line, done in batch:
+                for content, done in batch:
                     if not done.done():
                         done.set_result(offset)
-                    offset += len(line)
+                    offset += len(content)
         self._writing = None
 
     def _write(self, lines: bytes) -> int:

@@ -27,6 +27,7 @@ from genaipa.questions.sets import problems as question_problems
 from genaipa.runs.finding import open_run
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.integrity import damage
+from genaipa.runs.journal import is_as_written
 from genaipa.runs.records import JUDGE, ConversationRecord, Record
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.chain import verify
@@ -355,3 +356,6 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
                 decode(line)
             except DAMAGE as error:
                 yield Finding(str(path), f"line {number}", f"is not a record ({why(error)}).")
+            else:
+                if not is_as_written(line):
+                    yield Finding(str(path), f"line {number}", "was changed: it has not the sum of its content.")
