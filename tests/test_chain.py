@@ -23,8 +23,16 @@ if TYPE_CHECKING:
     from conftest import Finished
 
 GUARDS = {
-    "sqlite": ("DROP TRIGGER score_events_not_changed", "DROP TRIGGER score_events_not_deleted"),
-    "postgresql": ("DROP TRIGGER score_events_kept ON score_events",),
+    "sqlite": (
+        *("DROP TRIGGER IF EXISTS score_events_not_changed", "DROP TRIGGER IF EXISTS score_events_not_deleted"),
+        *("DROP TRIGGER IF EXISTS score_events_not_replaced", "DROP TRIGGER IF EXISTS score_chain_grows"),
+        *("DROP TRIGGER IF EXISTS score_chain_not_deleted", "DROP TRIGGER IF EXISTS score_chain_is_one"),
+    ),
+    "postgresql": (
+        "DROP TRIGGER IF EXISTS score_events_kept ON score_events",
+        "DROP TRIGGER IF EXISTS score_chain_grows ON score_chain",
+        "DROP TRIGGER IF EXISTS score_chain_not_emptied ON score_chain",
+    ),
 }
 
 
@@ -46,7 +54,12 @@ def test_the_database_refuses_to_change_events(url: str) -> None:
     with opened(url) as store:
         first = score("ana", "a1")
         store.append([first, undo(first)])
-        for statement in ("UPDATE score_events SET event = '{}'", "DELETE FROM score_events WHERE seq = 1"):
+        replace = "REPLACE INTO score_events SELECT * FROM score_events"
+        postgresql = url.startswith("postgresql")
+        for statement in (
+            *("UPDATE score_events SET event = '{}'", "DELETE FROM score_events WHERE seq = 1"),
+            *(() if postgresql else (replace,)),
+        ):
             with pytest.raises(GenaipaError, match="only ever added"), store._writing() as connection:
                 connection.exec_driver_sql(statement)
         store.append([score("ana", "a1")])
@@ -71,7 +84,7 @@ def test_what_was_altered_is_found(url: str) -> None:
             for table in ("score_chain", "score_events", "score_schema", "score_drafts", "score_reservations"):
                 connection.exec_driver_sql(f"DROP TABLE {table}")
             if connection.dialect.name == "postgresql":
-                connection.exec_driver_sql("DROP FUNCTION score_events_kept")
+                connection.exec_driver_sql("DROP FUNCTION score_events_kept, score_chain_kept")
         with opened(url) as store:
             store.append(events)
             assert chain.verify(store).breaks == []
@@ -93,7 +106,54 @@ def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
         assert "no longer refuses to change or delete an event" in told
         with store._reading() as connection:
             dropped = GUARDS[connection.dialect.name]
-        assert all(statement.split()[2] in told for statement in dropped)
+        assert all(statement.split()[4] in told for statement in dropped)
+
+
+def test_the_state_of_the_log_only_grows(url: str) -> None:
+    """The digest of the last event can't be replaced, taken away or doubled, by whatever program."""
+    with opened(url) as store:
+        store.append([score("ana", "a1")])
+        for statement in (
+            "UPDATE score_chain SET head = 'x'",
+            "UPDATE score_chain SET events = events - 1",
+            "UPDATE score_chain SET events = events + 1, before_it = 1",
+            "DELETE FROM score_chain",
+            "INSERT INTO score_chain SELECT * FROM score_chain",
+            *(("TRUNCATE score_chain",) if url.startswith("postgresql") else ()),
+        ):
+            with pytest.raises(GenaipaError, match="only ever grows"), store._writing() as connection:
+                connection.exec_driver_sql(statement)
+        assert chain.verify(store).breaks == []
+
+
+HOLLOW = {
+    "sqlite": (
+        "DROP TRIGGER score_events_not_changed",
+        "CREATE TRIGGER score_events_not_changed BEFORE UPDATE ON score_events WHEN 0 BEGIN SELECT 1; END",
+    ),
+    "postgresql": ("ALTER TABLE score_events ENABLE REPLICA TRIGGER score_events_kept",),
+}
+
+
+def test_a_guard_that_guards_nothing_is_told(url: str) -> None:
+    """A trigger of the same name that does nothing, or only on replicas, is none."""
+    with opened(url) as store:
+        with store._writing() as connection:
+            hollow = HOLLOW[connection.dialect.name]
+            for statement in hollow:
+                connection.exec_driver_sql(statement)
+        (told,) = chain.verify(store).breaks
+        assert "no longer refuses" in told
+        assert hollow[0].split()[-1] in told
+
+
+def test_an_event_that_no_reader_sees_is_found(tmp_path: Path) -> None:
+    """An event moved below the first number keeps its digest, and is told all the same."""
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append([score("ana", "a1"), score("ana", "a2")])
+        tampered(store, "UPDATE score_events SET seq = -1 WHERE seq = 1")
+        assert "event -1" in chain.verify(store).breaks[0]
+        assert "below the first" in chain.verify(store).breaks[0]
 
 
 def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
@@ -116,8 +176,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
         with closing(Store.open(url, damaged=True)) as store:
             if rows == 2:
                 store.append([score("ana", "a1")])
-            with store._writing() as connection:
-                connection.exec_driver_sql(statement)
+            tampered(store, statement)
             with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows in place of one"):
                 chain.verify(store)
         with pytest.raises(DataError, match="changed by something else than genaipa"):

@@ -96,7 +96,7 @@ def verify(store: Store, head: str = "") -> Verified:
         breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made anew since.")
     if lost := store.unguarded():
         gone = " and ".join(lost)
-        breaks.append(f"the database no longer refuses to change or delete an event: somebody dropped {gone}.")
+        breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
     return Verified(count, before, state.begun, state.before, breaks)
 
 
@@ -119,6 +119,8 @@ def tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
 
 def _breaks(here: Link, before: str) -> Iterator[str]:
     named = f"event {here.number} ({here.id})"
+    if here.number < 1:
+        yield f"{named} has a number below the first, by which nobody reads it."
     if not here.digest:
         yield f"{named} was written by something else than this genaipa: it has no digest."
     elif here.digest != link(before, here.event):

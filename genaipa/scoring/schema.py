@@ -34,6 +34,34 @@ _GUARDS = {
     ),
 }
 """By which the database itself refuses to change an event."""
+_GROWS = "the log of scores only ever grows"
+_MORE_GUARDS = {
+    "sqlite": (
+        # A REPLACE deletes, of which SQLite tells no trigger.
+        f"""CREATE TRIGGER score_events_not_replaced BEFORE INSERT ON score_events
+            WHEN EXISTS (SELECT 1 FROM score_events WHERE id = NEW.id OR seq = NEW.seq)
+            BEGIN SELECT RAISE(ABORT, '{_ONLY_ADDED}'); END""",  # noqa: S608 - of our own words
+        f"""CREATE TRIGGER score_chain_grows BEFORE UPDATE ON score_chain
+            WHEN NEW.events <= OLD.events OR NEW.begun <> OLD.begun OR NEW.before_it <> OLD.before_it
+            BEGIN SELECT RAISE(ABORT, '{_GROWS}'); END""",
+        f"""CREATE TRIGGER score_chain_not_deleted BEFORE DELETE ON score_chain
+            BEGIN SELECT RAISE(ABORT, '{_GROWS}'); END""",
+        f"""CREATE TRIGGER score_chain_is_one BEFORE INSERT ON score_chain
+            WHEN EXISTS (SELECT 1 FROM score_chain)
+            BEGIN SELECT RAISE(ABORT, '{_GROWS}'); END""",  # noqa: S608 - of our own words
+    ),
+    "postgresql": (
+        f"""CREATE FUNCTION score_chain_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF TG_OP = 'UPDATE' AND NEW.events > OLD.events AND NEW.begun = OLD.begun AND NEW.before_it = OLD.before_it
+            THEN RETURN NEW; END IF;
+            RAISE EXCEPTION '{_GROWS}'; END $$""",
+        """CREATE TRIGGER score_chain_grows BEFORE INSERT OR UPDATE OR DELETE ON score_chain
+            FOR EACH ROW EXECUTE FUNCTION score_chain_kept()""",
+        """CREATE TRIGGER score_chain_not_emptied BEFORE TRUNCATE ON score_chain
+            FOR EACH STATEMENT EXECUTE FUNCTION score_chain_kept()""",
+    ),
+}
+"""By which it refuses to replace one, and lets the state of the chain grow alone."""
 
 
 def _begin_chain(connection: Connection) -> None:
@@ -52,22 +80,44 @@ def _begin_chain(connection: Connection) -> None:
 
 
 _GUARDING = {
-    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'score_events'",
-    "postgresql": "SELECT tgname FROM pg_trigger WHERE tgrelid = 'score_events'::regclass AND tgenabled <> 'D'",
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'",
+    # As the server writes it, with the text of what it runs; one that holds for replicas alone guards nothing.
+    "postgresql": """SELECT tgname, pg_get_triggerdef(pg_trigger.oid) || prosrc FROM pg_trigger
+        JOIN pg_proc ON pg_proc.oid = tgfoid
+        WHERE tgrelid IN ('score_events'::regclass, 'score_chain'::regclass) AND tgenabled IN ('O', 'A')""",
 }
 _TRIGGER = re.compile(r"CREATE TRIGGER (\w+)")
+_FUNCTION = re.compile(r"CREATE FUNCTION (\w+).*\$\$(.*)\$\$", re.DOTALL)
 
 
 def unguarded(connection: Connection) -> list[str]:
-    """Names of the triggers by which the database refused to change an event, and that it has no more."""
+    """Names of the triggers by which the database refused to change the log, and that it has no more as they were."""
     dialect = connection.dialect.name
-    there = set(connection.exec_driver_sql(_GUARDING[dialect]).scalars())
-    named = (name for statement in _GUARDS[dialect] for name in _TRIGGER.findall(statement))
-    return [name for name in named if name not in there]
+    there = {name: _plain(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
+    statements = (*_GUARDS[dialect], *_MORE_GUARDS[dialect])
+    runs = dict(found[0] for statement in statements if (found := _FUNCTION.findall(statement)))
+    lost = []
+    for statement in statements:
+        for name in _TRIGGER.findall(statement):
+            body = next((text for function, text in runs.items() if f"{function}()" in statement), "")
+            if there.get(name) != _plain(statement + body):
+                lost.append(name)
+    return lost
+
+
+def _plain(statement: str) -> str:
+    """A statement without what databases write in their own way: spaces, schemas, and the order of events."""
+    words = re.sub(r"\s+", "", statement.replace("public.", "")).casefold()
+    return re.sub(r"(?<=before)(.*?)(?=on)", lambda found: "".join(sorted(found[1].split("or"))), words, count=1)
 
 
 def _guard(connection: Connection) -> None:
     for statement in _GUARDS[connection.dialect.name]:
+        connection.exec_driver_sql(statement)
+
+
+def _guard_more(connection: Connection) -> None:
+    for statement in _MORE_GUARDS[connection.dialect.name]:
         connection.exec_driver_sql(statement)
 
 
@@ -98,6 +148,8 @@ STEPS: tuple[Step, ...] = (
     (),
     # 4: events object to annotated answers, and settle objections.
     (),
+    # 5: no event can be replaced, and the state of the chain only grows.
+    (_guard_more,),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 
