@@ -107,6 +107,8 @@ def score(
         if not desk.pool.answers and _any_suite(folders):
             show("Suites are scored without people; their items are on the page Suites.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
+        if (state := desk.store.chained()) and state.events:
+            show(f"The last digest of {state.events:,} scores and other acts: {state.head}")
     finally:
         desk.store.close()
 

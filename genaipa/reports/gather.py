@@ -70,6 +70,8 @@ class Gathered:
     """Everything that happened at the desk to the runs' answers, in order, without those whose scores are left out."""
     log: list[Event] = field(default_factory=list)
     """The same with them."""
+    head: str = ""
+    """The last digest of the whole log, by which `genaipa scores verify --head` knows it again."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Analyst whose scores are left out → the reason."""
     guidelines: str = ""
@@ -151,7 +153,10 @@ def gather_scored(
 ) -> Gathered:
     """`gather` with the scores of the workspace's own store, where there is one."""
     with existing_store(workspace) as store:
-        return gather(workspace, sources, store, excluded=excluded, corrected=corrected)
+        found = gather(workspace, sources, store, excluded=excluded, corrected=corrected)
+        state = store.chained() if store else None
+        found.head = state.head if state else ""
+    return found
 
 
 @tidy_table.plain_texts

@@ -136,7 +136,11 @@ def manifest_of(gathered: Gathered) -> dict[str, Any]:
             }
             for source in gathered.sources
         ],
-        "scores": {"count": len(gathered.events), "digest": _digest_of_scores(gathered.events)},
+        "scores": {
+            "count": len(gathered.events),
+            "digest": _digest_of_scores(gathered.events),
+            "head": gathered.head,
+        },
     }
 
 
