@@ -173,6 +173,18 @@ def test_a_context_that_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
+    "stated",
+    [{"max_input_tokens": 4096}, {"meta": {"n_ctx": 4096, "n_ctx_train": 8192}}, {"meta": "?", "context_length": 4096}],
+)
+def test_a_context_as_other_servers_state_it(monkeypatch: pytest.MonkeyPatch, stated: dict[str, object]) -> None:
+    """LiteLLM and llama.cpp name it in ways of their own."""
+    listing = Behaviour(body=json.dumps({"data": [{"id": "gpt-4o"} | stated]}).encode())
+    with serving(monkeypatch, listing=listing):
+        readiness, _ = ask(openai())
+    assert readiness.context == 4096
+
+
+@pytest.mark.parametrize(
     ("stated", "usage"),
     [
         ("12 tokens", None),

@@ -158,6 +158,7 @@ def test_lasting_failures(vendor: Vendor) -> None:
         (failure(400, "That won't do."), "bad-request", False),
         (failure(400, "This model's maximum context length is 8192 tokens."), "context-length", False),
         (failure(400, "prompt is too long: 210000 tokens"), "context-length", False),
+        (failure(400, "request (16677 tokens) exceeds the available context size"), "context-length", False),
         (failure(400, "The input token count exceeds the maximum number of tokens."), "context-length", False),
         (failure(401, "That won't do."), "authentication", True),
         (failure(402, "That won't do."), "quota", True),
@@ -180,7 +181,10 @@ def test_a_stalled_call_ends(vendor: Vendor) -> None:
     with vendor.serving([stall()]):
         (error,) = failures(vendor.make(), 1, Settings(timeout=0.2))
     assert isinstance(error, TransientError)
-    assert (str(error), error.kind) == (f"{vendor.system} gave no answer within 0.2 s.", "timeout")
+    assert (str(error), error.kind) == (
+        f"{vendor.system} gave no answer within 0.2 s; a slow server needs a higher --timeout.",
+        "timeout",
+    )
 
 
 @every

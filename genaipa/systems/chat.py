@@ -42,7 +42,7 @@ BATCH_BYTES = 30_000_000
 
 @dataclass(frozen=True)
 class Listing:
-    """A protocol's list of models: its path, and the fields of an entry.
+    """A protocol's list of models: its path, and the fields of an entry; those of an object in it after a dot.
 
     `unknown` tells whether an error 404 for a single model is about the model or about a missing route. In a
     `complete` list an absent model does not exist.
@@ -308,7 +308,7 @@ class ChatSystem(HostedSystem):
 
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
         return Readiness(
-            context=next((size for name in self.listing.context if (size := as_count(entry.get(name)))), None),
+            context=next((size for name in self.listing.context if (size := as_count(_named(entry, name)))), None),
             # The day alone, also of "2026-10-23T00:00:00Z".
             shutdown=str(entry.get(self.listing.shutdown) or "")[:10] or None,
         )
@@ -341,6 +341,14 @@ async def lines_in(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
                 yield line
     if rest.strip():
         yield rest
+
+
+def _named(entry: dict[str, Any], name: str) -> object:
+    """Value of a field, or after a dot of a field of an object in it."""
+    *within, last = name.split(".")
+    for outer in within:
+        entry = part(entry, outer)
+    return entry.get(last)
 
 
 def part(value: object, name: str) -> dict[str, Any]:

@@ -61,7 +61,9 @@ _TRY_AGAIN = frozenset({408, 409, 425})
 _NEVER = frozenset({501, 505})
 _NOT_FOUND = 404
 _UNAUTHORISED = frozenset({401, 403})
-_TOO_LONG = re.compile(r"context.length|maximum context|prompt is too long|maximum number of tokens", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context.length|maximum context|available context|prompt is too long|maximum number of tokens", re.IGNORECASE
+)
 # How servers name what carries a schema, where they refuse it.
 _SCHEMA = re.compile(r"schema|response.?format|output.?config|structured|guided|grammar|\benums?\b", re.IGNORECASE)
 # Would make equal failures look different.
@@ -161,7 +163,8 @@ class Endpoint:
 
     def timed_out(self, seconds: float) -> TransientError:
         """Error of a call without an answer in time."""
-        return TransientError(f"{self.system} gave no answer within {seconds:g} s.", kind="timeout")
+        said = f"{self.system} gave no answer within {seconds:g} s; a slow server needs a higher --timeout."
+        return TransientError(said, kind="timeout")
 
     def disconnected(self, cause: object) -> TransientError:
         """Error of a failed or broken connection."""

@@ -56,8 +56,8 @@ class OpenAISystem(ChatSystem):
     sends_cache_key: ClassVar[bool] = True
     listing = Listing(
         path="/models",
-        # OpenAI doesn't tell; vLLM, OpenRouter and Groq do.
-        context=("max_model_len", "context_length", "context_window"),
+        # OpenAI doesn't tell; vLLM, OpenRouter, Groq, LiteLLM and llama.cpp do.
+        context=("max_model_len", "context_length", "context_window", "max_input_tokens", "meta.n_ctx"),
         shutdown="shutdown_date",
         unknown=lambda error: error.code == "model_not_found" or "model" in error_text(error.body).lower(),
     )
