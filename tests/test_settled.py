@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,11 +12,12 @@ from evidence_cases import PARTS, POLICY
 from pages import Shown, desk_here, digests
 from running import write
 
+import genaipa
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.agreement import filled_in
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.evidence.examine import Evidence, examine
-from genaipa.scoring.evidence.settled import ScoredAnswer, near_repeat, rightly_silent
+from genaipa.scoring.evidence.settled import ScoredAnswer, begins_blank, near_repeat, rightly_silent
 from genaipa.scoring.people import User
 from genaipa.scoring.preselected import LEAST, compare
 from rubrics import METRICS, PAPER, keys_of, typed
@@ -30,6 +32,8 @@ LONG = (
     "summer beetles are counted, and the count is sold to nobody; whoever leaves is forgotten with the way home."
 )
 SAYS_SO = "The document does not say."
+RULED = ".1..1"
+"""What the rule on silence fills in: accuracy and reference."""
 ANNOTATIONS = "  Q1: {silent: yes, answer: It does not say.}\n  Q2: {silent: no, answer: Yes., sections: ['1']}\n"
 ANNA, BO = (User(name, scores=True, adjudicates=False) for name in ("Anna", "Bo"))
 
@@ -49,6 +53,7 @@ def evidence(reply: str, annotated: AnnotatedAnswer = WINTER) -> Evidence:
         ("The policy does not say. Reference: None", SILENT, True),
         ("The policy does not mention it (Part 2).", SILENT, False),
         ("The policy does not mention it, but they never sell it.", SILENT, False),
+        ("The policy does not mention it. However, it does not mention that they sold it in May.", SILENT, False),
         ("Yes. It does not say how.", SILENT, False),
         ('The policy does not mention it; it says "we keep nothing but the date".', SILENT, False),
         ("The policy does not mention it.", WINTER, False),
@@ -58,7 +63,7 @@ def test_silence_rightly_said(reply: str, annotated: AnnotatedAnswer, settled: b
     """The rubric's rule settles an answer that says that a silent document is silent, and neither more nor less."""
     found = rightly_silent(reply, evidence(reply, annotated), PAPER)
     assert (found is not None) == settled
-    assert found is None or found.values == typed("11111")
+    assert found is None or found.values == {"accuracy": 1.0, "reference": 1.0}
 
 
 def test_silence_without_a_rule() -> None:
@@ -105,7 +110,7 @@ def test_for_whom_it_is_filled_in() -> None:
     make_answers(SAYS_SO, annotations=ANNOTATIONS)
     off, desk = desk_here(), desk_here(settled=True, calibration=1, reference=())
     assert on_screen(off, ANNA)["proposal"] is None
-    assert (on_screen(desk, ANNA)["proposal"]["keys"], on_screen(desk, ANNA)["draft"]["typed"]) == ("11111", "11111")
+    assert (on_screen(desk, ANNA)["proposal"]["keys"], on_screen(desk, ANNA)["draft"]["typed"]) == (RULED, RULED)
     assert "settled cases are filled in" in on_screen(desk, ANNA)["progress"]
     assert on_screen(desk, User("reference", scores=True, adjudicates=False))["draft"]["typed"] == "....."
     (answer,) = digests(desk)
@@ -113,7 +118,7 @@ def test_for_whom_it_is_filled_in() -> None:
     desk.queue.save("Anna", answer, typed("11111"), preselected=True, **given)
     assert (on_screen(desk, BO)["proposal"], on_screen(desk, BO)["draft"]["typed"]) == (None, ".....")
     desk.queue.undo("Anna")
-    assert on_screen(desk, BO)["draft"]["typed"] == "11111"
+    assert on_screen(desk, BO)["draft"]["typed"] == RULED
     desk.queue.save("reference", answer, typed("11111"), preselected=False, **given | {"id": new_id()})
     assert any(piece.startswith("calibration") for piece in on_screen(desk, BO)["progress"])
     assert on_screen(desk, BO)["draft"]["typed"] == "....."
@@ -121,8 +126,9 @@ def test_for_whom_it_is_filled_in() -> None:
 
 def test_only_ones_own_view_is_repeated() -> None:
     """A near repeat has the values that the analyst gave before they saw others' of its original."""
-    write("near.yaml", f"default: '{LONG.replace('tell', 'inform', 1)}'\n")
-    make_answers(LONG, systems=("scripted/say.yaml", "scripted/near.yaml"))
+    said = f"{LONG} Truly."
+    write("near.yaml", f"default: '{said.replace('tell', 'inform', 1)}'\n")
+    make_answers(said, systems=("scripted/say.yaml", "scripted/near.yaml"))
     desk = desk_here(settled=True)
     first, _ = desk.queue.order("Anna")
     given: dict[str, Any] = {"note": "", "seconds": 1.0, "suggested": {}, "preselected": False}
@@ -150,15 +156,17 @@ def test_accepting_changing_and_losing_nothing() -> None:
                 continue
             seen += 1
             page.keyboard.press("Enter")
-            assert anna.wait("screen.message").message.startswith("These values were filled in")
+            told = anna.wait("screen.message").message
             assert sum(event.preselected for event in kept_events()) == seen - 1
             if shown.reply == SAYS_SO:
+                assert not told.startswith("These values were filled in"), "some are still to be given"
                 page.reload()
-                assert anna.wait().typed == "11111", "what nobody has touched comes back as it was, and is not saved"
-                page.keyboard.press("Enter")
-                assert anna.wait("screen.message").typed == "11111"
-                anna.go("a")
+                assert anna.wait().typed == RULED, "what nobody has touched comes back as it was, and is not saved"
+                anna.keys("121")
+                assert anna.wait().typed == "11211", "what is filled in is passed over"
+                anna.go("Enter")
                 continue
+            assert told.startswith("These values were filled in")
             assert shown.typed == "12131"
             assert "You have just scored nearly the same answer so." in page.locator(".proposal").text_content()
             anna.keys("3")
@@ -169,8 +177,8 @@ def test_accepting_changing_and_losing_nothing() -> None:
     assert seen == 2
     assert kept_drafts("Anna") == []
     filled = [event for event in events if event.preselected]
-    assert sorted((keys_of(event.values), keys_of(PAPER.given(event.suggested))) for event in filled) == [
-        ("11111", "11111"),
+    assert sorted((keys_of(event.values), PAPER.keys_of(event.suggested)) for event in filled) == [
+        ("11211", RULED),
         ("32131", "12131"),
     ]
     assert sum(not event.preselected for event in events) == 2
@@ -196,15 +204,17 @@ def test_a_kill_saves_nothing_that_was_filled_in() -> None:
                     anna.write("Hm.")
                     anna.page.wait_for_timeout(1000)
                 elif len(kept_events()) == 0:
-                    assert (anna.wait().typed, anna.wait().note) == ("13111", "Hm.")
+                    assert (anna.wait().typed, anna.wait().note) == ("113.1", "Hm.")
+                    anna.keys("1")
                     anna.go("Enter")
                 else:
-                    assert anna.wait().typed == "11111"
-                    anna.go("a")
+                    assert anna.wait().typed == RULED
+                    anna.keys("111")
+                    anna.go("Enter")
                 desk.process.kill()
                 anna.page.close()
     assert [(keys_of(event.values), event.preselected) for event in kept_events()] == [
-        ("13111", True),
+        ("11311", True),
         ("11111", True),
     ]
 
@@ -229,6 +239,24 @@ def scores(answers: int, **more: Any) -> list[Event]:
         for n in range(answers)
         for who, keys, filled in kinds
     ]
+
+
+def test_one_in_five_begins_blank() -> None:
+    """Which settled cases nothing is filled in for is decided by the answer, alike for everybody."""
+    digests_ = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(2000)]
+    assert 0.17 < sum(map(begins_blank, digests_)) / len(digests_) < 0.23
+
+
+def test_counted_by_system() -> None:
+    """From the first one on a report says whose answers were filled in."""
+    make_answers(SAYS_SO, annotations=ANNOTATIONS)
+    desk = desk_here()
+    (answer,) = digests(desk)
+    given: dict[str, Any] = {"note": "", "seconds": 1.0, "suggested": {}, "id": new_id()}
+    assert "filled-in-systems" not in genaipa.report().tables
+    desk.queue.save("Anna", answer, typed("11111"), preselected=True, **given)
+    found = genaipa.report().tables["filled-in-systems"].data
+    assert found.to_numpy().tolist() == [["scripted/say.yaml", 1, 1]]
 
 
 def test_compared_with_scores_without() -> None:

@@ -167,9 +167,9 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             raise ValueError(f"'{keys}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
         return self.given({metric: self.keys[key] for metric, key in zip(self.metrics, keys, strict=True)})
 
-    def keys_of(self, values: Values) -> str:
-        """The digits that give these values at the desk."""
-        return "".join(self.key(values[metric]) for metric in self.metrics)
+    def keys_of(self, values: Mapping[str, float]) -> str:
+        """The digits that give these values at the desk, and a dot for each metric without one."""
+        return "".join(self.key(values[metric]) if metric in values else "." for metric in self.metrics)
 
     @property
     def untyped(self) -> str:

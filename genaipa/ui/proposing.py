@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.evidence.settled import JUST, ScoredAnswer, near_repeat, rightly_silent
+from genaipa.scoring.evidence.settled import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 def proposed(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Prepared]) -> Proposal | None:
     """The values that an analyst may accept for this answer; None where they are to find them themselves.
 
-    That is everybody for calibration, the reference analysts always, and whoever scores an answer that somebody has
-    scored from a proposal: so their scores can be compared. Of others' scores nothing else is used.
+    That is everybody for one settled case in five and for calibration, the reference analysts always, and whoever
+    scores an answer that somebody has scored from a proposal: so their scores can be compared. Of others' scores
+    nothing else is used.
     """
     queue = desk.queue
     if not queue.plan.settled or analyst in queue.plan.reference or queue.is_calibration(digest, analyst):
         return None
     if any(score.preselected for score in desk.current.scores(digest).values()):
+        return None
+    if begins_blank(digest):
         return None
     here = prepared(digest)
     found = rightly_silent(here.reply, here.evidence, desk.rubric)

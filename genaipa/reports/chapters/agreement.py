@@ -95,6 +95,25 @@ def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
+def filled_in_systems(gathered: Gathered) -> Table:
+    """Count the scores that began with filled-in values, by system: they may favour one that says little."""
+    given = [one for one in gathered.events if one.kind == "score" and one.scorer == "human"]
+    answers = gathered.frame[["answer", "system"]].astype(str).drop_duplicates()
+    scores = pd.DataFrame(
+        [(one.answer, 1, int(one.preselected)) for one in given], columns=["answer", "scores", "filled_in"]
+    )
+    data = scores.merge(answers, on="answer").groupby("system", sort=True)[["scores", "filled_in"]].sum().reset_index()
+    columns = ["system", "scores", "filled_in"]
+    return table(
+        "filled-in-systems",
+        "Filled-in values, by system",
+        "How many of people's scores of a system began with filled-in values.",
+        data if data["filled_in"].any() else data.iloc[:0],
+        columns,
+        headings={"filled_in": "filled in"},
+    )
+
+
 def alphas_figure(table: Table) -> Figure | None:
     """Metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
     data = table.data
@@ -141,7 +160,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, filled),
+        present(found, filled, filled_in_systems(gathered)),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
         method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),

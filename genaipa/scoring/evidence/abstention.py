@@ -216,7 +216,9 @@ def find_silence(reply: str, annotated: AnnotatedAnswer | None, said: Sequence[S
     begin, end = claims[0]
     opening, rest = reply[sentences[0].start() : begin], reply[end : sentences[0].end()]
     more = _CONTRAST.match(opening) or _CONTRAST.search(rest) or re.match(r"\W*that\b", rest)
-    return Silence(True, phrases, expected, alone=all(denying) and not more)
+    # A later sentence that turns says something of its own, whatever it denies beside that.
+    turned = any(_CONTRAST.match(match.group().lstrip()) for match in sentences[1:])
+    return Silence(True, phrases, expected, alone=all(denying) and not more and not turned)
 
 
 def stance(reply: str) -> Literal["yes", "no", "abstains"]:

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.scoring.rubric import Rubric, Values
@@ -24,6 +24,10 @@ _LONGEST = 2000
 """Words above which texts are not compared: it would take seconds."""
 _SHOWN = 3
 """Differences that a reason names."""
+_BLANK = 5
+"""Of so many settled cases one begins blank, so that what is filled in can be held against what is not."""
+_RULED = frozenset(("citations", "quotations"))
+"""Kinds of evidence of the metrics of which the rule on silence speaks."""
 _CLIP = 40
 """Characters of a difference that a reason shows."""
 # A word that answers before it is said that nothing can be.
@@ -37,9 +41,9 @@ _TURNS = re.compile(
 
 @dataclass(frozen=True)
 class Proposal:
-    """Values that an analyst may accept with one key, and the sentence that says why these."""
+    """Values that an analyst may accept, of all metrics or of some, and the sentence that says why these."""
 
-    values: Values
+    values: Mapping[str, float]
     reason: str
 
 
@@ -52,17 +56,26 @@ class ScoredAnswer:
     values: Values
 
 
+def begins_blank(digest: str) -> bool:
+    """Whether a settled case of this answer begins blank for everybody: one in five does."""
+    return int(digest[:8], 16) % _BLANK == 0
+
+
 def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal | None:
     """Propose the best values where the document is silent, and the answer says that alone and cites nothing.
 
-    The rubric's rule says that this is the right answer; None for a rubric without one.
+    The rubric's rule says that this is the right answer; None for a rubric without one. It speaks of what is right and
+    cited, and of no other metric.
     """
     silence = evidence.silence
     more = evidence.references or evidence.quotations or evidence.points or _ANSWERS.match(reply)
     if not (rubric.silent_rule and silence.annotated and silence.alone) or more:
         return None
-    best = rubric.given(dict.fromkeys(rubric.metrics, rubric.values[0]))
-    return Proposal(best, "The document is silent by the annotated answer; this answer says so, and cites nothing.")
+    ruled = [name for name, metric in rubric.metrics.items() if _RULED.intersection(metric.evidence)]
+    if not ruled:
+        return None
+    why = "The document is silent by the annotated answer; this answer says so, and cites nothing."
+    return Proposal(dict.fromkeys(ruled, rubric.values[0]), why)
 
 
 def near_repeat(reply: str, evidence: Evidence, before: Iterable[ScoredAnswer]) -> Proposal | None:

@@ -452,7 +452,7 @@ class Pad extends Recall {
     if (n === this.current) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
     const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
-    const filled = proposal?.keys[n];
+    const filled = proposal && proposal.keys[n] !== "." ? proposal.keys[n] : undefined;
     const [hint, why] = filled ? ["filled in", proposal.reason] : ["suggested", reason];
     const hinted = ({ key }) => key === (filled ?? suggestion[metric]);
     // It is heard at the choice, and seen beside the metric's name, where it covers no words.
@@ -616,7 +616,8 @@ class Pad extends Recall {
   // save them.
   offered() {
     const { proposal } = this.data;
-    return Boolean(proposal) && !this.touched && proposal.keys === this.typed.join("");
+    const whole = proposal && !proposal.keys.includes(".");
+    return Boolean(whole) && !this.touched && proposal.keys === this.typed.join("");
   }
 
   acceptButton() {

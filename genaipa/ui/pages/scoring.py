@@ -247,7 +247,7 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         note=str(sent["note"]).strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else float(sent["seconds"]),
-        suggested=prepared(desk, opened.answer).suggested | (opened.proposal.values if opened.proposal else {}),
+        suggested={**prepared(desk, opened.answer).suggested, **(opened.proposal.values if opened.proposal else {})},
         preselected=_filled_in(opened, sent),
         id=opened.id,
     )
