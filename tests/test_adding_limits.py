@@ -30,6 +30,13 @@ def test_a_document_has_a_bounded_size() -> None:
         load_document("huge", Workspace(Path(), (("workspace", Path()),)))
 
 
+def test_a_page_has_a_bounded_number_of_elements() -> None:
+    """A page that would take minutes to convert is refused before it is."""
+    page = f"<html><body><ul>{'<li>a b c' * 100_001}</ul></body></html>"
+    with pytest.raises(DataError, match="has more than 100,000 elements"):
+        extract(str(write("long.html", page)))
+
+
 def test_half_a_document_is_taken_away_again() -> None:
     """Where the second of its two files can't be put in place, the first does not stay alone."""
     Path("policies/acme.yaml").mkdir(parents=True)

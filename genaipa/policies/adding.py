@@ -29,7 +29,7 @@ from genaipa.policies.encoding import declared, decoded, library
 from genaipa.policies.markdown import find_headings
 from genaipa.policies.page import Page
 from genaipa.policies.pdf import HEADING, paragraphs, pdf_title
-from genaipa.policies.word import as_page, is_word
+from genaipa.policies.word import MOST_ELEMENTS, as_page, is_word
 from genaipa.workspace import SUFFIXES
 
 if TYPE_CHECKING:
@@ -285,6 +285,8 @@ _MIN_WORDS = 30
 def _html(page: str, source: str) -> tuple[str, str, str, str]:
     """Convert a page: Markdown, title, method, and which tables and lists are in the text."""
     trafilatura = library("trafilatura", "HTML")
+    if page.count("<") - page.count("</") > MOST_ELEMENTS:
+        raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
     tree = trafilatura.load_html(page)
     text = trafilatura.extract(
         page,

@@ -12,6 +12,10 @@ from genaipa.errors import DataError
 MOST_BYTES = 20_000_000
 """Unpacked text and markup of a file at most; pictures are not read."""
 
+MOST_ELEMENTS = 100_000
+"""Paragraphs and runs of a Word document, or elements of a page, at most: a long policy has some thousand."""
+_ELEMENTS = re.compile(rb"<w:[pr][\s/>]")
+
 TEXT = "word/document.xml"
 # Word's title of a whole document is a paragraph style, which is no heading to the library.
 _STYLES = "p[style-name='Title'] => h1:fresh"
@@ -39,6 +43,9 @@ def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
         read = (member.file_size for member in archive.infolist() if member.filename.endswith((".xml", ".rels")))
         if sum(read) > MOST_BYTES:
             raise DataError(source, f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file.")
+        # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
+        if len(_ELEMENTS.findall(archive.read(TEXT))) > MOST_ELEMENTS:
+            raise DataError(source, f"has more than {MOST_ELEMENTS:,} paragraphs and runs; save it as a .txt file.")
     numbered: list[Any] = []
 
     def note(paragraph: Any) -> Any:
