@@ -326,7 +326,9 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
         if inside:
             lines.append(_line("bad", "cites a section where the document is silent, which scores -1"))
         elif not evidence.references and not evidence.points:
-            lines.append(_line("good", "cites no section, as is right where the document is silent"))
+            # An answer that asserts something is not right for citing nothing.
+            said = _line("good", "cites no section, as is right where the document is silent")
+            lines.append(said if evidence.silence.claimed else _line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
         lines.append(_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):

@@ -150,6 +150,7 @@ _UNKNOWN = re.compile(
     rf"|\bmy\s+(?:training(?:\s+data)?|knowledge)\s+{_NOT}\s+{_HOW}(?:include|cover|contain|extend)\b",
     re.IGNORECASE,
 )
+_SEARCHED = re.compile(r"\bmy\s+(?:web\s+)?search|\bsearch\s+results?\b|\bsearch(?:ed|ing)\b", re.IGNORECASE)
 # A sentence, as far as it is searched, if it has a word that denies.
 _SENTENCE = re.compile(r"[^.!?\n]{1,500}")
 # A whole sentence: a full stop inside a number or abbreviation does not end it.
@@ -226,10 +227,11 @@ def stance(reply: str) -> Literal["yes", "no", "abstains"]:
 
     A reply that says more after a "but" or a "however" asserts that, and does not abstain.
     """
-    if find_silence(reply, None).claimed:
-        return "yes"
     plain = reply.replace("\u2019", "'")
     first = next((match for match in _WHOLE.finditer(plain) if len(match.group().split()) >= _FEWEST), None)
+    if find_silence(reply, None).claimed:
+        # What a search did not bring up may be in the document all the same.
+        return "abstains" if first and _SEARCHED.search(first.group()) else "yes"
     unknown = first and _UNKNOWN.search(plain, *first.span())
     if not first or not unknown or not _leads(plain[first.start() : unknown.start()]):
         return "no"
