@@ -238,6 +238,26 @@ def test_a_mean_over_documents_is_paired_by_question():
     assert "about the same document" not in said
 
 
+def test_means_alone_are_in_no_interval_for_policies():
+    """An experiment that one side has as means over documents moves the interval for these documents alone."""
+    documents = ("uber", "spotify", "airbnb", "ebay")
+    rows = answer_rows(documents=documents)
+    scores = score_rows(rows)
+    means = [
+        published(system, "recall", question, m_all=value, **dict.fromkeys(METRICS, 0.25))
+        for question in QUESTIONS
+        for system, value in (("a/one", 9.0), ("b/two", 2.0))
+    ]
+    alone, mixed = (
+        row(compare_sides(*(side(frame, system, documents) for system in ("a/one", "b/two"))))
+        for frame in (tidy_of(rows, scores), tidy_of([*rows, *means], scores))
+    )
+    for end in ("policies_low", "policies_high"):
+        assert mixed[end] == pytest.approx(alone[end])
+    assert mixed["low"] > alone["low"]
+    assert mixed["difference"] > alone["difference"]
+
+
 def test_cells_are_paired_where_both_have_them():
     """What the two share by document is compared by document, and a document that only one has scored is left out."""
     rows = answer_rows()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,9 +88,10 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
         return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
     tested, pairs = paired(ours - theirs), here.apart
     scored = pairs["known"] if judged else None
-    sure = crossed(
-        pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits, known=scored
-    )
+    sure = _sure(pairs, limits, judged=judged)
+    # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
+    named = pairs[pairs["document"] != ""]
+    wider = sure if len(named) in (0, len(pairs)) else _sure(named, limits, judged=judged)
     if judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
         tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
     return {
@@ -99,12 +101,20 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
         "difference": float((ours - theirs).mean()) if scored is None else sure.mean,
         "low": sure.low,
         "high": sure.high,
-        **_tests(tested, sure),
-        "policies_low": sure.policies_low,
-        "policies_high": sure.policies_high,
-        "why": sure.why,
-        "warning": sure.warning,
+        **_tests(tested, replace(sure, policies_p=float(np.maximum(sure.p, wider.policies_p)))),
+        "policies_low": wider.policies_low,
+        "policies_high": wider.policies_high,
+        "why": wider.why,
+        "warning": wider.warning,
     }
+
+
+def _sure(pairs: pd.DataFrame, limits: tuple[float, float], *, judged: bool) -> Crossed:
+    """The average difference of these pairs, and how sure it is."""
+    known = pairs["known"] if judged else None
+    return crossed(
+        pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits, known=known
+    )
 
 
 def _tests(ranks: Tested, sure: Crossed) -> dict[str, Any]:
