@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,24 @@ def test_few_frames_lead_to_a_system(genaipa: Callable[..., Finished]) -> None:
     frames = str(load_run("latest").answers()[-1].reply).split()
     begun, asked = frames.index("carry_out"), frames.index("_converse")
     assert (asked - begun, len(frames) - asked) == (4, 6)
+
+
+def test_the_splitter_s_telemetry_is_never_imported(tmp_path: Path) -> None:
+    """langsmith comes with the splitter; a run that splits a document imports none of it, whatever variables say."""
+    (tmp_path / "genaipa.toml").touch()
+    probe = (
+        "import sys; from genaipa.policies.parts import split_parts\n"
+        "from genaipa.policies.document import load_document\n"
+        "assert len(split_parts(load_document('brindlecart'), 500, len)) > 1\n"
+        "print(*[name for name in sys.modules if name.startswith('langsmith')], 'none')"
+    )
+    tracing = {"LANGSMITH_TRACING": "true", "LANGCHAIN_TRACING_V2": "true", "LANGSMITH_API_KEY": "made-up"}
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        cwd=tmp_path,
+        env=os.environ | tracing,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "none", done.stderr
