@@ -72,7 +72,7 @@ def test_few_frames_lead_to_a_system(genaipa: Callable[..., Finished]) -> None:
 
 
 def test_the_splitter_s_telemetry_is_never_imported(tmp_path: Path) -> None:
-    """The client langsmith comes with the splitter; a run that splits a document imports none of it, whatever is set."""
+    """The client langsmith comes with the splitter: splitting imports none of it, whatever variables say."""
     (tmp_path / "genaipa.toml").touch()
     probe = (
         "import sys; from genaipa.policies.parts import split_parts\n"
