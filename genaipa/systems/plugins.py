@@ -7,7 +7,6 @@ import functools
 import importlib
 import importlib.util
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,9 @@ def plugins(group: str) -> dict[str, str]:
 
 @functools.lru_cache
 def _plugins(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:  # noqa: ARG001 - where and when
+    # A tenth of the time of `genaipa --help`.
+    from importlib.metadata import entry_points
+
     return {point.name: point.value for point in entry_points(group=group)}
 
 
