@@ -339,7 +339,8 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         {**good, "id": "m", "kind": "undo", "values": None, "undoes": "l"},
     ]
     deep = '{"x":' + "[" * 100_000
-    lines = [*map(json.dumps, bad), "", "{", deep, deep + "]" * 100_000 + "}"]
+    twice = json.dumps({**good, "id": "n"}).replace('"kind": "score"', '"kind": "x", "kind": "score"')
+    lines = [*map(json.dumps, bad), "", "{", deep, deep + "]" * 100_000 + "}", twice]
     problems = take(written("log.jsonl", "\n".join(lines))).problems
     assert [problem.removeprefix("log.jsonl: ").partition(" (")[0] for problem in problems] == [
         "line 2: unknown key 'analist': did you mean 'analyst'?",
@@ -353,6 +354,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         "line 15: is not JSON",
         "line 16: is not JSON",
         "line 17: is not JSON",
+        "line 18: is no event, though each of its fields could be; is a key there twice?",
         "line 8: undoes the event 'nothing', which is neither here nor earlier in the files.",
         "line 9: undoes the event 'id1', which is another analyst's or about another answer.",
         "line 13: undoes the event 'l', a look, which can't be undone.",

@@ -333,3 +333,13 @@ def test_a_missing_package_names_its_extra(package: str, url: str, extra: str) -
     )
     assert done.stdout.strip().endswith(f"need the package '{package}': pip install 'genaipa[{extra}]'")
     assert not Path("scores.db").exists()
+
+
+def test_an_empty_file_of_another_kind_stays_what_it_is() -> None:
+    """An address with a slip makes no database of a settings file."""
+    Path("genaipa.toml").touch()
+    with pytest.raises(DataError, match=r"genaipa\.toml: is empty and no database; name one that ends in \.db"):
+        Store.open("sqlite:///genaipa.toml")
+    assert Path("genaipa.toml").stat().st_size == 0
+    Path("new.db").touch()
+    Store.open("sqlite:///new.db").close()

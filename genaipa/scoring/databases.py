@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 VARIABLE = "GENAIPA_DATABASE_URL"
 
 _SQLITE = "sqlite:///"
+_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+"""Of an empty file with one of these SQLite makes a database; of any other it would, too."""
 _WAIT_SECONDS = 30
 """Seconds that a writer waits for its turn."""
 _REMEDIES = {
@@ -44,6 +46,8 @@ def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
     path = file_of(url)
     if path is None:
         return _postgresql(url)
+    if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
+        raise DataError(path, f"is empty and no database; name one that ends in {' or '.join(_SUFFIXES)}.")
     if reading and _is_archived(path):
         return _archived(path), str(path)
     return _sqlite(path), str(path)
