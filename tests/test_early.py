@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -70,11 +71,18 @@ def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
 
 
 def test_they_are_spread(run, store):
-    """Each system and each document has an equal part of them, the same for whatever analyst comes first."""
+    """Each system and each document has its part of them, in rows of a question, the same for whoever comes first."""
     queue = open_queue(run, store, Plan(seed=3))
     places = [queue.pool.answers[digest].occurrences[0] for digest in work(queue, "Anna", answers=EARLY)]
-    assert set(Counter(place.system for place in places).values()) == {EARLY // 2}
-    assert set(Counter(place.document for place in places).values()) == {EARLY // 3}
+    of_systems, of_documents = (Counter(getattr(place, of) for place in places) for of in ("system", "document"))
+    assert len(of_systems) == 2
+    assert len(of_documents) == 3
+    assert min(of_systems.values()) >= EARLY // 2 - 3
+    assert min(of_documents.values()) >= EARLY // 3 - 3
+    rows = [(place.document, place.question) for place in places]
+    alike = sum(one == other for one, other in itertools.pairwise(rows))
+    assert alike == EARLY - len(set(rows)), "what is about one question comes in a row"
+    assert alike >= EARLY // 3
     assert {event.answer for event in queue.current.history("Anna")} == set(work(queue, "Bo", answers=EARLY))
     assert doubly(queue) == EARLY
 

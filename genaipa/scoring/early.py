@@ -66,10 +66,16 @@ def _ascending(digests: list[str]) -> Iterator[str]:
 
 
 def spread(answers: Iterable[Answer], number: int, *, seed: int) -> list[str]:
-    """The digests of so many answers: systems, experiments and documents take turns, and chance decides the rest."""
+    """The digests of so many answers: systems, experiments and documents take turns, and chance draws the questions.
+
+    The same are drawn for all of these, and answers to one question about one document come in a row.
+    """
     strata: defaultdict[tuple[str, str, str], list[tuple[bytes, str]]] = defaultdict(list)
+    rows: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    asked: dict[str, tuple[str, str]] = {}
     for answer in answers:
-        drawn = hashlib.blake2b(f"{seed}\0early\0{answer.digest}".encode(), digest_size=8).digest()
+        asked[answer.digest] = row = answer.document_digest, answer.question
+        drawn = hashlib.blake2b("\0".join((str(seed), "early", *row)).encode(), digest_size=8).digest()
         first = answer.occurrences[0]
         experiment = experiment_of(answer.kind, first.initialization, first.wording)
         strata[first.system, experiment, first.document].append((drawn, answer.digest))
@@ -84,8 +90,9 @@ def spread(answers: Iterable[Answer], number: int, *, seed: int) -> list[str]:
     while strata and len(found) < number:
         stratum = min(strata, key=due)
         found.append(strata[stratum].pop()[1])
+        rows[asked[found[-1]]].append(found[-1])
         for count, name in zip(counts, stratum, strict=True):
             count[name] += 1
         if not strata[stratum]:
             del strata[stratum]
-    return found
+    return [digest for row in rows.values() for digest in row]
