@@ -11,6 +11,7 @@ from running import TEXT, answers, carry_out, latest, make_workspace, procedure,
 
 from genaipa.errors import GenaipaError
 from genaipa.files.strict_yaml import digest
+from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
@@ -45,7 +46,7 @@ def by_question(pool: Pool) -> dict[str, str]:
 def appended(run, record) -> None:
     """Add a record to a run, as another process would."""
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(msgspec.json.encode(record) + b"\n")
+        file.write(journal.line(record))
 
 
 def replied(record, reply: str, **changes):
@@ -309,7 +310,7 @@ def test_a_question_is_shown_as_its_set_words_it():
     log = run.path / "answers.jsonl"
     plain = [record.asked for record in answers(run)]
     records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.records()]
-    log.write_bytes(b"".join(msgspec.json.encode(replied(r, r.reply or "")) + b"\n" for r in records))
+    log.write_bytes(b"".join(journal.line(replied(r, r.reply or "")) for r in records))
     pool = pool_of(run)
     assert [pool.case(found).asked for found in pool.arrived] == plain
     (run.path / "questions" / "policy.yaml").unlink()

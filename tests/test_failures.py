@@ -262,7 +262,8 @@ def test_an_error_that_every_call_meets_stops_its_system(
         plan = procedure(systems=(SYSTEM, "openai-api/good/m"), conversation=mode)
         folder, outcome = carry_out(plan, observer=heard)
         assert len(good.requests) == 4 * 32 + 2
-        assert len(server.requests) <= 10
+        # As many as are out at once, and those that take the places of the first.
+        assert len(server.requests) <= 12
         assert list(outcome.stopped) == list(heard.ends) == [SYSTEM]
         assert outcome.status == "partial"
         assert outcome.tally.row("openai-api/good/m", "document").missing == 0

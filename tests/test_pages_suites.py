@@ -6,6 +6,7 @@ import msgspec
 from pages import Shown, desk_here
 from running import carry_out, make_workspace
 
+from genaipa.runs import journal
 from genaipa.runs.records import RunSpec, SuitePlan, answer_digest
 
 SYSTEMS = ("baseline/best-overlap", "baseline/empty")
@@ -19,7 +20,7 @@ def ask_sample() -> None:
     records = list(folder.records())
     said = "The answer is <b>in the text</b>."
     broken = msgspec.structs.replace(records[0], reply=said, digest=answer_digest("", records[0].asked, said))
-    folder.answers.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in [broken, *records[1:]]))
+    folder.answers.write_bytes(b"".join(map(journal.line, [broken, *records[1:]])))
 
 
 def test_it_leads_from_a_system_to_its_items():

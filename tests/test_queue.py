@@ -15,6 +15,7 @@ from running import answers
 from stores import KINDS, empty_database, kept, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import GenaipaError
+from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import Plan
@@ -95,7 +96,7 @@ def test_a_long_study_is_worked_in_order(run, store):
             digest = answer_digest(document, record.asked, reply)
             key = record.key.replace("|original|1|", f"|original|{number + 2}|")
             more = msgspec.structs.replace(record, key=key, repetition=number + 2, reply=reply, digest=digest)
-            file.write(msgspec.json.encode(more) + b"\n")
+            file.write(journal.line(more))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
     assert work(queue, "Anna", answers=3) == queue.order("Anna")[:3]

@@ -16,6 +16,7 @@ from queues import make_run, work
 from running import answers
 from size import size
 
+from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Answer, Occurrence, Pool
 from genaipa.scoring.assignment import Plan
@@ -325,7 +326,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(msgspec.json.encode(new) + b"\n")
+        file.write(journal.line(new))
     done = genaipa("sample")
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
@@ -387,7 +388,7 @@ def grow(run: RunFolder, number: int, only: str = "") -> None:
                 digest = answer_digest(documents[record.document], record.asked, reply)
                 key = record.key.replace("|original|1|", f"|original|{time}|")
                 more = msgspec.structs.replace(record, key=key, repetition=time, reply=reply, digest=digest)
-                file.write(msgspec.json.encode(more) + b"\n")
+                file.write(journal.line(more))
 
 
 def test_waves_are_the_default_for_what_is_larger(genaipa):

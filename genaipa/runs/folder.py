@@ -34,7 +34,16 @@ from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
-from genaipa.runs.records import FORMAT, JUDGE, ConversationRecord, Manifest, MeasuredHead, Record, RunStatus
+from genaipa.runs.records import (
+    FORMAT,
+    JUDGE,
+    SUMMED,
+    ConversationRecord,
+    Manifest,
+    MeasuredHead,
+    Record,
+    RunStatus,
+)
 from genaipa.runs.redactions import WITHHELD
 from genaipa.runs.tally import Tally
 
@@ -101,6 +110,11 @@ class RunFolder:
     def conversations_file(self) -> Path:
         """The file of how conversations began."""
         return self.path / CONVERSATIONS
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether each line has the sum of its content; those of an older genaipa have none."""
+        return self.outline().format >= SUMMED
 
     @property
     def is_withheld(self) -> bool:
@@ -335,7 +349,7 @@ class RunFolder:
 
     def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
-        return journal.read(self.answers, kind, summed=True)
+        return journal.read(self.answers, kind, summed=self.is_summed)
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the byte offset of each key's latest record."""
@@ -386,7 +400,7 @@ class RunFolder:
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """The records of how each conversation began."""
-        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord, summed=True):
+        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord, summed=self.is_summed):
             yield conversation
 
     def introduction(self, digest: str) -> list[Message]:

@@ -46,7 +46,9 @@ MOST_REPETITIONS = 100_000
 SAMPLE = "sample"
 """The split of every suite that ships: items of ours, made up, to see how it works."""
 
-FORMAT = 1
+FORMAT = 2
+SUMMED = 2
+"""The format from which on each line has the sum of its content."""
 """Version of the run folder's format."""
 
 

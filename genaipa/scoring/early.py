@@ -68,29 +68,33 @@ def _ascending(digests: list[str]) -> Iterator[str]:
 def spread(answers: Iterable[Answer], number: int, *, seed: int) -> list[str]:
     """The digests of so many answers: systems, experiments and documents take turns, and chance draws the questions.
 
-    The same are drawn for all of these, and answers to one question about one document come in a row.
+    The same are drawn for all of these, and answers to one question about one document come in a row: one of each
+    system in each experiment, before any has a second.
     """
-    strata: defaultdict[tuple[str, str, str], list[tuple[bytes, str]]] = defaultdict(list)
-    rows: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    asked: dict[str, tuple[str, str]] = {}
-    for answer in answers:
-        asked[answer.digest] = row = answer.document_digest, answer.question
-        drawn = hashlib.blake2b("\0".join((str(seed), "early", *row)).encode(), digest_size=8).digest()
+    strata: defaultdict[tuple[str, str, str], list[tuple[int, bytes, str]]] = defaultdict(list)
+    rows: defaultdict[tuple[int, bytes], list[str]] = defaultdict(list)
+    before = Counter[tuple[object, ...]]()
+    for answer in sorted(answers, key=lambda answer: answer.digest):
+        about = "\0".join((str(seed), "early", answer.document_digest, answer.question))
+        drawn = hashlib.blake2b(about.encode(), digest_size=8).digest()
         first = answer.occurrences[0]
         experiment = experiment_of(answer.kind, first.initialization, first.wording)
-        strata[first.system, experiment, first.document].append((drawn, answer.digest))
+        stratum = first.system, experiment, first.document
+        strata[stratum].append((before[stratum, drawn], drawn, answer.digest))
+        before[stratum, drawn] += 1
     for digests in strata.values():
         digests.sort(reverse=True)
     counts = (Counter[str](), Counter[str](), Counter[str]())
-    found: list[str] = []
 
-    def due(stratum: tuple[str, str, str]) -> tuple[int, bytes]:
-        return sum(count[name] for count, name in zip(counts, stratum, strict=True)), strata[stratum][-1][0]
+    def due(stratum: tuple[str, str, str]) -> tuple[int, int, bytes]:
+        return sum(count[name] for count, name in zip(counts, stratum, strict=True)), *strata[stratum][-1][:2]
 
-    while strata and len(found) < number:
+    for _ in range(number):
+        if not strata:
+            break
         stratum = min(strata, key=due)
-        found.append(strata[stratum].pop()[1])
-        rows[asked[found[-1]]].append(found[-1])
+        time, asked, digest = strata[stratum].pop()
+        rows[time, asked].append(digest)
         for count, name in zip(counts, stratum, strict=True):
             count[name] += 1
         if not strata[stratum]:

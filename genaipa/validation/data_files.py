@@ -308,8 +308,9 @@ def _check_folder(folder: RunFolder) -> Iterator[Finding]:
             yield Finding(str(path / MANIFEST), "", problem)
         if lack := folder.lack(manifest):
             yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
-    yield from _check_lines(path / ANSWERS, Record)
-    yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
+    summed = _is_summed(folder)
+    yield from _check_lines(path / ANSWERS, Record, summed=summed)
+    yield from _check_lines(path / CONVERSATIONS, ConversationRecord, summed=summed)
     if folder.answers.name != ANSWERS:
         yield from _check_seal(folder)
 
@@ -341,7 +342,14 @@ def _check_scores(workspace: Workspace) -> Iterator[Finding]:
         yield from as_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
-def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
+def _is_summed(folder: RunFolder) -> bool:
+    try:
+        return folder.is_summed
+    except GenaipaError:
+        return False  # told by whoever reads the manifest
+
+
+def _check_lines(path: Path, kind: type[msgspec.Struct], *, summed: bool) -> Iterator[Finding]:
     """Lines that are not records; one that was cut off is a warning, because resuming repairs it."""
     if not path.exists():
         return
@@ -357,5 +365,5 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
             except DAMAGE as error:
                 yield Finding(str(path), f"line {number}", f"is not a record ({why(error)}).")
             else:
-                if not is_as_written(line):
+                if summed and not is_as_written(line):
                     yield Finding(str(path), f"line {number}", "was changed: it has not the sum of its content.")
