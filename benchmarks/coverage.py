@@ -4,7 +4,7 @@
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
 `scoring.agreement`). A thousand for each cell take ten minutes of one core (--quick: a
-hundred, one). The tables of docs/intervals.md are what it prints, and the figure there is what it draws.
+hundred, one). The tables of docs/method/intervals.md are what it prints, and the figure there is what it draws.
 """
 
 from __future__ import annotations

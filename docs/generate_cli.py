@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the command line's own help pages: `python docs/generate_cli.py`."""
+"""Write docs/reference/cli.md from the command line's own help pages: `python docs/generate_cli.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unittest import mock
 from genaipa.cli import command as command_line
 from genaipa.cli.headings import COMMANDS
 
-PAGE = Path(__file__).with_name("cli.md")
+PAGE = Path(__file__).parent / "reference" / "cli.md"
 HEAD = """# Commands
 
 Generated from `genaipa --help` by `python docs/generate_cli.py`. Every flag can also be set in the environment, as
@@ -35,7 +35,7 @@ def commands(page: str) -> list[str]:
 
 
 def whole_page() -> str:
-    """docs/cli.md as it should be."""
+    """docs/reference/cli.md as it should be."""
     pages = [HEAD, f"## genaipa\n\n```\n{help_page()}\n```\n"]
     for name in COMMANDS:
         page = help_page(name)

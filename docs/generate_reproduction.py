@@ -1,4 +1,4 @@
-"""Write docs/reproduction.md, what the paper prints beside what its released data gives.
+"""Write docs/method/reproduction.md, what the paper prints beside what its released data gives.
 
 `python docs/generate_reproduction.py --from DIR` reads the released data from a checkout or a mirror; without `--from`
 it is pulled from where it was published, or taken from where it was pulled before.
@@ -18,7 +18,7 @@ from published_numbers import SYSTEMS, Compared, Verdict, compare, copied_tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-PAGE = Path(__file__).with_name("reproduction.md")
+PAGE = Path(__file__).parent / "method" / "reproduction.md"
 NAMES = {
     "chatgpt-4": "ChatGPT-4",
     "bard": "Bard",
@@ -160,7 +160,7 @@ def changed(compared: Sequence[Compared], audited: Sequence[Compared]) -> str:
 
 
 def page(compared: Sequence[Compared], audited: Sequence[Compared], copies: Sequence[str]) -> str:
-    """docs/reproduction.md as it should be, from the comparison with every score and from that with the audit's.
+    """docs/method/reproduction.md as it should be, from the comparison with every score and from that with the audit's.
 
     `copies` are the tables that the audit takes for copies, in words.
     """

@@ -107,8 +107,9 @@ def _put_back() -> Iterator[None]:
 
 
 def _from(folder: Path, module: str) -> bool:
+    """Whether a module is a study's own; packages stay, also where .venv is below the folder."""
     file = getattr(sys.modules[module], "__file__", None)
-    return file is not None and Path(file).is_relative_to(folder)
+    return file is not None and Path(file).is_relative_to(folder) and not Path(file).is_relative_to(sys.prefix)
 
 
 def _forget() -> None:

@@ -154,7 +154,7 @@ def test_no_run(genaipa: Cli):
 
 
 def test_the_documented_columns_are_the_tidy_tables():
-    """docs/reports.md documents each column of the tidy table as the code does, in its order."""
-    page = (ROOT / "docs" / "reports.md").read_text()
+    """docs/guide/reports.md documents each column of the tidy table as the code does, in its order."""
+    page = (ROOT / "docs" / "guide" / "reports.md").read_text()
     rows = [f"| `{name}` | {kind} | {what} |" for name, (kind, what) in frame.columns(METRICS).items()]
     assert page.endswith("\n".join(["| column | type | what it holds |", "|---|---|---|", *rows]) + "\n")

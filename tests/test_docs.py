@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
 
 def shown_commands() -> list[str]:
@@ -24,16 +24,18 @@ def shown_commands() -> list[str]:
 
 
 def test_the_page_of_commands_is_current():
-    """docs/cli.md is what docs/generate_cli.py writes now."""
+    """docs/reference/cli.md is what docs/generate_cli.py writes now."""
     generator = runpy.run_path(str(ROOT / "docs" / "generate_cli.py"))
-    assert (ROOT / "docs" / "cli.md").read_text() == generator["whole_page"](), "run: python docs/generate_cli.py"
+    assert (ROOT / "docs" / "reference" / "cli.md").read_text() == generator["whole_page"](), (
+        "run: python docs/generate_cli.py"
+    )
 
 
 @pytest.mark.parametrize("command", shown_commands())
 def test_commands_and_flags_exist(command):
     """Each command that a page shows, and each flag of it, is in the generated page of commands."""
     words = shlex.split(command)[1:]
-    page = (ROOT / "docs" / "cli.md").read_text()
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     names = [word for word in words if re.fullmatch("[a-z]+", word)]
     wanted = [f"### genaipa {' '.join(names[:2])}", f"## genaipa {names[0]}"]
     sections = dict(re.findall(r"^(##+ genaipa [a-z ]+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))

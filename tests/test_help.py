@@ -53,7 +53,7 @@ def test_run_has_five_headings_and_every_option_under_one(genaipa: Cli) -> None:
 
 def test_placeholders_are_words_in_capitals() -> None:
     """No type of Python's is shown for a value, and none in braces."""
-    page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "cli.md").read_text()
     assert not re.findall(r"<[a-z]+[\[ >]|\{", page)
     assert "\nUsage: genaipa show [OPTIONS] RUN [ANSWER]\n" in page
 

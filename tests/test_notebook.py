@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import genaipa
 
-PAGE = Path(__file__).parents[1] / "docs" / "two-models.ipynb"
+PAGE = Path(__file__).parents[1] / "docs" / "guide" / "two-models.ipynb"
 
 
 def run_cell(source: str, names: dict[str, Any]) -> Any:

@@ -79,8 +79,8 @@ def test_one_document_has_no_rest():
 
 
 def test_the_planning_page_is_current():
-    """docs/planning.md is what docs/generate_planning.py writes now (at full size all of it, else its first row)."""
+    """docs/method/planning.md is what its generator writes now (at full size all of it, else its first row)."""
     generator = runpy.run_path(str(ROOT / "docs" / "generate_planning.py"))
-    page = (ROOT / "docs" / "planning.md").read_text()
+    page = (ROOT / "docs" / "method" / "planning.md").read_text()
     expected = size(small=lambda: generator["row"](8), full=generator["whole_page"])()
     assert expected in page, "run: python docs/generate_planning.py"

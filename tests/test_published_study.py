@@ -105,14 +105,14 @@ def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str
 
 
 def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any], study: Gathered) -> None:
-    """docs/reproduction.md is what its generator writes now."""
+    """docs/method/reproduction.md is what its generator writes now."""
     page = reproduction.page([*compared.values()], [*audited.values()], numbers.copied_tables(study))
-    assert (DOCS / "reproduction.md").read_text(encoding="utf-8") == page, REMEDY
+    assert (DOCS / "method" / "reproduction.md").read_text(encoding="utf-8") == page, REMEDY
 
 
 def test_the_page_counts_its_own_rows() -> None:
-    """The counts at the head of docs/reproduction.md are those of the rows below it, and of the list."""
-    page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    """The counts at the head of docs/method/reproduction.md are those of the rows below it, and of the list."""
+    page = (DOCS / "method" / "reproduction.md").read_text(encoding="utf-8")
     rows = Counter(re.findall(r"^\|(?:[^|]*\|){4} (match|differs|absent) \|", page, flags=re.MULTILINE))
     said = re.search(r"of (\d+) printed figures (\d+) follow .*?, (\d+) differ .*?and (\d+) can't", page, re.DOTALL)
     assert said is not None

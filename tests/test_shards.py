@@ -187,8 +187,8 @@ def test_refused(genaipa: Callable[..., Finished], options: tuple[str, ...], com
 @pytest.mark.full  # test_parts_side_by_side shows that parts make one run
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_recipe_for_a_plain_shell(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
-    """The recipe of docs/scale.md, as it stands but for the system and the size, completes a run."""
-    text = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
+    """The recipe of docs/guide/scale.md, as it stands but for the system and the size, completes a run."""
+    text = (Path(__file__).parents[1] / "docs" / "guide" / "scale.md").read_text(encoding="utf-8")
     recipe = text.split("In a plain shell")[1].split("```bash\n")[1].split("```")[0]
     recipe = recipe.replace("--system gpt-6-luna", "--system extractive -e recall --limit 1")
     recipe = recipe.replace("--shard 100", "--shard 2").replace("genaipa ", f"{sys.executable} -m genaipa ")

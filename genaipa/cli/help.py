@@ -108,7 +108,7 @@ class Root(Group):
         formatter.write_paragraph()
         formatter.write_text(
             "More on a command: genaipa COMMAND --help. In the folder that genaipa was installed from, README.md leads "
-            "through a study, docs/ has all the rest, and docs/glossary.md the words."
+            "through a study, docs/ has all the rest, and docs/reference/glossary.md the words."
         )
 
 

@@ -158,7 +158,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     return Comparison(first.name, second.name, table, apart, finding, method)
 
 
-_JUDGED = " Averages are estimates from people and judge (docs/estimates.md), which have no ranks."
+_JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
 
 
 def _in_common(frame: pd.DataFrame, matched: Mapping[str, Match]) -> pd.DataFrame:

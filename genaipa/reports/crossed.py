@@ -9,11 +9,11 @@ neither the cells nor the questions alone can stand for independent draws. Two t
 Both are for the analysts who scored; where their part in the variance is given (`analysts.panel`), a third interval is
 for analysts like these as well.
 
-Both are closed formulas, chosen by the simulation in `docs/intervals.md` (`python -m benchmarks coverage`): Student's t
-for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang, 1980,
-https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the scale
-(Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson, for the number
-of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 193-201).
+Both are closed formulas, chosen by the simulation in `docs/method/intervals.md` (`python -m benchmarks coverage`):
+Student's t for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang,
+1980, https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the
+scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson, for the
+number of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 193-201).
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def _of_documents(cells: _Cells) -> _Part:
     sums = np.bincount(cells.document, share * apart, minlength=cells.documents).astype(np.float64)
     part = _part(sums * cells.documents)
     # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
-    # for a document's share: with few documents their variance may be low by chance (docs/intervals.md).
+    # for a document's share: with few documents their variance may be low by chance (docs/method/intervals.md).
     both = float((share**2).sum()) * _residual(cells) * (1 - 1 / cells.documents)
     variance = max(part.variance - both, 0.0)
     # So few have no skewness that could be told from chance.

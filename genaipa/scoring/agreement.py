@@ -194,7 +194,7 @@ def _alpha(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> Alp
     """Alpha of answers with these coincidences, each kind of answer so often, with its interval.
 
     The interval is a jackknife over the answers: Student's t on the logarithm of 1 - alpha (which is at most 1), wider
-    by 1/n for few answers (`docs/intervals.md`).
+    by 1/n for few answers (`docs/method/intervals.md`).
     """
     import numpy as np
     from scipy.special import stdtrit

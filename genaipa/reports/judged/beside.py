@@ -58,11 +58,11 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
         "People alone, people and judge",
         "M_all (1 to 10) and the metrics (-1 to 1), averaged over questions. People scored a random part of the "
         "answers, the judge all of them; the estimate adds to the judge's average what people would add to it, and is "
-        "right on average whatever the judge is worth (docs/estimates.md). `worth` is how many scores of people alone "
-        "would make their average as sure, and `hours saved` what those that were not given would take at the desk's "
-        "median. The judge alone is not an estimate: its interval would not know by how much it is off. No estimate is "
-        f"made of fewer than {LEAST} scored answers, or {LEAST_IN_GROUP} of a system in an experiment.{judges} "
-        f"{INTERVALS}",
+        "right on average whatever the judge is worth (docs/method/estimates.md). `worth` is how many scores of people "
+        "alone would make their average as sure, and `hours saved` what those that were not given would take at the "
+        "desk's median. The judge alone is not an estimate: its interval would not know by how much it is off. No "
+        f"estimate is made of fewer than {LEAST} scored answers, or {LEAST_IN_GROUP} of a system in an experiment."
+        f"{judges} {INTERVALS}",
         pd.DataFrame(rows, columns=list(_COLUMNS)),
         _COLUMNS,
         headings=_HEADINGS,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LEAST = 30
 """Scored answers of the waves below which there is no estimate."""
 LEAST_IN_GROUP = 12
-"""Scored answers of a group's wave below which it has none (docs/estimates.md)."""
+"""Scored answers of a group's wave below which it has none (docs/method/estimates.md)."""
 _ALIKE = 1e-9
 _GROUP = ["side", "system", "experiment"]
 _OF = [*_GROUP, "question", "document"]

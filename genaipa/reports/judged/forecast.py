@@ -2,7 +2,7 @@
 
 The variance of a question's mean has two parts: how questions differ, which only more questions or documents lessen,
 and what the answers leave open that people have not scored, which scores lessen. Both are known roughly after a wave,
-so that a number of scores is said as a range: it holds 80 of 100 such forecasts' outcomes (docs/estimates.md).
+so that a number of scores is said as a range: it holds 80 of 100 such forecasts' outcomes (docs/method/estimates.md).
 """
 
 from __future__ import annotations
