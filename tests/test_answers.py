@@ -14,6 +14,7 @@ from genaipa.files.strict_yaml import digest
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.records import answer_digest
+from genaipa.runs.selection import Source
 from genaipa.scoring.answers import Pool
 from genaipa.workspace import find_workspace
 
@@ -339,7 +340,7 @@ def test_of_a_run_only_the_systems_that_are_meant():
     """Where a system was named, the answers of the run's other systems are not among those to score."""
     make_workspace(questions=2)
     run, _ = carry_out(spec(systems=("extractive", scripted())))
-    pool = Pool(find_workspace(), [run], systems={run.name: ("extractive",)})
+    pool = Pool(find_workspace(), [run], sources=[Source(run, run.manifest(), ("extractive",))])
     assert {o.system for answer in pool.answers.values() for o in answer.occurrences} == {"extractive"}
     assert len(pool.answers) == 2
 

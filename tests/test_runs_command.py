@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import openpyxl
+import pandas as pd
 import pytest
+from running import write
 
 from genaipa.cli.selection import day
 from genaipa.errors import UsageError
@@ -170,7 +172,39 @@ def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
         ("-s", "extractve"): "did you mean 'extractive'?",
         ("extractve",): "no system or run here 'extractve': did you mean 'extractive'?",
         ("-e", "recall"): "no experiment in these runs 'recall'",
-        ("--since", "2100-01-01"): "none of the 1 runs is like that",
+        ("--since", "2100-01-01"): "no answer of these runs is like that",
     }.items():
         found = genaipa("leaderboard", *wrong)
         assert (found.code, said in found.err) == (2, True), (wrong, found.err)
+
+
+def test_the_same_filters_narrow_whatever_reads_answers(genaipa: Cli) -> None:
+    """Report, show, sample and judge are about the chosen systems, documents and experiments alone, and say which."""
+    write("judge.yaml", "default: '{}'\n")
+    ran(genaipa, "extractive,scripted", "brindlecart,vpda", "procedure")
+    only = ("--system", "extractive", "--policy", "brindlecart", "-e", "quality")
+
+    shown = genaipa("show", "latest", *only, "--json")
+    answers = json.loads(shown.out)["answers"]
+    assert {(one["system"], one["document"], one["initialization"]) for one in answers} == {
+        ("extractive", "brindlecart", "document")
+    }
+    assert len(answers) == 2
+    rows = json.loads(genaipa("sample", *only, "--json").out)
+    assert [(row["system"], row["experiment"], row["answers"]) for row in rows] == [("extractive", "quality", 2)]
+    judged = json.loads(genaipa("judge", "latest", "--judge", "scripted/judge.yaml", *only, "--estimate", "--json").out)
+    assert sum(row["calls"] for row in judged["rows"]) == 2
+
+    reported = genaipa("report", *only)
+    assert "Filtered by: systems extractive; documents brindlecart; experiments quality." in reported.out
+    frame = pd.read_csv(next(Path("reports").glob("*/frame.csv")))
+    assert set(frame["system"]) == {"extractive"}
+    assert set(frame["experiment"]) == {"quality"}
+    # A report on a part takes no other report's place.
+    assert genaipa("report").code == 0
+    assert len(list(Path("reports").iterdir())) == 2
+
+    for command in ("report", "show", "sample", "judge", "judges", "leaderboard", "runs"):
+        more = ("latest", "--judge", "scripted/judge.yaml") if command == "judge" else ("latest",)
+        wrong = genaipa(command, *more, "--system", "extractve")
+        assert (wrong.code, "did you mean 'extractive'?" in wrong.err) == (2, True), (command, wrong.err)

@@ -14,7 +14,8 @@ from genaipa.cli import completion
 from genaipa.cli import run_options as options
 from genaipa.cli.console import number, print_json, say, show
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option, several
-from genaipa.cli.selection import RunsArgument
+from genaipa.cli.selection import RunsArgument, filtered
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from genaipa.cli.progress import TerminalObserver
@@ -40,9 +41,11 @@ _Evidence = Annotated[
 _OwnFamily = Annotated[bool, option("--own-family", help="Allow a judge of the family of a system that it judges.")]
 
 
+@filtered
 def judge(
     run: RunsArgument = None,
     judge: _Judge = None,
+    only: Filters = EVERYTHING,
     passes: _Passes = 1,
     evidence: _Evidence = False,
     own_family: _OwnFamily = False,
@@ -69,7 +72,7 @@ def judge(
     from genaipa.judging.plan import JudgeRequest
 
     here, observer = current_workspace(), TerminalObserver(yes=yes)
-    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family)
+    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family, only)
     with judging.alone(here):
         judges = judging.prepare_judges(here, request, observer, offline=offline)
         if judges.had:

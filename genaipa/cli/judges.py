@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from genaipa.cli.console import number, print_json, show, table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
-from genaipa.cli.selection import RunsArgument
+from genaipa.cli.selection import RunsArgument, filtered
 from genaipa.errors import DataError
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +37,10 @@ _WHY = "why blank"
 _LENIENCY = ("answers of", "n", "leniency", "for these documents", "for policies like these", _WHY)
 
 
+@filtered
 def judges(
     run: RunsArgument = None,
+    only: Filters = EVERYTHING,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="DIR", help="Write every table and figure into this folder instead."),
@@ -62,7 +65,7 @@ def judges(
     from genaipa.runs.selection import select
 
     here = current_workspace()
-    gathered = gather_scored(here, select(here, several(run)), excluded=include_excluded)
+    gathered = gather_scored(here, select(here, several(run), only), excluded=include_excluded)
     found = chapter(gathered, Scope.of(gathered.frame, gathered.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:

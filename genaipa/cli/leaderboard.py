@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.console import print_json, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
-from genaipa.cli.selection import (
-    ByOption,
-    ExperimentOption,
-    PolicyOption,
-    RunsArgument,
-    Selection,
-    SinceOption,
-    SystemOption,
-    WithoutOption,
-    day,
-)
-from genaipa.errors import UnknownNameError, UsageError
+from genaipa.cli.selection import ByOption, RunsArgument, filtered
+from genaipa.errors import UsageError
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +22,10 @@ if TYPE_CHECKING:
 _FORMS = (".csv", ".html", ".tex", ".txt")
 
 
+@filtered
 def leaderboard(
     run: RunsArgument = None,
-    system: SystemOption = None,
-    policy: PolicyOption = None,
-    experiment: ExperimentOption = None,
-    since: SinceOption = None,
-    without: WithoutOption = None,
+    only: Filters = EVERYTHING,
     by: ByOption = "",
     output: Annotated[
         Path | None,
@@ -59,8 +46,7 @@ def leaderboard(
     if output is not None:
         check_new(output, force=force)
 
-    selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
-    found = _gathered(current_workspace(), several(run), selection, excluded=include_excluded)
+    found = _gathered(current_workspace(), several(run), only, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters.overall import board
     from genaipa.reports.notable import notable
@@ -69,9 +55,8 @@ def leaderboard(
     table, card = board(found.frame), _card(found)
     grouped = _by_group(found, by) if by else None
     told = [*notable(found), *sorted(set(found.problems))]
-    only = "; ".join(filter(None, (", ".join(several(run)), selection.in_words())))
-    if only:
-        told.insert(0, f"Filtered by: {only}.")
+    if run:
+        told.insert(0, f"Filtered by: {', '.join(several(run))}.")
     if json:
         facts = {"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)}
         suites = {"title": card.title, "note": card.note, "rows": render.as_rows(card)} if card else {}
@@ -117,7 +102,7 @@ def _card(found: Gathered) -> Table | None:
     return card.card(found, chosen, every) if chosen else None
 
 
-def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection, *, excluded: bool) -> Gathered:
+def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, excluded: bool) -> Gathered:
     """Gather the selected runs and systems, limited to the selected documents and experiments."""
     from genaipa.reports import check_packages
 
@@ -126,38 +111,11 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], selection: Selection
     from genaipa.reports.suites.results import results
     from genaipa.runs.selection import select
 
-    sources = select(workspace, names)
-    selection = selection.checked(
-        {name for source in sources for name in source.systems},
-        {name for source in sources for name in source.manifest.spec.documents},
-        {source.folder.name for source in sources},
-    )
-    kept = [
-        replace(source, systems=systems)
-        for source in sources
-        if (
-            systems := tuple(
-                name
-                for name in selection.systems_of(source.folder, source.manifest.spec, source.manifest.created)
-                if name in source.systems
-            )
-        )
-    ]
-    if sources and not kept:
-        raise UsageError(f"none of the {len(sources)} runs is like that; see: genaipa runs")
-    found = gather_scored(workspace, kept, excluded=excluded)
-    if not selection.documents and not selection.experiments:
-        found.suites, unread = results(workspace, kept)
+    sources = select(workspace, names, only)
+    found = gather_scored(workspace, sources, excluded=excluded)
+    if not only.documents and not only.experiments:
+        found.suites, unread = results(workspace, sources)
         found.problems += unread
-    if selection.documents:
-        # What was published as a mean over documents is about no single one.
-        found.frame = found.frame[found.frame["document"].isin(selection.documents)]
-    known = set(found.frame["experiment"])
-    for name in selection.experiments:
-        if name not in known:
-            raise UnknownNameError("experiment in these runs", name, known)
-    if selection.experiments:
-        found.frame = found.frame[found.frame["experiment"].isin(selection.experiments)]
     return found
 
 

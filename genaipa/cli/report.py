@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 from genaipa.cli.console import err, print_json, printable, say, show, show_tables
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
-from genaipa.cli.selection import ByOption, RunsArgument
+from genaipa.cli.selection import ByOption, RunsArgument, filtered
 from genaipa.errors import UsageError, nearest
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,8 +36,10 @@ _TextsOption = Annotated[
 ]
 
 
+@filtered
 def report(
     run: RunsArgument = None,
+    only: Filters = EVERYTHING,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),
@@ -79,6 +82,7 @@ def report(
             corrected=corrected,
             bounds=bounds,
             by=by,
+            only=only,
             tell=tell,
         )
         folder = output or default_folder(here, made.selection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,16 +11,9 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.console import complain, number, print_json, say, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
-from genaipa.cli.selection import (
-    ExperimentOption,
-    PolicyOption,
-    Selection,
-    SinceOption,
-    SystemOption,
-    WithoutOption,
-    day,
-)
+from genaipa.cli.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -30,24 +24,20 @@ app = typer.Typer(help="List runs, or remove some.")
 
 
 @app.command("list")
+@filtered
 def list_runs(
     run: Annotated[
         list[str] | None, typer.Argument(autocompletion=completion.runs, help="Only these: names, or parts of names.")
     ] = None,
-    system: SystemOption = None,
-    policy: PolicyOption = None,
-    experiment: ExperimentOption = None,
-    since: SinceOption = None,
-    without: WithoutOption = None,
+    only: Filters = EVERYTHING,
     json: JsonOption = False,
 ) -> None:
     """List the runs, one's own before imported ones, each oldest first."""
     from genaipa.workspace import elsewhere
 
     here = current_workspace()
-    selection = Selection(several(system), several(policy), several(experiment), day(since), several(without))
-    readable, problems = _readable(here, whole=bool(selection.documents))
-    chosen = _chosen(readable, several(run), selection)
+    readable, problems = _readable(here, whole=bool(only.documents))
+    chosen = _chosen(readable, several(run), only)
     for problem in problems:
         complain(problem)
     if json:
@@ -99,17 +89,15 @@ def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
     return found, problems
 
 
-def _chosen(runs: list[_Run], names: tuple[str, ...], selection: Selection) -> list[_Run]:
+def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Run]:
     """Select runs; an UnknownNameError for a name or a filter that fits none."""
-    selection = selection.checked(
-        {name for _, manifest, _ in runs for name in manifest.spec.systems},
-        {name for _, manifest, _ in runs for name in manifest.spec.documents},
-        {folder.name for folder, _, _ in runs},
-    )
-    known = {_experiment(manifest) for _, manifest, _ in runs}
-    for name in selection.experiments:
-        if name not in known:
-            raise UnknownNameError("experiment in these runs", name, known)
+    if only.experiments:
+        known = {_experiment(manifest) for _, manifest, _ in runs}
+        for name in only.experiments:
+            if name not in known:
+                raise UnknownNameError("experiment in these runs", name, known)
+    begun = only.experiments
+    only = replace(only, experiments=()).checked([(folder, manifest) for folder, manifest, _ in runs])
     own = [folder.name for folder, _, _ in runs]
     newest = max((folder.name for folder, *_ in runs if folder.name[:1].isdigit() and not folder.is_judges), default="")
     for name in names:
@@ -119,8 +107,8 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], selection: Selection) -> l
         (folder, manifest, totals)
         for folder, manifest, totals in runs
         if (not names or any(name in folder.name or (name == "latest" and folder.name == newest) for name in names))
-        and (not selection.experiments or _experiment(manifest) in selection.experiments)
-        and selection.systems_of(folder, manifest.spec, manifest.created)
+        and (not begun or _experiment(manifest) in begun)
+        and only.systems_of(folder, manifest.spec, manifest.created)
     ]
 
 

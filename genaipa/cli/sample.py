@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.console import number, print_json, say, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
-from genaipa.cli.selection import RunsArgument
+from genaipa.cli.selection import RunsArgument, filtered
 from genaipa.errors import UsageError
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
+@filtered
 def sample(
     run: RunsArgument = None,
+    only: Filters = EVERYTHING,
     size: Annotated[
         int | None,
         option("--size", help="Answers of each system in each experiment; 64, or as many as before.", min=1),
@@ -43,9 +46,8 @@ def sample(
     from genaipa.scoring.waves import gone, standings
 
     here = current_workspace()
-    meant = selection.select(here, several(run))
-    systems = {source.folder.name: source.systems for source in meant}
-    pool = Pool(here, [source.folder for source in meant], systems=systems, excluded=False)
+    meant = selection.select(here, several(run), only)
+    pool = Pool(here, [source.folder for source in meant], sources=meant, excluded=False)
     for problem in pool.problems:
         say(problem)
     if not pool.answers:
@@ -60,7 +62,7 @@ def sample(
         _print(found, waves, size, scored)
         if strata and waves and not all(draw.stratum for draw in waves.draws):
             show(f"What was drawn before stays as it is: only answers drawn from now on have shares by {stratify}.")
-        lost = 0 if several(run) else gone(waves, pool.answers)
+        lost = 0 if several(run) or only else gone(waves, pool.answers)
         if lost:
             show(
                 f"{number(lost, 'answer')} of the draws can't be scored any more: other records took their place, or "

@@ -177,7 +177,7 @@ def sheet(
     pool = _pool(
         here,
         [source.folder for source in sources],
-        systems={source.folder.name: source.systems for source in sources},
+        sources=sources,
         excluded=include_excluded,
     )
     order = blind_order(pool.answers.values(), analyst)

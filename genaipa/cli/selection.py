@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
+import inspect
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from genaipa.cli import completion
-from genaipa.cli.options import option
-from genaipa.errors import UnknownNameError, UsageError
+from genaipa.cli.options import option, several
+from genaipa.errors import UsageError
+from genaipa.runs.filters import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import RunSpec
+    from collections.abc import Callable
 
 RunsArgument = Annotated[
     list[str] | None,
@@ -26,18 +25,18 @@ RunsArgument = Annotated[
         help="Runs, or systems for all of their runs; by default, every run of the workspace.",
     ),
 ]
-SystemOption = Annotated[
+_System = Annotated[
     list[str] | None, option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems.")
 ]
-PolicyOption = Annotated[
+_Policy = Annotated[
     list[str] | None,
     option("--policy", "-p", autocompletion=completion.documents, help="Only these documents."),
 ]
-ExperimentOption = Annotated[
+_Experiment = Annotated[
     list[str] | None,
     option("--experiment", "-e", autocompletion=completion.experiments, help="Only these experiments."),
 ]
-SinceOption = Annotated[
+_Since = Annotated[
     str | None,
     option("--since", metavar="DATE", help="Only runs begun since 2026-01-31, or in the last so many days: 7d."),
 ]
@@ -47,7 +46,7 @@ ByOption = Annotated[
         "--by", metavar="COLUMN", help="Groups of documents apart, by a column of their corpus: sector, language, …"
     ),
 ]
-WithoutOption = Annotated[
+_Without = Annotated[
     list[str] | None,
     option(
         "--without",
@@ -56,70 +55,35 @@ WithoutOption = Annotated[
         help="Leave out these systems or runs; published leaves out the published study.",
     ),
 ]
+_FILTERS = {
+    "system": _System,
+    "policy": _Policy,
+    "experiment": _Experiment,
+    "since": _Since,
+    "without": _Without,
+}
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Filters on answers and scores; an empty filter selects everything."""
+def filtered(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the five filters as options; it is given them as its argument `only`."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters = list(signature.parameters.values())
+    place = list(signature.parameters).index("only")
+    kind = parameters[place].kind
+    parameters[place : place + 1] = [
+        inspect.Parameter(name, kind, default=None, annotation=annotation) for name, annotation in _FILTERS.items()
+    ]
 
-    systems: tuple[str, ...] = ()
-    documents: tuple[str, ...] = ()
-    experiments: tuple[str, ...] = ()
-    since: str = ""
-    """A day, as 2026-01-31."""
-    without: tuple[str, ...] = ()
-    without_runs: tuple[str, ...] = ()
-    """Parts of the names of runs to leave out; see `checked`."""
+    @functools.wraps(command)
+    def narrowed(**given: Any) -> None:
+        lists = (several(given.pop(name)) for name in ("system", "policy", "experiment", "without"))
+        systems, documents, experiments, without = lists
+        only = Filters(systems, documents, experiments, day(given.pop("since")), without)
+        command(**given, only=only)
 
-    def systems_of(self, folder: RunFolder, spec: RunSpec, created: str) -> tuple[str, ...]:
-        """The selected systems of a run; none if the run is not selected."""
-        if self.since and created[:10] < self.since:
-            return ()
-        if self.documents and not set(self.documents) & set(spec.documents):
-            return ()
-        if any(name in folder.name for name in self.without_runs):
-            return ()
-        wanted = (name for name in spec.systems if not self.systems or _among(name, self.systems))
-        return tuple(name for name in wanted if not _among(name, self.without))
-
-    def in_words(self) -> str:
-        """The filters that are set; empty where none is."""
-        named = {
-            "systems": self.systems,
-            "documents": self.documents,
-            "experiments": self.experiments,
-            "since": self.since and (self.since,),
-            "without": self.without,
-        }
-        return "; ".join(f"{what} {', '.join(names)}" for what, names in named.items() if names)
-
-    def checked(self, systems: Iterable[str], documents: Iterable[str], runs: Iterable[str]) -> Selection:
-        """The same, with what to leave out told apart: a name that is no system's is a run's, or a part of it.
-
-        An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
-        there is nothing published to leave out is no mistake.
-        """
-        from genaipa.systems.provider import providers
-
-        systems, runs = set(systems), set(runs)
-        known_systems = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
-        for name in self.systems:
-            if name not in known_systems:
-                raise UnknownNameError("system in these runs", name, systems)
-        others = tuple(name for name in self.without if name not in known_systems)
-        recorded = {provider.name for provider in providers() if provider.words == "recording"}
-        for name in others:
-            if name not in recorded and not any(name in run for run in runs):
-                raise UnknownNameError("system or run in these runs", name, systems | runs)
-        for name in self.documents:
-            if name not in (known := set(documents)):
-                raise UnknownNameError("policy in these runs", name, known)
-        return replace(self, without_runs=others)
-
-
-def _among(system: str, names: Iterable[str]) -> bool:
-    """Whether a system is one of these, or of a provider among them: `published` has `published/bard`."""
-    return any(system == name or system.startswith(f"{name.rstrip('/')}/") for name in names)
+    narrowed.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    narrowed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return narrowed
 
 
 def day(text: str | None) -> str:

@@ -10,7 +10,9 @@ import typer
 from genaipa.cli import completion, console
 from genaipa.cli.console import say
 from genaipa.cli.options import JsonOption, current_workspace, option
+from genaipa.cli.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError
+from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +35,7 @@ _MOST = 100_000
 """Answers of a run from which on they are counted, and not listed."""
 
 
+@filtered
 def show(
     run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
     answer: Annotated[
@@ -42,6 +45,7 @@ def show(
             help="Which answer: a question id, or a key or part of one (see the list).",
         ),
     ] = None,
+    only: Filters = EVERYTHING,
     whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -52,21 +56,27 @@ def show(
     """
     from genaipa.cli.progress import on_run
     from genaipa.runs.finding import find_run
+    from genaipa.runs.records import RecordHead
+    from genaipa.runs.selection import Source, narrowed
 
     here = current_workspace()
     folder = find_run(here, run)
-    if answer is None and not json and folder.outline().totals.kept >= _MOST:
+    meant = narrowed([Source(folder, folder.manifest(), folder.outline().spec.systems)], only) if only else []
+    if answer is None and not json and not only and folder.outline().totals.kept >= _MOST:
         _print_head(folder, *folder.progress())
         console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
         return
     if answer is None:
-        records = list({record.key: record for record in folder.records()}.values())
+        found = (record for record in folder.records() if not meant or meant[0].means(record))
+        records = list({record.key: record for record in found}.values())
         if json:
             console.print_json({"manifest": folder.state()[0], "answers": records})
         else:
             _print_run(folder, records)
         return
     _, offsets = folder.seen()
+    if meant:
+        offsets = {line.key: offsets[line.key] for _, line in folder.read(RecordHead) if meant[0].means(line)}
     keys = _matching(list(offsets), answer)
     if len(keys) > _FEW and not json:
         _print_many(folder, keys, folder.records_at([offsets[key] for key in keys[:_LISTED]]), answer)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.policies.document import Document
+    from genaipa.runs.filters import Filters
     from genaipa.runs.selection import Source
     from genaipa.scoring.answers import Case
     from genaipa.scoring.evidence.examine import Evidence
@@ -49,13 +50,13 @@ class Answers:
     A UsageError where the names mean no run, or runs without answers. `problems` are sentences on what is left out.
     """
 
-    def __init__(self, workspace: Workspace, runs: Sequence[str]) -> None:
-        sources = [source for source in select(workspace, runs) if source.manifest.spec.task == PROCEDURE]
+    def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
+        sources = [source for source in select(workspace, runs, only) if source.manifest.spec.task == PROCEDURE]
         self.runs = tuple(source.folder.name for source in sources)
         self._pool = Pool(
             workspace,
             [source.folder for source in sources],
-            systems={source.folder.name: source.systems for source in sources},
+            sources=sources,
             excluded=False,
         )
         if not self._pool.answers:

@@ -19,6 +19,7 @@ from genaipa.judging.material import FILE, Material, read_material
 from genaipa.judging.name import Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
 from genaipa.judging.task import Inputs, JudgeTask
+from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.finding import run_folders
 from genaipa.runs.records import JUDGE, RunSpec
 from genaipa.scoring.rubric import load_rubric
@@ -42,13 +43,17 @@ Wanted = dict[str, set[tuple[str, int]]]
 
 
 class JudgeRequest(NamedTuple):
-    """The request for judges: of the answers of which runs, by which systems, how often, and what they are shown."""
+    """The request for judges: of the answers of which runs, by which systems, how often, and what they are shown.
+
+    `only` filters the answers.
+    """
 
     runs: tuple[str, ...]
     judges: tuple[str, ...]
     passes: int = 1
     evidence: bool = False
     own_family: bool = False
+    only: Filters = EVERYTHING
 
 
 @dataclass
@@ -85,7 +90,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
     judges = {resolve(name, workspace).name: name for name in request.judges}
     for name in request.judges:
         _check_judge(workspace, name)
-    answers = Answers(workspace, request.runs)
+    answers = Answers(workspace, request.runs, request.only)
     own_family = _own_family(answers, judges, allowed=request.own_family)
     prompt = prompt_digest(templates.sources, rubric, evidence=request.evidence)
     begun, served = _judged_before(workspace, prompt, rubric, judges)

@@ -237,14 +237,17 @@ class _Run:
 
     def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
+        only = self._source.only
         for name in self._source.manifest.documents:
-            self._note(name)
+            if not only.documents or name in only.documents:
+                self._note(name)
         latest: dict[str, dict[str, Any]] = {}
         kept: dict[str, bool] = {}
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
-            if line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems:
+            mine = line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems
+            if mine and self._source.takes(line.document, line.initialization, line.wording):
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):
             for name in self._columns:
@@ -361,6 +364,8 @@ class _Run:
                 self._source.systems, manifest.spec.initializations, manifest.spec.wordings, self._labels, order
             )
             for system, initialization, wording, prompts, question in ways:
+                if not self._source.takes(document, initialization, wording):
+                    continue
                 key = f"{conversation_of(system, document, initialization, wording, repetition, prompts)}|{question}"
                 if key not in seen:
                     yield {
@@ -385,7 +390,13 @@ class _Run:
             said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
             self._gathered.problems.append(said)
             return
+        only = self._source.only
         for score in published:
+            # A mean over documents is about no single one.
+            if only.documents and score.document not in only.documents:
+                continue
+            if only.experiments and score.experiment not in only.experiments:
+                continue
             if score.system in self._source.systems:
                 about = self._about(score.document or any_document, score.question)
                 yield {

@@ -38,7 +38,9 @@ def notable(gathered: Gathered) -> list[str]:
     """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
     if gathered.frame.empty and gathered.is_of_suites:
         return of_suites(gathered.suites)
+    filters = {one.only.in_words() for one in gathered.sources} - {""}
     return [
+        *(f"Filtered by: {words}." for words in filters),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
         *filter(None, [part.in_words(gathered.frame).strip()]),

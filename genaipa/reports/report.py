@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Figure, Format
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
+    from genaipa.runs.filters import Filters
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace, WorkspaceLike
 
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 class Report:
     """Chapters of tables and figures, none of them empty, in reading order.
 
-    `selection` are the names of systems and full names of runs that were asked for; empty for all runs.
+    `selection` are the names of systems and full names of runs that were asked for, and the filters in words; empty
+    for all runs.
     """
 
     gathered: Gathered
@@ -147,13 +149,15 @@ def report(
     corrected: bool = False,
     bounds: Bounds | None = None,
     by: str = "",
+    only: Filters | None = None,
     tell: Callable[[str], object] = str,
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
     It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
     `corrected` applies the known corrections of annotated answers; `bounds` are those of the bands; `by` is a
-    column of the documents' groups that are looked at apart. A UsageError where there is no run, or a name fits none.
+    column of the documents' groups that are looked at apart; `only` filters the answers. A UsageError where there is no
+    run, or a name fits none.
 
     >>> report = genaipa.report("demo")
     >>> list(report.figures)[:2]
@@ -163,17 +167,19 @@ def report(
     >>> figure.savefig("metrics.png")
     """
     here, names = chosen(runs, workspace)
-    sources = select(here, names)
+    sources = select(here, names, only)
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
     if by:
         gathered.groups = groups_of(sources, by)
-    tell("scoring the suites")
-    add_suites(here, gathered).problems += left_out
+    gathered.problems += left_out
+    if not only or not (only.documents or only.experiments):
+        tell("scoring the suites")
+        add_suites(here, gathered)
     systems = {system for source in gathered.sources for system in source.systems}
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
-    made = Report.of(gathered, bounds, tuple(dict.fromkeys(full)))
+    made = Report.of(gathered, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))))
     if gathered.is_of_suites and not made.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(made.problems)}")
     if folder is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.names import folder_words
 from genaipa.runs.audit import is_imported
+from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.records import JUDGE
 from genaipa.systems.provider import find_provider
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest
+    from genaipa.runs.records import Manifest, Record, RecordHead
     from genaipa.workspace import Workspace
 
 _NEWEST = 5
@@ -26,14 +27,49 @@ _NEWEST = 5
 
 @dataclass(frozen=True)
 class Source:
-    """A run that a command is about, and the systems of it that are meant."""
+    """A run that a command is about, and the systems and the answers of it that are meant."""
 
     folder: RunFolder
     manifest: Manifest
     systems: tuple[str, ...]
+    only: Filters = EVERYTHING
+
+    def means(self, line: RecordHead | Record) -> bool:
+        """Whether an answer is meant."""
+        return line.system in self.systems and self.takes(line.document, line.initialization, line.wording)
+
+    def takes(self, document: str, initialization: str, wording: str) -> bool:
+        """Whether answers with these coordinates are meant."""
+        if not (self.only.documents or self.only.experiments):
+            return True
+        facts = self.manifest.documents.get(document)
+        return self.only.take(document, facts.kind if facts else None, initialization, wording)
 
 
-def select(workspace: Workspace, names: Sequence[str]) -> list[Source]:
+def select(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[Source]:
+    """The runs that `named` finds, as far as the filters take them.
+
+    A UsageError where they take none, and for a filter that names nothing of what there is.
+    """
+    return narrowed(named(workspace, names), only)
+
+
+def narrowed(sources: list[Source], only: Filters | None) -> list[Source]:
+    """These runs as far as the filters take them; the errors of `select`."""
+    if not only or not sources:
+        return sources
+    only = only.checked([(source.folder, source.manifest) for source in sources])
+    kept = []
+    for source in sources:
+        wanted = only.systems_of(source.folder, source.manifest.spec, source.manifest.created)
+        if systems := tuple(name for name in wanted if name in source.systems):
+            kept.append(replace(source, systems=systems, only=only))
+    if not kept:
+        raise UsageError("no answer of these runs is like that; see: genaipa runs")
+    return kept
+
+
+def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
 
     Without a name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked

@@ -26,12 +26,13 @@ from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.scoring.blinding import longest_first, mask, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from genaipa.policies.document import Document, DocumentKind
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
+    from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
@@ -127,12 +128,10 @@ _decode = msgspec.json.Decoder(RecordHead).decode
 class _RunAnswers:
     """The answers of one run, read on as its files grow. A DataError if its manifest can't be used."""
 
-    def __init__(
-        self, workspace: Workspace, folder: RunFolder, systems: Collection[str] | None, *, excluded: bool
-    ) -> None:
+    def __init__(self, workspace: Workspace, folder: RunFolder, source: Source | None, *, excluded: bool) -> None:
         self.folder = folder
         self.inputs = Inputs(workspace, folder)
-        self.systems = systems
+        self._source = source
         self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(audit_of(folder)))
         self.left_out: dict[str, str] = {}
         """Key → digest of an answer that the audit leaves out."""
@@ -186,6 +185,10 @@ class _RunAnswers:
         self.problems.append(f"{path}: line {file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 
+    def means(self, line: RecordHead) -> bool:
+        """Whether the answer is one of those that were asked for."""
+        return self._source is None or self._source.means(line)
+
     def can_be_used(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
         if document not in self.documents:
@@ -218,8 +221,8 @@ class Pool:
     `generation` grows whenever one went. Runs, lines and files that can't be used are left out and become `problems`.
     Any number of threads may share a pool.
 
-    `systems` (run → systems) narrows a run. Without `excluded`, answers that the audit of imported data excludes from
-    analyses are left out, unless the same text counts elsewhere.
+    `sources` narrow a run to the systems and answers that they mean. Without `excluded`, answers that the audit of
+    imported data excludes from analyses are left out, unless the same text counts elsewhere.
     """
 
     def __init__(
@@ -227,7 +230,7 @@ class Pool:
         workspace: Workspace,
         folders: Sequence[RunFolder],
         *,
-        systems: Mapping[str, Collection[str]] | None = None,
+        sources: Iterable[Source] = (),
         excluded: bool = True,
     ) -> None:
         self.answers: dict[str, Answer] = {}
@@ -238,11 +241,10 @@ class Pool:
         self._aside: dict[str, str] = {}
         """Digest of an unreadable answer → the sentence that says so."""
         self._lock = threading.Lock()
+        meant = {source.folder.name: source for source in sources}
         for folder in folders:
             try:
-                self._runs[folder.name] = _RunAnswers(
-                    workspace, folder, (systems or {}).get(folder.name), excluded=excluded
-                )
+                self._runs[folder.name] = _RunAnswers(workspace, folder, meant.get(folder.name), excluded=excluded)
             except GenaipaError as error:
                 self._damaged.append(f"{error} The run is left out.")
         self.refresh()
@@ -286,7 +288,7 @@ class Pool:
                 self._forget(run.folder.name, key, digest)
             run.latest, run.left_out, run.documents, run.problems = {}, {}, {}, []
         for offset, line in run.read_on():
-            if line.initialization and line.kind == "answer" and (run.systems is None or line.system in run.systems):
+            if line.initialization and line.kind == "answer" and run.means(line):
                 changed += 1
                 before = run.latest.pop(line.key, None)
                 if before is not None:

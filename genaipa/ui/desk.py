@@ -83,11 +83,10 @@ def open_desk(settings: DeskSettings) -> Desk:
     people = load_people(workspace)
     meant = select(workspace, settings.runs) if settings.runs else []
     folders = [source.folder for source in meant] if settings.runs else run_folders(workspace)
-    systems = {source.folder.name: source.systems for source in meant}
-    pool = Pool(workspace, folders, systems=systems, excluded=settings.excluded)
+    pool = Pool(workspace, folders, sources=meant, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _counted(store, people, seen))
-    counted = pool if not settings.excluded else Pool(workspace, folders, systems=systems, excluded=False)
+    counted = pool if not settings.excluded else Pool(workspace, folders, sources=meant, excluded=False)
     waves, asked = _sampled(workspace, counted, current, settings)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     asked = asked and asked.union(map(short, pool.answers.keys() - counted.answers.keys()))

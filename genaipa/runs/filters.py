@@ -1,0 +1,122 @@
+"""Filters on the answers of runs: by system, document, experiment and day.
+
+Help pages import this, and therefore nothing else of the package until a filter is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from genaipa.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest, RunSpec
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Filters on answers and scores; an empty filter selects everything."""
+
+    systems: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()
+    since: str = ""
+    """A day, as 2026-01-31."""
+    without: tuple[str, ...] = ()
+    without_runs: tuple[str, ...] = ()
+    """Parts of the names of runs to leave out; see `checked`."""
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    def systems_of(self, folder: RunFolder, spec: RunSpec, created: str) -> tuple[str, ...]:
+        """The selected systems of a run; none if the run is not selected."""
+        if self.since and created[:10] < self.since:
+            return ()
+        if self.documents and not set(self.documents) & set(spec.documents):
+            return ()
+        if any(name in folder.name for name in self.without_runs):
+            return ()
+        wanted = (name for name in spec.systems if not self.systems or _among(name, self.systems))
+        return tuple(name for name in wanted if not _among(name, self.without))
+
+    def take(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
+        """Whether an answer with these coordinates about a document of this kind is selected."""
+        from genaipa.runs.experiments import experiment_of
+
+        if self.documents and document not in self.documents:
+            return False
+        return not self.experiments or experiment_of(kind, initialization, wording) in self.experiments
+
+    def in_words(self) -> str:
+        """The filters that are set; empty where none is."""
+        named = {
+            "systems": self.systems,
+            "documents": self.documents,
+            "experiments": self.experiments,
+            "since": self.since and (self.since,),
+            "without": self.without,
+        }
+        return "; ".join(f"{what} {', '.join(names)}" for what, names in named.items() if names)
+
+    def parts(self) -> tuple[str, ...]:
+        """The same, a filter in each."""
+        return tuple(filter(None, self.in_words().split("; ")))
+
+    def checked(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
+        """The same, with what to leave out told apart: a name that is no system's is a run's, or a part of it.
+
+        An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
+        there is nothing published to leave out is no mistake.
+        """
+        from genaipa.systems.provider import providers
+
+        systems = {name for _, manifest in runs for name in manifest.spec.systems}
+        folders = {folder.name for folder, _ in runs}
+        known_systems = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
+        for name in self.systems:
+            if name not in known_systems:
+                raise UnknownNameError("system in these runs", name, systems)
+        others = tuple(name for name in self.without if name not in known_systems)
+        recorded = {provider.name for provider in providers() if provider.words == "recording"}
+        for name in others:
+            if name not in recorded and not any(name in run for run in folders):
+                raise UnknownNameError("system or run in these runs", name, systems | folders)
+        documents = {name for _, manifest in runs for name in manifest.spec.documents} if self.documents else set()
+        for name in self.documents:
+            if name not in documents:
+                raise UnknownNameError("policy in these runs", name, documents)
+        experiments = {name for run in runs for name in experiments_of(*run)} if self.experiments else set()
+        for name in self.experiments:
+            if name not in experiments:
+                raise UnknownNameError("experiment in these runs", name, experiments)
+        return replace(self, without_runs=others)
+
+
+EVERYTHING = Filters()
+"""The filters where none is given."""
+
+
+def experiments_of(folder: RunFolder, manifest: Manifest) -> set[str]:
+    """The experiments that a run's answers are of; of an imported study, whose tables have more, all there are."""
+    from genaipa.runs.audit import is_imported
+    from genaipa.runs.experiments import EXPERIMENTS, experiment_of
+
+    if is_imported(folder):
+        return set(EXPERIMENTS)
+    spec = manifest.spec
+    return {
+        experiment_of(kind, initialization, wording)
+        for kind in {facts.kind for facts in manifest.documents.values()}
+        for initialization in spec.initializations
+        for wording in spec.wordings
+    }
+
+
+def _among(system: str, names: Iterable[str]) -> bool:
+    """Whether a system is one of these, or of a provider among them: `published` has `published/bard`."""
+    return any(system == name or system.startswith(f"{name.rstrip('/')}/") for name in names)
