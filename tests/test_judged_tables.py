@@ -73,7 +73,7 @@ def test_people_and_judge_stand_beside_people_alone(study):
     assert row["hours"] == pytest.approx(max(row["n_eff"] - 32, 0) * 0.1)
     html = render.as_html(made)
     assert ">judge alone: not an estimate</th>" in html
-    assert f'<span style="color: #767676">{row["judge"]:.2f}</span>' in html
+    assert f'<span style="color: #767676">{row["judge"] * 10:.2f}</span>' in html
     assert "Judges: made-up." in made.note
 
 
@@ -193,7 +193,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert known[2].startswith("people ")
     assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
     assert float(known[5]) > 0
-    assert "±0.30: " in page.text()
+    assert "±3: " in page.text()
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
     for hidden in (desk.queue.ahead_of("edsger"), frozenset(wave[::4])):
         assert not view(snapshot, Choice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()

@@ -86,7 +86,7 @@ def test_bounds_of_m_all() -> None:
     assert Bounds().overall == Bounds(green=7.75, red=5.5)
     stricter = Bounds(green=0.6, red=-0.2)
     assert (stricter.overall.green, stricter.overall.red) == pytest.approx((8.2, 4.6))
-    assert stricter.in_words == "Green from 0.6 (M_all 8.2) up, Red below -0.2 (M_all 4.6), Yellow between"
+    assert stricter.in_words == "Green from 0.6 (M_all 82) up, Red below -0.2 (M_all 46), Yellow between"
 
 
 @given(st.lists(a_score, min_size=1, max_size=30))

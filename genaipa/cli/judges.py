@@ -98,7 +98,7 @@ def _show(tables: dict[str, Table]) -> None:
         show(f"\n{agreed.title}: Krippendorff's alpha, with its interval")
         _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
         show(agreed.note)
-        show(f"\n{lenient.title}: M_all less people's, on a scale from 1 to 10")
+        show(f"\n{lenient.title}: M_all less people's, on a scale from 10 to 100")
         _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
         show(" ".join(filter(None, (_too_few(lenient), lenient.note))))
         show("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
@@ -155,7 +155,7 @@ def _agreements(found: Table) -> Iterator[list[str] | str]:
 
 def _leniencies(found: Table) -> Iterator[list[str] | str]:
     """A line for each group of answers under each judge, of M_all; without those of too few answers."""
-    data = found.data[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
+    data = found.readable[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):

@@ -49,12 +49,13 @@ def headings(table: Table) -> list[str]:
 
 def rows(table: Table) -> list[tuple[str, ...]]:
     """The cells as people read them, row by row."""
+    data = table.readable
 
     def written(name: str) -> list[str]:
-        cells = [table.written(name, value) for value in table.data[name]]
+        cells = [table.written(name, value) for value in data[name]]
         if not name.endswith("low") or _other_end(name) not in table.data:
             return cells
-        ends = (table.written(name, value) for value in table.data[_other_end(name)])
+        ends = (table.written(name, value) for value in data[_other_end(name)])
         return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     return list(zip(*map(written, _columns(table)), strict=True))

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 SCALE = 10
-"""Figures and tables of scores show M_all times this: from 10 to 100 (paper, figures 2 to 6)."""
-_TENFOLD = "M_all*10"
+"""People read M_all times this: from 10 to 100 (paper, figures 2 to 6); CSV has it under `m_all` from 1 to 10."""
+_MEASURE = "M_all*10"
+"""M_all in the comparisons' column `measure`, as CSV and JSON have it; people read M_all."""
 HEADINGS = {
     "m_all": "M_all",
-    "m_all10": _TENFOLD,
+    "m_all10": "M_all",
     "low": "for these documents",
     "policies_low": "for policies like these",
     "q1": "1st quartile",
@@ -42,14 +43,14 @@ HEADINGS = {
 }
 """Column → its heading; the others are headed by their own names."""
 _TENTHS = (
-    *("m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
+    *("m_all", "m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
     *("low", "high", "policies_low", "policies_high"),
     *("document_shown", "name_only", "spread", "grade"),
 )
 FORMATS = {
     **dict.fromkeys(_TENTHS, ".1f"),
     **dict.fromkeys(("drop", "difference"), "+.1f"),
-    **dict.fromkeys(("m_all", "unique_words", "connective_words", "alpha"), ".2f"),
+    **dict.fromkeys(("unique_words", "connective_words", "alpha"), ".2f"),
     **dict.fromkeys(("same", "agreement"), ".0%"),
     "seconds": ".2f",
     **dict.fromkeys(("cost", "cost_low", "cost_high", "cost_policies_low", "cost_policies_high"), ".4f"),
@@ -67,7 +68,8 @@ class Table:
     paper's section. `data` has plain columns and no index; `headings` are the columns as people read them (a column
     that is not listed is headed by its own name), `formats` how their numbers are written ("+.2f"), and an absent
     number is left blank. `aside` are the columns that only CSV and JSON have, because people would have too many, and
-    `faint` those that HTML shows in grey, because nothing may be concluded from them.
+    `faint` those that HTML shows in grey, because nothing may be concluded from them. `tenfold` are columns of M_all
+    from 1 to 10, which people read from 10 to 100; where there is a column `measure`, in its rows of M_all alone.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Table:
     formats: Mapping[str, str] = field(default_factory=dict)
     aside: frozenset[str] = frozenset()
     faint: frozenset[str] = frozenset()
+    tenfold: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether there is anything to show."""
@@ -87,6 +90,17 @@ class Table:
     def printed(self) -> list[str]:
         """The columns that are not aside."""
         return [str(column) for column in self.data.columns if column not in self.aside]
+
+    @property
+    def readable(self) -> pd.DataFrame:
+        """The data as people read them: M_all from 10 to 100."""
+        if not self.tenfold:
+            return self.data
+        columns = [name for name in self.data.columns if name in self.tenfold]
+        rows = self.data["measure"] == "M_all" if "measure" in self.data else slice(None)
+        shown = self.data.astype(dict.fromkeys(columns, "float64"))
+        shown.loc[rows, columns] *= SCALE
+        return shown
 
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
@@ -98,7 +112,7 @@ class Table:
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
             return ""
         if column not in self.formats:
-            return str(value)
+            return "M_all" if value == _MEASURE else str(value)
         # What rounds to nothing has no sign: "0.0", never "-0.0" or "+0.0".
         written = format(value, self.formats[column])
         return written.lstrip("+-") if not written.strip("+-0.%") else written
@@ -120,6 +134,7 @@ def table(
     formats: dict[str, str] | None = None,
     aside: Sequence[str] = (),
     faint: Sequence[str] = (),
+    tenfold: Sequence[str] = (),
 ) -> Table:
     """A table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
 
@@ -141,4 +156,5 @@ def table(
         formats={column: form for column, form in {**FORMATS, **(formats or {})}.items() if column in there},
         aside=frozenset(aside),
         faint=frozenset(faint),
+        tenfold=frozenset(tenfold),
     )

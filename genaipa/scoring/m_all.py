@@ -32,8 +32,8 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The bands, as a reader is told them."""
         m_all = self.overall
         return (
-            f"Green from {self.green:g} (M_all {m_all.green:g}) up, "
-            f"Red below {self.red:g} (M_all {m_all.red:g}), Yellow between"
+            f"Green from {self.green:g} (M_all {m_all.green * 10:g}) up, "
+            f"Red below {self.red:g} (M_all {m_all.red * 10:g}), Yellow between"
         )
 
 

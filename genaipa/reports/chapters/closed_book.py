@@ -39,7 +39,7 @@ def by_question(frame: pd.DataFrame) -> Table:
     return table(
         "memory",
         "The document shown, and its company's name alone",
-        "M_all times 10 (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
+        "M_all (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
         "only the published mean over documents is known); the difference is what showing the document adds (paper, "
         "section 6.3).",
         data.rename(columns={"quality": "document_shown", "recall": "name_only"}),
@@ -56,7 +56,7 @@ def summary(frame: pd.DataFrame) -> Table:
     return table(
         "memory-summary",
         "What showing the document adds",
-        "M_all times 10 with the document shown, minus M_all times 10 by the company's name alone, averaged over n "
+        "M_all with the document shown, minus M_all by the company's name alone, averaged over n "
         "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
         f"{averages.intervals(data)}",
         data,
@@ -67,7 +67,7 @@ def summary(frame: pd.DataFrame) -> Table:
 
 
 def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, a panel per system: M_all x 10 with the document minus by the name alone; None without a pair."""
+    """Questions down, a panel per system: M_all with the document minus by the name alone; None without a pair."""
     data = scope.only(table.data.dropna(subset=["difference"]))
     if data.empty:
         return None
@@ -76,7 +76,7 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     names = style.labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
-        "M_all x 10 with the document shown, minus M_all x 10 by the company's name alone: to the right of 0 the "
+        "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the "
         f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives "
         "only the mean over its documents."
         f"{scope.without(data['system'], 'a question that is scored both ways')}"
@@ -119,7 +119,7 @@ def _draw(
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     style.name_rows(panels[0, 0], names, sources)
     for axes in style.bottom(panels, len(systems)):
-        axes.set_xlabel("Document minus name alone\n(M_all \u00d7 10)", fontsize=style.SMALL)
+        axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     named = {"faq": "question from FAQs", "user": "question from users"}
     found = [source for source in style.SOURCE_POINTS if source in sources.values()]

@@ -32,7 +32,7 @@ WORDS, AGAIN = "other words", "asked again"
 DROP, CHANGE, BANDS = "mean drop", "mean change", "band changes (%)"
 BEYOND, SPREAD, SAME = "change beyond asking again", "standard deviation", "all the same (%)"
 _WIDTH = 90.0
-"""Of the scale of M_all times 10."""
+"""Of the scale of M_all."""
 _MEASURES: dict[str, tuple[str, tuple[float, float]]] = {
     DROP: ("drop", (-_WIDTH, _WIDTH)),
     CHANGE: ("change", (0.0, _WIDTH)),
@@ -67,7 +67,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
 
-    Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all times 10; `bands` and `same` in
+    Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
     percent; `beyond`, the change in other words less that of asking the same again, where both are known.
     """
     rows = averages.about_policies(aggregate.answers(frame))
@@ -170,7 +170,7 @@ def consistency(found: pd.DataFrame) -> Table:
     return table(
         "consistency",
         "The same question in other words, and asked again",
-        f"How far one answer to a question about a document is from another, in points of M_all times 10 (10 to 100): "
+        f"How far one answer to a question about a document is from another, in points of M_all (10 to 100): "
         f"the `{CHANGE}` counts steps up and steps down alike, which cancel out in the `{DROP}` from the original to "
         "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
         f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
@@ -191,7 +191,7 @@ def by_question(found: pd.DataFrame) -> Table:
         "consistency-by-question",
         "The same question in other words, and asked again, by question",
         "How far one answer to the question is from another about the same document: the mean change in points of "
-        f"M_all times 10, and how often the band changes, in percent. {_HOW} (paper, sections 6.2 and 7). "
+        f"M_all, and how often the band changes, in percent. {_HOW} (paper, sections 6.2 and 7). "
         f"{averages.LIKE_THESE}",
         pd.DataFrame(rows, columns=columns),
         columns,
@@ -225,7 +225,7 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     title = table.title
     note = (
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
-        f"M_all x 10. Right: how often the band changes. {ranges.READING} {style.bands_in_words(scope.bounds)}"
+        f"M_all. Right: how often the band changes. {ranges.READING} {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], 'an answer in other words or asked again')}{style.in_full(systems)} "
         f"{table.note}"
     )
@@ -246,7 +246,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
         axes = right if row["measure"] == BANDS else left
         ranges.draw(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
     left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
-    left.set_xlabel("points of M_all \u00d7 10")
+    left.set_xlabel("points of M_all")
     right.set_xlim(left=0)
     right.set_xlabel(BANDS)
     style.legend(drawn, [style.mark(measure, **look) for measure, look in _LOOKS.items()])

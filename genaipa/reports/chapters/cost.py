@@ -80,7 +80,7 @@ def _note(data: pd.DataFrame) -> str:
         "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document."
     )
     if data["m_all10"].notna().any():
-        said += " Beside it M_all times 10 (10 to 100) over the questions that were scored, each a mean over documents."
+        said += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
         said += f" {INTERVALS} The intervals of the cost are those of a question's mean over documents."
     return said + (
@@ -102,13 +102,13 @@ def _spent(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
-    """A panel per experiment: a point per system, M_all x 10 and its intervals against the effort; None without one."""
+    """A panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
     data = table.data.dropna(subset=["m_all10", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
     systems = style.labels(style.ordered(data["system"]), 34)
     note = (
-        "Average of M_all x 10 over questions against what an answer takes. The thick line is its interval for these "
+        "Average of M_all over questions against what an answer takes. The thick line is its interval for these "
         "documents, the thin one with ends that for policies like these (none where it can't be had). "
         f"n is the number of answers. {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"

@@ -41,7 +41,7 @@ _FOOT = 0.95
 _MANY = 8
 """More documents than these are drawn closer together."""
 _N_AT, _ROOM = 104.0, 17.0
-"""Position of n on the axis of M_all x 10, and its width."""
+"""Position of n on the axis of M_all, and its width."""
 _SCORED = ("silent", "m_all10", "answers", "scores")
 
 
@@ -51,7 +51,7 @@ def points(frame: pd.DataFrame) -> Table:
     return table(
         "scores-by-question",
         "M_all of every question about every document",
-        "M_all times 10 (10 to 100), averaged over the answers to a question about a document, and over the scores of "
+        "M_all (10 to 100), averaged over the answers to a question about a document, and over the scores of "
         "each; `answers` and `scores` say how many there are (a published score counts as one of each). Questions that "
         f"nobody scored are not here (paper, section 5).{averages.in_doubt(found)}",
         averages.yes_where_in_doubt(found),
@@ -81,7 +81,7 @@ def five_numbers(frame: pd.DataFrame) -> Table:
     return table(
         "five-numbers",
         "Scores by document, in five numbers",
-        "M_all times 10 (10 to 100) over the n questions asked about a document, and over those from FAQs and those of "
+        "M_all (10 to 100) over the n questions asked about a document, and over those from FAQs and those of "
         "users: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, figures "
         f"2a, 3a, 4a and 6a). {THESE}{averages.how_few(data['n'])}",
         data,
@@ -106,7 +106,7 @@ def documents_ranked(frame: pd.DataFrame) -> Table:
     return table(
         "documents-ranked",
         "Documents, the best answered first",
-        "M_all times 10 (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
+        "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
         f"section 7). {_unequal(scored)}{THESE}{averages.how_few(data['n'])}",
         data,
         columns,
@@ -142,7 +142,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     systems = style.labels(style.ordered(boxes["system"]))
     documents = style.labels(style.ordered(boxes["document"]), 16)
     reading = (
-        "Overall quality (M_all x 10) of each question, by document. Box: quartiles and median; whiskers: minimum and "
+        "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
         f"maximum; each point is a question, n is how many. {style.DOUBT_IN_WORDS if _doubted(boxes).any() else ''}"
         f"{style.bands_in_words(scope.bounds)}"
     )

@@ -70,7 +70,7 @@ def quality(frame: pd.DataFrame, groups: Groups) -> Table:
     return table(
         "groups-quality",
         f"Leaderboard by {groups.by}",
-        f"Systems by M_all times 10 (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
+        f"Systems by M_all (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
         "the leaderboard: n is the number of questions, `documents` of how many documents there is a score. Groups may "
         f"differ in what was scored of them. {averages.intervals(data)}",
         data,

@@ -35,7 +35,7 @@ def by_question(frame: pd.DataFrame) -> Table:
     return table(
         "metrics-by-question",
         "The metrics by question",
-        "Each metric (-1 to 1) and M_all (1 to 10) of a question: means over documents of the means over its answers "
+        "Each metric (-1 to 1) and M_all (10 to 100) of a question: means over documents of the means over its answers "
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
         "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
@@ -53,6 +53,7 @@ def by_question(frame: pd.DataFrame) -> Table:
         | {"documents": "n of the metrics", "m_all_documents": "n of M_all"}
         | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
         formats=metric_formats(frame),
+        tenfold=["m_all", *_ENDS],
         aside=[*_ENDS, *(f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS)],
     )
 
@@ -98,7 +99,7 @@ def by_category(frame: pd.DataFrame) -> Table:
     return table(
         "metrics-by-category",
         "The metrics by category of question",
-        "Each metric (-1 to 1) and M_all (1 to 10, with its intervals): means over the questions of a category of "
+        "Each metric (-1 to 1) and M_all (10 to 100, with its intervals): means over the questions of a category of "
         "their means over documents. n is over how many questions, of the metrics (the fewest where they differ) and "
         "of M_all: a question can have the one without the other (paper, section 6). "
         f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}"
@@ -108,7 +109,8 @@ def by_category(frame: pd.DataFrame) -> Table:
         headings=names_of(frame)
         | {"questions": "n of the metrics", "m_all_questions": "n of M_all"}
         | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
-        formats=metric_formats(frame) | dict.fromkeys(BOTH[:-1], ".2f"),
+        formats=metric_formats(frame),
+        tenfold=["m_all", *BOTH[:-1]],
     )
 
 
@@ -145,7 +147,7 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
     return table(
         "easiest-and-hardest",
         "The easiest and the hardest questions",
-        "M_all (1 to 10), averaged over the n documents, and then over systems "
+        "M_all (10 to 100), averaged over the n documents, and then over systems "
         "and the original question and its paraphrases; where a study published only a mean over documents, it "
         "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
         f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
@@ -153,7 +155,7 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         f"{averages.how_few(data['n'], 'documents')}{averages.corrections(frame)}",
         data,
         columns,
-        formats=dict.fromkeys(("mean", "policies_low", "policies_high"), ".2f"),
+        tenfold=["mean", "policies_low", "policies_high"],
     )
 
 
@@ -237,7 +239,7 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
 
 
 def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, systems across, M_all x 10 in each cell, for one experiment; None without a value.
+    """Questions down, systems across, M_all in each cell, for one experiment; None without a value.
 
     `table` is that of the metrics by question.
     """
@@ -251,16 +253,14 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     labels, systems = style.labels(groups, 12), style.labels(style.ordered(data["system"]), 26)
     title = f"{style.headline(experiment)}: overall score by question and system"
     about = (
-        f"M_all x 10 (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
+        f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
         "documents, or 'mean' where the source gives only the mean over its documents."
         f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
     columns += ["doubtful"] if "doubtful" in data else []
     shown = data.assign(m_all10=data["m_all"] * SCALE, documents=data.get("m_all_documents", data["documents"]))
-    drawn = Table(
-        name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all*10"}, {"m_all10": ".1f"}
-    )
+    drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all"}, {"m_all10": ".1f"})
     grid = Grid(shown, ["question"], "documents", labels, groups, sources, doubt="doubtful")
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}{heatmap.in_doubt(grid)}"

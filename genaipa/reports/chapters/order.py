@@ -45,7 +45,7 @@ _BESIDE = {"shared": -0.14, "independent": 0.14}
 
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers about policies of which conversation and place are known, with their M_all times 10 as `points`."""
+    """The answers about policies of which conversation and place are known, with their M_all as `points`."""
     rows = averages.about_policies(aggregate.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
     return rows.assign(points=(rows["m_all"] * SCALE).round(9))
@@ -63,7 +63,7 @@ def conversations(frame: pd.DataFrame) -> Table:
     return table(
         "conversations",
         "Shared and independent conversations",
-        "M_all times 10 (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
+        "M_all (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
         f"prompts. `n` is the number of questions. {averages.intervals(data)}",
@@ -86,7 +86,7 @@ def positions(frame: pd.DataFrame) -> Table:
     return table(
         "positions",
         "The place in the order",
-        "M_all times 10 (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
+        "M_all (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
         "conversation, and by how much it changes from the first question to the last (`slope`; below 0: later "
         "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
         "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
@@ -148,7 +148,7 @@ def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | 
     systems = style.labels(dict.fromkeys((*order, *data["system"])), 40)
     title = "Order effects"
     note = (
-        f"In points of M_all x 10. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
+        f"In points of M_all. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
         f"above 0, later questions are answered better. {ranges.READING}"
         f"{scope.without(data['system'], 'such a contrast')}{style.in_full(systems)} "
         f"{' '.join(one.note for one in (asked, placed) if one)}"

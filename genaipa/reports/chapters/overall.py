@@ -58,7 +58,7 @@ def board(frame: pd.DataFrame) -> Table:
     made = table(
         "leaderboard",
         "Leaderboard",
-        "Systems by M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each "
+        "Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, each "
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
         "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, which "
@@ -113,7 +113,7 @@ def who_scored(frame: pd.DataFrame) -> Table:
     return table(
         "who-scored",
         "Averages and who scored them",
-        "M_all times 10 (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
+        "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
         "with one analyst left out.",
         averages.who_scored(frame).reindex(columns=columns),
@@ -143,7 +143,7 @@ def by_source(frame: pd.DataFrame) -> Table:
     return table(
         "faq-against-user",
         "Questions from FAQs and questions of users",
-        "M_all times 10 (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
+        "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_named(found)}. {averages.intervals(data)}{averages.not_alike(frame, found)}{said}",
         data,
@@ -170,12 +170,13 @@ def by_measure(frame: pd.DataFrame) -> Table:
     return table(
         "averages",
         "Averages of M_all and of each metric",
-        "M_all (1 to 10) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
+        "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, those from FAQs and those of users; `documents` is how many documents these are, 0 where a study "
         f"published only means over them (paper, section 6). {averages.intervals(data)}{said}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
+        tenfold=["mean", *BOTH[:-1]],
         aside=columns[len(printed) :],
     )
 
@@ -196,8 +197,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     return Chapter(
         "overall",
         "Overall quality",
-        "M_all joins the metrics of an answer into one number from 1 (worst) to 10 (best); shown ten times as "
-        "large, as in the paper.",
+        "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
         present(
             *(ranked, *matrix.tables(frame), who_scored(frame), beside(frame, gathered.events), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),

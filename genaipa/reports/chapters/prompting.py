@@ -122,7 +122,7 @@ def changes(frame: pd.DataFrame) -> Table:
     return table(
         "prompting",
         "Other prompts, the same questions",
-        "M_all times 10 (10 to 100) of the same questions about the same documents asked with one set of prompts "
+        "M_all (10 to 100) of the same questions about the same documents asked with one set of prompts "
         "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
         "and the change (above 0: the other prompts do better), whose intervals these are. "
         f"{averages.intervals(data)}",

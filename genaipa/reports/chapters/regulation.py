@@ -26,12 +26,13 @@ def scores(frame: pd.DataFrame) -> Table:
     return table(
         "regulation",
         "Questions about regulations",
-        "Each metric (-1 to 1) and M_all (1 to 10) of a question about a regulation, averaged over its answers (a "
+        "Each metric (-1 to 1) and M_all (10 to 100) of a question about a regulation, averaged over its answers (a "
         "published score counts as one) and their scores (paper, section 6.4, figure 5).",
         found,
         ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
         headings=names_of(frame),
         formats=metric_formats(frame),
+        tenfold=["m_all"],
     )
 
 

@@ -53,7 +53,7 @@ def drops(frame: pd.DataFrame) -> Table:
     return table(
         "robustness",
         "Original questions and their paraphrases",
-        "M_all times 10 (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
+        "M_all (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
         f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are those of the "
         f"drop (paper, sections 6.2 and 7). {averages.intervals(data)}",
         data,
@@ -78,7 +78,7 @@ def by_question(frame: pd.DataFrame) -> Table:
     return table(
         "robustness-by-question",
         "Original questions and their paraphrases, by question",
-        "M_all times 10 (10 to 100) over n documents, 0 where only the published mean over documents is known, and how "
+        "M_all (10 to 100) over n documents, 0 where only the published mean over documents is known, and how "
         f"far it drops from the original to the paraphrases. {_HOW} (paper, sections 6.2 and 7).",
         data.rename(columns={"quality": "original", "robustness": "paraphrased", "difference": "drop"}),
         ("system", "question", "original", "paraphrased", "drop", "n"),
@@ -100,7 +100,7 @@ def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     names |= style.labels(categories, 14)
     title = "Original questions and their paraphrases"
     note = (
-        "Average of M_all x 10 over the original questions and over their paraphrases, by source and by "
+        "Average of M_all over the original questions and over their paraphrases, by source and by "
         "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
         f"{style.bands_in_words(scope.bounds)}{scope.named_categories(categories)}"
         f"{scope.without(data['system'], 'a pair of an original and a paraphrased question')}{style.in_full(systems)} "

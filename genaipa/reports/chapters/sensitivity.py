@@ -50,7 +50,7 @@ def sensitivity(frame: pd.DataFrame) -> Table:
     return table(
         "sensitivity",
         "Averages by the source that was chosen, and by the other one",
-        "M_all times 10 (10 to 100): means over n questions of their means over documents; over all experiments, each "
+        "M_all (10 to 100): means over n questions of their means over documents; over all experiments, each "
         "question's mean over them comes first. Chosen: as everywhere in a report, by the rule that the audit gives "
         "with each finding. Other: by the source that was not chosen: what the metrics come to where M_all by document "
         "was chosen, and of two equal columns the other one, so that the first gives way without a replacement. "

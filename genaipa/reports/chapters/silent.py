@@ -94,7 +94,7 @@ def silent_quality(frame: pd.DataFrame) -> Table:
     return table(
         "silent-quality",
         "Quality where the document is silent, and where it is not",
-        "M_all times 10 (10 to 100) of the answers to questions on which the document is silent, which it answers in "
+        "M_all (10 to 100) of the answers to questions on which the document is silent, which it answers in "
         "part, and which it answers (paper, sections 6.1 and 7). Each question weighs the same, however many documents "
         f"and answers it has. {INTERVALS}{averages.corrections(frame)}",
         data.sort_values(by, kind="stable"),

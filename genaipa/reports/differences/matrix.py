@@ -88,7 +88,7 @@ def tables(frame: pd.DataFrame) -> list[Table]:
         table(
             "system-differences",
             "Systems against each other",
-            "M_all times 10 (10 to 100), the first minus the second, over the questions about documents that people "
+            "M_all (10 to 100), the first minus the second, over the questions about documents that people "
             "scored of both. p is adjusted by Holm's method for the number of pairs.",
             pairs,
             PAIRS,

@@ -85,7 +85,8 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
     """The figure of a grid; `about` is the beginning of its caption."""
     systems = style.labels(style.ordered(grid.data["system"]), 26)
     title = style.headline(experiment)
-    drawn = Table(name, title, about, grid.data.reset_index(drop=True), table.headings, table.formats, table.aside)
+    data = grid.data.reset_index(drop=True)
+    drawn = Table(name, title, about, data, table.headings, table.formats, table.aside, tenfold=table.tenfold)
     return Figure(
         name,
         title,

@@ -13,7 +13,7 @@ from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.judged.leniency import ALL
 from genaipa.reports.judged.quality import EACH_OTHER, PEOPLE
-from genaipa.reports.table import Table
+from genaipa.reports.table import SCALE, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,8 +116,8 @@ def _leniency_page(
         f"the name, mark a system of the judge's own family. {ranges.READING}{style.in_full({**labels, **systems})} "
         f"{found.note}"
     )
-    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside)
-    return Figure(name, title, note, shown, lambda: _draw_leniency(rows, labels, systems))
+    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside, tenfold=found.tenfold)
+    return Figure(name, title, note, shown, lambda: _draw_leniency(shown.readable, labels, systems))
 
 
 def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
@@ -167,7 +167,7 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
         ignore_index=True,
     )
     table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
-                  dict.fromkeys(("people", "verdict"), ".2f"))  # fmt: skip
+                  dict.fromkeys(("people", "verdict"), ".1f"), tenfold=frozenset(("people", "verdict")))  # fmt: skip
     return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations))
 
 
@@ -193,14 +193,14 @@ def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas
 
 
 def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
-    axes.plot([1, 10], [1, 10], color=style.FAINT, linewidth=0.8, zorder=1)
+    axes.plot([10, 100], [10, 100], color=style.FAINT, linewidth=0.8, zorder=1)
     moved = random.uniform(-_JITTER, _JITTER, (2, len(rows)))
     axes.plot(
-        rows["people"] + moved[0], rows["verdict"] + moved[1], "o", color=style.COLOURS[0],
+        (rows["people"] + moved[0]) * SCALE, (rows["verdict"] + moved[1]) * SCALE, "o", color=style.COLOURS[0],
         markersize=4.5 if len(rows) <= _SPARSE else 2.6, alpha=0.45, markeredgewidth=0, zorder=2,
     )  # fmt: skip
-    axes.set_xlim(0.7, 10.3)
-    axes.set_ylim(0.7, 10.3)
+    axes.set_xlim(7, 103)
+    axes.set_ylim(7, 103)
     axes.set_aspect("equal")
-    axes.set_xticks([1, 4, 7, 10])
-    axes.set_yticks([1, 4, 7, 10])
+    axes.set_xticks([10, 40, 70, 100])
+    axes.set_yticks([10, 40, 70, 100])

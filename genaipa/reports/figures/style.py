@@ -74,8 +74,8 @@ SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} fro
 ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TINY}
 """Text of a cell that has nothing to draw."""
 
-QUALITY = "Overall score (M_all \u00d7 10)"
-"""Label of an axis of M_all x 10."""
+QUALITY = "Overall score (M_all)"
+"""Label of an axis of M_all."""
 
 _FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same everywhere
 _SETTINGS: Any = {
@@ -205,7 +205,7 @@ def count(number: Any) -> str:
 
 
 def signed(number: float) -> str:
-    """A difference in M_all x 10 as it is written: with its sign, and none where it rounds to nothing."""
+    """A difference in M_all as it is written: with its sign, and none where it rounds to nothing."""
     written = f"{number:+.1f}"
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
 
@@ -287,12 +287,12 @@ def stem(experiment: str, shown: str) -> str:
 
 
 def tenfold(bounds: Bounds) -> Bounds:
-    """The bounds on the axis of M_all x 10."""
+    """The bounds on the axis of M_all."""
     return Bounds(bounds.overall.green * SCALE, bounds.overall.red * SCALE)
 
 
 def bands_in_words(bounds: Bounds) -> str:
-    """The bands of an axis of M_all x 10, for a note."""
+    """The bands of an axis of M_all, for a note."""
     axis = tenfold(bounds)
     return (
         f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
@@ -302,7 +302,7 @@ def bands_in_words(bounds: Bounds) -> str:
 
 
 def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
-    """An axis of M_all x 10, from 10 to 100, with the bands tinted, bounded by lines and written.
+    """An axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and written.
 
     `room` is left behind 100 for what is written beside the marks.
     """

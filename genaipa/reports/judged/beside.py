@@ -56,7 +56,7 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     return table(
         "people-and-judge",
         "People alone, people and judge",
-        "M_all (1 to 10) and the metrics (-1 to 1), averaged over questions. People scored a random part of the "
+        "M_all (10 to 100) and the metrics (-1 to 1), averaged over questions. People scored a random part of the "
         "answers, the judge all of them; the estimate adds to the judge's average what people would add to it, and is "
         "right on average whatever the judge is worth (docs/method/estimates.md). `worth` is how many scores of people "
         "alone would make their average as sure, and `hours saved` what those that were not given would take at the "
@@ -72,6 +72,7 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
             "hours": ".1f",
         },
         faint=("judge",),
+        tenfold=("people", "people_low", "people_high", "mean", *_ENDS, "judge"),
     )
 
 

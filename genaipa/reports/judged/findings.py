@@ -27,7 +27,7 @@ def findings(given: Verdicts, agreement: Table, leniency: Table, alternative: Ta
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
     for judge, both in given.both.items():
-        said = _words(judge, int(both.sum()), agreement.data, leniency.data, alternative.data)
+        said = _words(judge, int(both.sum()), agreement.data, leniency.readable, alternative.data)
         own = given.judges[judge]
         counts = (len(own.scorers), int((own.often > 0).sum()), int(both.sum()))
         rows.append(dict(zip(columns, (judge, *counts, " ".join(said)), strict=True)))

@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 from genaipa.reports import averages
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import SCALE, Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,19 +125,20 @@ def forecasts(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> Table:
         }
         for system, experiment, one in known
     ]
-    names = {f"to{target:g}": f"±{target:.2f}" for target in targets}
+    names = {f"to{target:g}": f"±{target * SCALE:g}" for target in targets}
     columns = ["system", "experiment", "scored", "half", *names, "floor"]
     return table(
         "forecast",
         "How many more scores would be enough",
-        "For the interval of M_all (1 to 10) for these documents, from people and judge: half of it now, how many more "
-        "answers of the system in the experiment people would have to score until it is so small, with the range that "
-        "holds in 80 of 100 such studies, and half of it if people scored every answer. Below that it takes more "
+        "For the interval of M_all (10 to 100) for these documents, from people and judge: half of it now, how many "
+        "more answers of the system in the experiment people would have to score until it is so small, with the range "
+        "that holds in 80 of 100 such studies, and half of it if people scored every answer. Below that it takes more "
         "questions or documents.",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"half": "now ±", "floor": "all scored ±", **names},
-        formats=dict.fromkeys(("half", "floor"), ".2f"),
+        formats=dict.fromkeys(("half", "floor"), ".1f"),
+        tenfold=("half", "floor"),
     )
 
 
@@ -147,8 +148,8 @@ def in_words(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> list[st
     said = []
     for system, experiment in [] if found is None else found.given[_BY].drop_duplicates().itertuples(index=False):
         if one := forecast(frame, system, experiment):
-            parts = [f"±{target:.2f}: {one.in_words(target)}" for target in targets]
-            allow = f"these {one.questions} questions allow ±{one.floor:.2f}"
+            parts = [f"±{target * SCALE:g}: {one.in_words(target)}" for target in targets]
+            allow = f"these {one.questions} questions allow ±{one.floor * SCALE:.1f}"
             beyond = "; more questions or documents would do it" if any("not by" in each for each in parts) else ""
-            said.append(f"{system}, {experiment}: ±{one.half:.2f} now; {'; '.join(parts)}; {allow}{beyond}.")
+            said.append(f"{system}, {experiment}: ±{one.half * SCALE:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
     return said

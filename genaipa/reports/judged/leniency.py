@@ -46,13 +46,15 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
         "Leniency of the judges",
         "A judge's value less people's: above 0 it is more lenient than people. Of people, the value that averages "
         "take: the adjudication where there is one, else the mean of all scores. Each question weighs the same. M_all "
-        f"goes from 1 to 10, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below {LEAST} different "
-        f"answers scored by both. A system is of the judge's own family where the same company made both.{rough}",
+        f"goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below {LEAST} "
+        f"different answers scored by both. A system is of the judge's own family where the same "
+        f"company made both.{rough}",
         data,
         [column for column in columns if column not in aside],
         headings={"mean": "leniency", "family": "own family", "reason": "why blank"},
         formats=dict.fromkeys(("mean", *BOTH[:-1]), "+.2f"),
         aside=aside,
+        tenfold=("mean", *BOTH[:-1]),
     )
 
 

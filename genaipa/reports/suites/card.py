@@ -104,7 +104,7 @@ def card(gathered: Gathered, boards: Sequence[Scored], every: Sequence[Scored]) 
         NAME,
         "All suites, and what people say",
         f"Each suite's main measure in per cent ({columns}) in the plainest way in which a system was asked (fewest "
-        "examples, first wording), and M_all times 10 (10 to 100): people's scores of its answers, or their estimates. "
+        "examples, first wording), and M_all (10 to 100): people's scores of its answers, or their estimates. "
         "The measures differ: only systems in one column are comparable. Cost and shares are over these suites: "
         "`cached` of the tokens sent, `unparsable` and `faulty` (unparsable, refused, cut off, failed, out of range, "
         "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "
@@ -128,7 +128,7 @@ def _heading(scored: Scored) -> str:
 
 
 def _quality(gathered: Gathered) -> dict[str, dict[str, float]]:
-    """System → its M_all times 10 with the interval for policies like these, as in the leaderboard."""
+    """System → its M_all with the interval for policies like these, as in the leaderboard."""
     if gathered.frame.empty or not gathered.frame["counted"].any():
         return {}
     data = leaderboard(gathered.frame).data

@@ -48,7 +48,7 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
     return table(
         NAME,
         "All suites by category",
-        f"Each suite's main measure in per cent, and M_all times 10, by category of the paper's questions; n is the "
+        f"Each suite's main measure in per cent, and M_all, by category of the paper's questions; n is the "
         f"number of items, or of questions. {walk.about} An item counts in each category that its practice leads to; "
         "one of a practice without any is left out. Of a suite that has practices as parts of items, such as several "
         "intents of a sentence, it is the mean of these parts' figures.",
