@@ -41,9 +41,9 @@ class Named(Protocol):
 
 
 def names_of(given: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
-    """The names of one thing or of several; a string is a name itself."""
+    """The names of one thing or of several; a string is a name itself, and a path is named whole."""
     several = given if not isinstance(given, str) and not hasattr(given, "name") else (given,)
-    return tuple(dict.fromkeys(one if isinstance(one, str) else one.name for one in several))
+    return tuple(dict.fromkeys(str(one) if isinstance(one, str | Path) else one.name for one in several))
 
 
 @dataclass(frozen=True)

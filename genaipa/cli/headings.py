@@ -14,7 +14,16 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "run": {
         "What to ask": (
-            *("--system", "--policy", "--experiment", "--initialization", "--wording", "--prompts", "--repetitions"),
+            *(
+                "--system",
+                "--policy",
+                "--company",
+                "--experiment",
+                "--initialization",
+                "--wording",
+                "--prompts",
+                "--repetitions",
+            ),
             *("--questions", "--limit", "--task", "--resume", "--new", "--config"),
         ),
         "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard", "--shards"),

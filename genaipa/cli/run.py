@@ -40,6 +40,7 @@ def run(
     context: typer.Context,
     system: options.System = None,
     policy: options.Policy = None,
+    company: options.Company = "",
     corpus: options.Documents = None,
     limit_documents: options.LimitDocuments = None,
     stratify: options.Stratify = None,

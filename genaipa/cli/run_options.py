@@ -59,8 +59,15 @@ System = Annotated[
 Policy = Annotated[
     list[str] | None,
     option(
-        "--policy", "-p", autocompletion=completion.documents, help="The documents: privacy policies or regulations."
+        "--policy",
+        "-p",
+        autocompletion=completion.documents,
+        metavar="NAME|FILE|URL|-",
+        help="Documents: names, files (.md, .txt, .html, .pdf, .docx), addresses, or - for standard input.",
     ),
+]
+Company = Annotated[
+    str, option("--company", help="Of a file or an address: what questions call its company, if its title doesn't.")
 ]
 Documents = Annotated[
     Path | None,

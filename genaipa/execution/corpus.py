@@ -1,4 +1,4 @@
-"""The documents of a corpus on their way into a run, and into one that goes on."""
+"""Documents of a corpus, and those that are given as they are, on their way into a run and into one that goes on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from genaipa.datasets.base import datasets
 from genaipa.errors import GenaipaError, RunError, UsageError
 from genaipa.policies.corpus import Corpus, documents_of, examine
 from genaipa.policies.corpus_files import file_digest
+from genaipa.policies.document import document_names
+from genaipa.policies.given import GIVEN, in_words, is_source, read_given
 from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
-from genaipa.runs.documents import KeptDocuments
+from genaipa.runs.documents import KeptDocuments, kept_text, text_file
+from genaipa.runs.finding import run_folders
+from genaipa.runs.records import PROCEDURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +77,7 @@ def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: 
     corpus, if that is as it was.
     """
     if manifest.corpus is None:
-        return workspace
+        return _with_given(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
     unchanged = path.is_file() and file_digest(path) == facts.digest
     if (folder.path / DOCUMENTS).is_file():
@@ -87,6 +92,63 @@ def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: 
             "was. Put it back, or begin a new run."
         )
     return workspace.holding({one.name: one for one in _wanted(documents_of(path), manifest)})
+
+
+def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
+    """A workspace that holds the documents that a run was given, from the run's own copies."""
+    given = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
+    if lost := next((name for name, facts in given.items() if not text_file(folder.path, facts).is_file()), ""):
+        raise RunError(
+            f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
+            "again, by the same command."
+        )
+    documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
+    return workspace.holding(documents) if documents else workspace
+
+
+def given(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest]:
+    """A workspace that holds the documents that a request gives as files, addresses or standard input, and their names.
+
+    Names of the workspace and of published documents come first. Says how each is called.
+    """
+    if request.task != PROCEDURE:
+        return workspace, request
+    here = {*document_names(workspace), *(name for known in datasets() for name in known.documents)}
+    sources = [name for name in request.documents if name not in here and is_source(name)]
+    if request.company and len(sources) != 1:
+        raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
+    if not sources:
+        return workspace, request
+    if request.shard is not None:
+        raise UsageError(f"shards are of a corpus, or of documents by their names, and '{sources[0]}' is no name.")
+    texts = _texts_of_runs(workspace)
+    found: dict[str, Document] = {}
+
+    def is_taken(name: str, digest: str) -> bool:
+        others = {*texts.get(name, set()), *([found[name].digest] if name in found else [])}
+        return name in here or bool(others - {digest})
+
+    called = {}
+    for source in sources:
+        document = read_given(source, request.company, is_taken)
+        called[source] = document.name
+        found[document.name] = document
+        observer.said(in_words(document))
+    documents = tuple(dict.fromkeys(called.get(name, name) for name in request.documents))
+    return workspace.holding(found), replace(request, documents=documents)
+
+
+def _texts_of_runs(workspace: Workspace) -> dict[str, set[str]]:
+    """Name → the digests of the texts that runs asked about by it."""
+    texts: dict[str, set[str]] = {}
+    for folder in run_folders(workspace):
+        try:
+            documents = folder.outline().documents
+        except GenaipaError:
+            continue  # `genaipa runs` names it
+        for name, facts in documents.items():
+            texts.setdefault(name, set()).add(facts.digest)
+    return texts
 
 
 def tell_of_changes(facts: CorpusFacts, observer: Observer) -> None:

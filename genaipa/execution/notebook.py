@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from genaipa.execution.engine import RunLimits
@@ -18,19 +19,21 @@ from genaipa.workspace import Named, find_workspace, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
     from genaipa.execution.observer import Observer
     from genaipa.workspace import WorkspaceLike
 
 Systems = str | type | Sequence[str | type]
 """Systems by name, or the user's own by their classes."""
-Documents = str | Named | Sequence[str | Named]
+Documents = str | Path | Named | Sequence[str | Path | Named]
+"""Documents by name, as objects, or as files and addresses."""
 
 
 class RunOptions(SamplingOptions, total=False):
     """The options of a run as the arguments of a function: `RunRequest`'s and `RunLimits`' fields, and its workers."""
 
+    company: str
+    """Of a document that is given as a file or an address: the name of its company in questions."""
     corpus: str | Path | None
     """A file of documents, .jsonl or .parquet, in place of their names."""
     limit_documents: int | None

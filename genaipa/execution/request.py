@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, command
-from genaipa.execution.corpus import MOST_DOCUMENTS, in_shards, kept, open_corpus, taken
+from genaipa.errors import DataError, RunError, UnknownNameError, UsageError
+from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.files.names import folder_words
+from genaipa.policies.document import Document
+from genaipa.policies.given import GIVEN, UNNAMED, needs_company
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
@@ -36,7 +38,7 @@ from genaipa.tasks.catalog import identity, make_task
 from genaipa.tasks.prompts import set_names
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from genaipa.policies.document import DocumentKind
     from genaipa.runs.corpus import CorpusFacts
@@ -51,8 +53,10 @@ _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 class RunRequest(Sampling, frozen=True):
     """A user's request, with fields named like the options of `genaipa run`.
 
-    The fields from `documents` to `summary_words`, but the task, are the procedure's. `corpus` is a file of documents
-    in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its share.
+    The fields from `documents` to `summary_words`, but the task, are the procedure's. A document may be a file, an
+    address or `-` for standard input; `company` is then its company's name in questions. `corpus` is a file of
+    documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
+    share.
     `split`, `shots` and `probe` are a suite's, which is a task of that name; it takes `limit`, `seed`, `repetitions`
     and `wordings` (the number of one of its own) as well. Without `new`, an unfinished run of the same plan goes on.
     `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
@@ -61,6 +65,7 @@ class RunRequest(Sampling, frozen=True):
 
     systems: tuple[str, ...]
     documents: tuple[str, ...] = ()
+    company: str = ""
     corpus: str | None = None
     limit_documents: int | None = None
     stratify: str | None = None
@@ -208,6 +213,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     observer, corpus = observer or Observer(), None
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
+    workspace, request = given(workspace, request, observer)
     if request.shard is None and request.corpus is not None and request.task == PROCEDURE:
         opened = open_corpus(request, observer)
         if opened[1].asked > MOST_DOCUMENTS:
@@ -279,11 +285,12 @@ def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> 
     here = document_names(workspace)
     if not here.keys() >= set(request.documents):
         offered = [name for known in datasets() for name in known.documents]
-        _known("policy", request.documents, {*here, *offered}, _hint(request.documents))
+        _known("policy", request.documents, {*here, *offered}, "A file is named with its ending: policy.md")
     _pull_missing(here, request, observer)
     request = _as_recorded(request, observer)
     experiment = EXPERIMENTS[request.experiment or DEFAULT_EXPERIMENT]
     initializations = tuple(i for i in INITIALIZATIONS if i in (request.initializations or experiment.initializations))
+    _check_companies(workspace, request.documents, initializations)
     chosen = WORDINGS if "all" in request.wordings else request.wordings or experiment.wordings
     wordings = tuple(w for w in WORDINGS if w in chosen)
     prompts = tuple(dict.fromkeys(request.prompts)) or experiment.prompts or (NEUTRAL,)
@@ -311,6 +318,14 @@ def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> 
         experiment=(request.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
         **{name: getattr(request, name) for name in _AS_THEY_ARE},
     )
+
+
+def _check_companies(workspace: Workspace, documents: Iterable[str], initializations: Container[str]) -> None:
+    """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
+    held = (one for name in documents if isinstance(one := workspace.held.get(name), Document))
+    unnamed = next((one for one in held if one.layer == GIVEN and one.company == UNNAMED), None)
+    if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
+        raise needs_company(unnamed)
 
 
 def _pull_missing(here: Container[str], request: RunRequest, observer: Observer) -> None:
@@ -362,13 +377,6 @@ def _known(kind: str, names: tuple[str, ...], known: Any, hint: str = "") -> Non
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known, hint)
-
-
-def _hint(documents: tuple[str, ...]) -> str:
-    """For whoever names a file or an address: it has to be added first."""
-    foreign = next((name for name in documents if "/" in name or "." in name), "")
-    add = command("genaipa", "policies", "add", foreign, "--name", "NAME", "--company", "COMPANY")
-    return f"Add it first: {add}" if foreign else ""
 
 
 def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind | None) -> dict[str, str]:

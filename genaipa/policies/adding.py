@@ -11,6 +11,7 @@ import importlib.metadata
 import io
 import logging
 import re
+import sys
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -54,6 +55,10 @@ _SUFFIXES: dict[str, Format] = {
     ".docx": "Word",
     ".doc": "Word",
 }
+SUFFIXED = frozenset(_SUFFIXES)
+"""Endings of files that can be documents."""
+STDIN = "-"
+"""The word for standard input."""
 # None: the server doesn't know, and the suffix decides.
 _CONTENT_TYPES: dict[str, Format | None] = {
     **dict.fromkeys(("", "application/octet-stream", "binary/octet-stream")),
@@ -85,7 +90,13 @@ class Extracted:
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
-    """Extract the text of a file (a path) or a page (an http or https URL); a DataError if there is none."""
+    """Extract the text of a file (a path), a page (an http or https URL) or standard input (`-`).
+
+    A DataError if there is none.
+    """
+    if source == STDIN:
+        raw = _piped()
+        return _extracted(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
     scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
     if scheme is None:
         return _extracted(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
@@ -197,6 +208,16 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
+
+
+def _piped() -> bytes:
+    """All of standard input; a UsageError where that is a keyboard, or more than a document may have."""
+    if sys.stdin.isatty():
+        raise UsageError("nothing is piped in; give the text by standard input: genaipa … < FILE")
+    raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise _too_large("standard input")
+    return raw
 
 
 def _too_large(source: Path | str) -> DataError:

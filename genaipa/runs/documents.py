@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError
+from genaipa.files.strict_yaml import read_text
 from genaipa.policies.corpus_rows import document, line
+from genaipa.policies.document import About, Document
 from genaipa.runs import journal
 from genaipa.runs.corpus import DOCUMENTS
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from genaipa.policies.document import Document
     from genaipa.runs.records import DocumentFacts
 
 
@@ -27,7 +28,7 @@ class _Name(msgspec.Struct):
     name: str
 
 
-class KeptDocuments(Mapping[str, "Document"]):
+class KeptDocuments(Mapping[str, Document]):
     """The documents that a run folder keeps in one file, by name; none where it keeps a file for each.
 
     Only where each line begins is kept in memory.
@@ -59,6 +60,27 @@ class KeptDocuments(Mapping[str, "Document"]):
                 what = "has no" if name not in found else "has another text of"
                 raise DataError(self.path, f"{what} '{name}' than the run was begun with; restore the file.")
         return found
+
+
+def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
+    """The document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
+    about = About(
+        company=facts.company,
+        kind="regulation" if facts.kind == "regulation" else "policy",
+        title=facts.title,
+        source=facts.source,
+        date=facts.date,
+        license=facts.license,
+    )
+    found = Document(name=name, text=read_text(path), about=about, layer=layer)
+    if found.digest != facts.digest:
+        raise DataError(path, "is not the text that the run was asked about; restore the file.")
+    return found
+
+
+def text_file(folder: Path, facts: DocumentFacts) -> Path:
+    """The file in which a run keeps a document's text."""
+    return folder / "documents" / f"{facts.digest}.txt"
 
 
 def kept_lines(documents: Iterable[Document]) -> str:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
-from genaipa.files.strict_yaml import read_text, read_yaml
-from genaipa.policies.document import About, Document, load_document
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
     annotated_texts,
@@ -28,6 +28,7 @@ from genaipa.questions.annotations import (
 from genaipa.questions.corrections import correct, find_corrections
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
+from genaipa.runs.documents import kept_text, text_file
 from genaipa.runs.folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -83,19 +84,7 @@ class Inputs:
         held = self._held(name)
         if held is not None:
             return held
-        path = self.folder.near(name).path / "documents" / f"{facts.digest}.txt"
-        about = About(
-            company=facts.company,
-            kind="regulation" if facts.kind == "regulation" else "policy",
-            title=facts.title,
-            source=facts.source,
-            date=facts.date,
-            license=facts.license,
-        )
-        document = Document(name=name, text=read_text(path), about=about, layer=self.folder.name)
-        if document.digest != facts.digest:
-            raise DataError(path, "is not the text that the run was asked about; restore the file.")
-        return document
+        return kept_text(text_file(self.folder.near(name).path, facts), name, facts, self.folder.name)
 
     def _find_held(self, name: str) -> Document | None:
         """The workspace's document, if its text is that of the run."""
