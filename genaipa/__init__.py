@@ -18,14 +18,16 @@ TYPE_CHECKING = False  # as type checkers know it; importing typing would take t
 if TYPE_CHECKING:
     from typing import Any
 
+    from genaipa.datasets.base import pull
     from genaipa.errors import GenaipaError
-    from genaipa.execution.notebook import run, run_async
+    from genaipa.execution.notebook import judge, run, run_async
     from genaipa.execution.observer import Observer
     from genaipa.policies.document import list_documents, load_document
     from genaipa.questions.sets import list_question_sets, load_question_set
     from genaipa.reports.comparison import compare
     from genaipa.reports.report import report, scores
     from genaipa.runs.run import Run, list_runs, load_run
+    from genaipa.scoring.notebook import import_scores
     from genaipa.workspace import Workspace, find_workspace
 
 __version__ = "0.1.0"
@@ -36,12 +38,15 @@ __all__ = [
     "Workspace",
     "compare",
     "find_workspace",
+    "import_scores",
+    "judge",
     "list_documents",
     "list_question_sets",
     "list_runs",
     "load_document",
     "load_question_set",
     "load_run",
+    "pull",
     "report",
     "run",
     "run_async",
@@ -55,12 +60,15 @@ _HOMES = {
     "Workspace": "workspace",
     "compare": "reports.comparison",
     "find_workspace": "workspace",
+    "import_scores": "scoring.notebook",
+    "judge": "execution.notebook",
     "list_documents": "policies.document",
     "list_question_sets": "questions.sets",
     "list_runs": "runs.run",
     "load_document": "policies.document",
     "load_question_set": "questions.sets",
     "load_run": "runs.run",
+    "pull": "datasets.base",
     "report": "reports.report",
     "run": "execution.notebook",
     "run_async": "execution.notebook",

@@ -19,7 +19,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.exchange.exporting import given, write_scores
-from genaipa.scoring.exchange.importing import Imported, import_scores
+from genaipa.scoring.exchange.importing import Imported, import_from
 from genaipa.scoring.exchange.rows import DIGEST, columns
 from genaipa.scoring.exchange.tables import MOST_CHARACTERS, read_table
 from genaipa.scoring.people import People
@@ -45,7 +45,7 @@ def take(store: Store) -> Import:
     """Take files into that store, where the nine answers are known."""
 
     def run(*paths: Path, **options: object) -> Imported:
-        return import_scores(store, paths, ANSWERS, People(), **options)
+        return import_from(store, paths, ANSWERS, People(), **options)
 
     return run
 

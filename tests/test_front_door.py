@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import doctest
 import importlib
+import inspect
 import os
 import shutil
 import signal
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from genaipa.runs.tally import Tally
 
 NAMES = [
-    *("GenaipaError", "Observer", "Run", "Workspace", "compare", "find_workspace", "list_documents"),
-    *("list_question_sets", "list_runs", "load_document", "load_question_set", "load_run", "report", "run"),
-    *("run_async", "scores"),
+    *("GenaipaError", "Observer", "Run", "Workspace", "compare", "find_workspace", "import_scores", "judge"),
+    *("list_documents", "list_question_sets", "list_runs", "load_document", "load_question_set", "load_run"),
+    *("pull", "report", "run", "run_async", "scores"),
 ]
 
 
@@ -77,6 +78,31 @@ def test_options_are_those_of_a_request_and_its_limits() -> None:
     assert set(RunOptions.__annotations__) == known | {"on", "gpus_per_worker"}
 
 
+def test_every_option_is_in_the_signature_and_a_wrong_one_is_a_sentence() -> None:
+    """A notebook completes the options' names; what can't be is a UsageError that names the option."""
+    assert RunOptions.__annotations__.keys() <= inspect.signature(front.run).parameters.keys()
+    for given, said in (
+        ({"max_cost": "five"}, "max_cost: expected a number"),
+        ({"repetitions": "twice"}, "repetitions: expected a whole number"),
+        ({"systems": 3}, "a system is named"),
+        ({"documents": 4}, "documents are given by their names"),
+    ):
+        with pytest.raises(front.GenaipaError, match=said):
+            front.run(**({"systems": "extractive", "documents": "brindlecart"} | given))
+
+
+def test_scores_come_from_a_frame_or_not_at_all() -> None:
+    """A frame is read as a file is; with anything wrong, nothing is taken and all of it is said."""
+    run = front.run("extractive", "brindlecart", experiment="quality", limit=3)
+    table = run.to_frame()[["digest"]].assign(relevance=1, accuracy=0.5, clarity=1, completeness=-1, reference=None)
+    table.loc[0, "accuracy"] = 7
+    with pytest.raises(front.GenaipaError, match=r"nothing was imported.*row 2, accuracy.*reference"):
+        front.import_scores(table.astype(object), analyst="Ada")
+    assert front.scores(run).empty
+    assert front.import_scores(table.assign(accuracy=1, reference=1), analyst="Ada").added == len(table)
+    assert list(front.scores(run)["completeness"]) == [-1.0] * len(table)
+
+
 def score_all(run: front.Run, values: str) -> None:
     """Ada scores all answers of a run alike."""
     given = load_rubric(run.workspace).typed(values)
@@ -89,10 +115,12 @@ def test_every_example_holds(demo: tuple[Path, Finished], capsys: pytest.Capture
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)
     Path("genaipa.toml").touch()
     Path("my-study").mkdir()
+    shutil.copy(Path(__file__).parents[1] / "docs" / "example-judge.yaml", "judge.yaml")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     names = {"genaipa": front, "asyncio": asyncio}
-    # Once there is a second run, that is listed as well.
-    for name in sorted(front.__all__, key=lambda name: name != "list_runs"):
+    # Once there is a second run, that is listed as well; and further scores are in all averages.
+    order = {"list_runs": 0, "import_scores": 2, "judge": 2}
+    for name in sorted(front.__all__, key=lambda name: order.get(name, 1)):
         if name == "compare":
             score_all(front.run("scripted", "brindlecart", experiment="quality"), "31313")
         finder = doctest.DocTestFinder(recurse=False)

@@ -22,7 +22,7 @@ from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
 from genaipa.scoring.exchange.corrections import accepted
 from genaipa.scoring.exchange.exporting import write_scores
-from genaipa.scoring.exchange.importing import import_scores
+from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.objections import filed, own, proved, ruling
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
@@ -116,10 +116,10 @@ def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
         with path.open("wb") as file:
             write_scores(file, ".jsonl", some, {}, shipped_rubric())
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        (problem,) = import_scores(store, [rest], {ana.answer}, People()).problems
+        (problem,) = import_from(store, [rest], {ana.answer}, People()).problems
         assert f"there is no objection '{ana.id}' to settle" in problem
-        assert import_scores(store, [log], {ana.answer}, People()).added == len(events)
-        assert import_scores(store, [rest], {ana.answer}, People()).known == 1
+        assert import_from(store, [log], {ana.answer}, People()).added == len(events)
+        assert import_from(store, [rest], {ana.answer}, People()).known == 1
         assert kept(store) == events
         assert statuses(store) == [("ana", "accepted")]
 

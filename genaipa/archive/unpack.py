@@ -18,7 +18,7 @@ from genaipa.files.json_text import DAMAGE, why
 from genaipa.reports.gather import gather
 from genaipa.reports.report import Report, add_suites
 from genaipa.runs.selection import select
-from genaipa.scoring.exchange.importing import import_scores
+from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.guidelines import FILE as GUIDELINES
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
@@ -122,7 +122,7 @@ def _bring_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    brought = import_scores(store, [folder / SCORES], (), People(), unknown_answers=True)
+    brought = import_from(store, [folder / SCORES], (), People(), unknown_answers=True)
     if brought.problems:
         raise DataError(folder / SCORES, brought.problems[0])
     return brought.added + brought.known

@@ -48,14 +48,14 @@ def _bring_scores(workspace: Workspace) -> None:
     if importlib.util.find_spec("sqlalchemy") is None:
         say("To score the answers in the browser: pip install 'genaipa[desk]', then genaipa demo once more.")
         return
-    from genaipa.scoring.exchange.importing import import_scores
+    from genaipa.scoring.exchange.importing import import_from
     from genaipa.scoring.people import People
     from genaipa.scoring.store import Store, database_url
 
     store = Store.open(database_url(workspace))
     file = shipped() / "scores" / f"{POLICY}.jsonl"
     try:
-        brought = import_scores(store, [file], (), People(), unknown_answers=True)
+        brought = import_from(store, [file], (), People(), unknown_answers=True)
     finally:
         store.close()
     say(

@@ -127,14 +127,14 @@ def import_(
     alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
     """
     from genaipa.runs.finding import run_folders
-    from genaipa.scoring.exchange.importing import import_scores
+    from genaipa.scoring.exchange.importing import import_from
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     here = current_workspace()
     pool, people = _pool(here, run_folders(here)), load_people(here)
     with contextlib.closing(open_store(here)) as store:
-        imported = import_scores(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
+        imported = import_from(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
     if json:
         print_json(imported)
     else:

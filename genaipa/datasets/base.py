@@ -16,6 +16,7 @@ from genaipa.systems.plugins import load, plugins
 from genaipa.workspace import Workspace, pulled
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -107,6 +108,21 @@ def find(name: str) -> Dataset:
         problem = f"has no '{missing[0]}'" if missing else f"calls itself '{made.name}'"
         raise UsageError(f"the data set {name} {problem}; see genaipa/datasets/base.py for the protocol.")
     return made
+
+
+def pull(name: str, *, origin: str | os.PathLike[str] | None = None, offline: bool = False) -> Pulled:
+    """Fetch a data set once, each file checked against its published hash.
+
+    `origin` is a checkout or a mirror's address, in place of the published repository. A GenaipaError if there is no
+    data set of that name, or a file can't be had or isn't the published one.
+
+    >>> try:
+    ...     genaipa.pull("genaipabnech")
+    ... except genaipa.GenaipaError as error:
+    ...     print(error)
+    no data set 'genaipabnech': did you mean 'genaipabench'?
+    """
+    return find(name).pull(origin=None if origin is None else str(origin), offline=offline)
 
 
 def datasets() -> Iterator[Dataset]:

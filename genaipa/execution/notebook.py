@@ -1,32 +1,47 @@
-"""Runs from a notebook or a script: systems, documents and options as the arguments of a function."""
+"""Runs and judges from a notebook or a script: systems, documents and options as the arguments of a function."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
+from genaipa.errors import UsageError
+from genaipa.execution import judging
 from genaipa.execution.engine import RunLimits
+from genaipa.execution.observer import Observer
 from genaipa.execution.request import RunRequest, prepare
 from genaipa.execution.shards.dispatched import ask_on, place_of
 from genaipa.execution.shards.run import ask
-from genaipa.runs.run import Run
+from genaipa.files.strict_yaml import convert
+from genaipa.judging.plan import JudgeRequest
+from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
 from genaipa.workspace import Named, find_workspace, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from genaipa.execution.observer import Observer
     from genaipa.workspace import WorkspaceLike
 
 Systems = str | type | Sequence[str | type]
 """Systems by name, or the user's own by their classes."""
 Documents = str | Path | Named | Sequence[str | Path | Named]
 """Documents by name, as objects, or as files and addresses."""
+T = TypeVar("T")
+
+_LIMITS: dict[str, Any] = {
+    "max_connections": int,
+    "max_retries": int,
+    "timeout": float,
+    "max_cost": float | None,
+    "batch": bool | None,
+}
+"""Field of `RunLimits` → what a caller may give for it."""
 
 
 class RunOptions(SamplingOptions, total=False):
@@ -84,20 +99,34 @@ class RunOptions(SamplingOptions, total=False):
 def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:
     """The request and limits from a function's arguments: names, objects that have one, or classes of systems."""
     given: dict[str, Any] = {**options}
-    classes = [systems] if isinstance(systems, str | type) else systems
-    given["systems"] = tuple(dict.fromkeys(map(_system, classes)))
-    given["documents"] = names_of(documents)
+    given["systems"] = _systems(systems)
+    given["documents"] = _names("documents", documents)
     for several in {"initializations", "wordings", "prompts", "questions"} & given.keys():
-        given[several] = names_of(given[several])
+        given[several] = _names(several, given[several])
     if (limit := given.get("limit")) is not None:
         given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
-    return RunRequest(**given), RunLimits(**limits)
+    for name, limit in limits.items():
+        convert({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]
+    return convert(given, RunRequest, "genaipa.run"), RunLimits(**limits)
 
 
-def _system(system: str | type) -> str:
-    return system if isinstance(system, str) else f"{system.__module__}:{system.__qualname__}"
+def _systems(given: Systems) -> tuple[str, ...]:
+    several = [given] if isinstance(given, str | type) else given
+    try:
+        return tuple(
+            dict.fromkeys(one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}" for one in several)
+        )
+    except (AttributeError, TypeError):
+        raise UsageError(f"a system is named, or is a class of yours; got {given!r}.") from None
+
+
+def _names(what: str, given: Documents) -> tuple[str, ...]:
+    try:
+        return names_of(given)
+    except (AttributeError, TypeError):
+        raise UsageError(f"{what} are given by their names, or as what was loaded; got {given!r}.") from None
 
 
 def run(
@@ -121,12 +150,7 @@ def run(
     >>> run.to_frame()["status"].value_counts().to_dict()
     {'answered': 4}
     """
-    asking = run_async(systems, documents, workspace=workspace, observer=observer, **options)
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(asking)
-    return _beside(asking)
+    return _finished(run_async(systems, documents, workspace=workspace, observer=observer, **options))
 
 
 async def run_async(
@@ -163,11 +187,50 @@ async def run_async(
     return Run(here, prepared.open())
 
 
-def _beside(asking: Coroutine[Any, Any, Run]) -> Run:
+def judge(
+    runs: Runs,
+    judges: str | Sequence[str],
+    *,
+    passes: int = 1,
+    evidence: bool = False,
+    own_family: bool = False,
+    max_cost: float | None = None,
+    workspace: WorkspaceLike = None,
+    observer: Observer | None = None,
+) -> list[Run]:
+    """Have systems judge the answers of these runs by the rubric, and keep every verdict apart from people's scores.
+
+    Each answer is judged once by each judge and pass; the same call again asks only what is missing. `evidence` shows
+    the judge what rules found, `own_family` allows one of the family of a system that it judges, and `max_cost` is in
+    US dollars, for all of them. Gives the judge's runs that were asked, none where every verdict was there. A
+    UsageError for a name that fits none, or a judge that may not judge.
+
+    >>> genaipa.judge("demo", "scripted/judge.yaml")
+    [<Run ...-judge-scripted-judge.yaml: complete, ... answers>]
+    """
+    here, names = chosen(runs, workspace)
+    hears = observer or Observer()
+    request = JudgeRequest(names, names_of(judges), passes, evidence, own_family)
+    with judging.alone(here):
+        prepared = judging.prepare_judges(here, request, hears)
+        done = _finished(judging.ask_judges(prepared, RunLimits(max_cost=max_cost), hears))
+    return [Run(here, folder) for folder, _ in done]
+
+
+def _finished(asking: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, also where a loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(asking)
+    return _beside(asking)
+
+
+def _beside(asking: Coroutine[Any, Any, T]) -> T:
     """Carry it out in a thread where a loop runs already, as in a notebook; what stops the caller stops the run."""
     stops: list[Callable[[], object]] = []
 
-    async def stoppable() -> Run:
+    async def stoppable() -> T:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a coroutine runs in a task"
         stops.append(lambda: loop.call_soon_threadsafe(task.cancel))
@@ -181,3 +244,27 @@ def _beside(asking: Coroutine[Any, Any, Run]) -> Run:
             for stop in stops if not made.done() else ():
                 stop()
             raise
+
+
+def _with_options(function: Callable[..., Any]) -> None:
+    """Name every option where a notebook looks for what a function takes: in its signature."""
+    signature = inspect.signature(function)
+    fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    named = [
+        inspect.Parameter(name, kind, default=_default(name), annotation=annotation)
+        for name, annotation in RunOptions.__annotations__.items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*fixed, *named])  # type: ignore[attr-defined]
+
+
+def _default(option: str) -> Any:
+    """An option's default: the request's or the limits'; None for workers, which are only there if they are named."""
+    for holder in (RunRequest(("",)), RunLimits()):
+        if hasattr(holder, option):
+            return getattr(holder, option)
+    return None
+
+
+for _function in (run, run_async):
+    _with_options(_function)

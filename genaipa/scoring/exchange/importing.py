@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
+    from genaipa.scoring.exchange.tables import Table
     from genaipa.scoring.people import People
     from genaipa.scoring.store import Store
 
@@ -43,16 +44,16 @@ class Imported(msgspec.Struct):
     problems: list[str]
 
 
-def import_scores(
+def import_from(
     store: Store,
-    paths: Iterable[Path],
+    sources: Iterable[Path | Table],
     answers: Collection[str],
     people: People,
     *,
     analyst: str = "",
     unknown_answers: bool = False,
 ) -> Imported:
-    """Put the files' contents into the store, in their order and in one transaction; nothing if anything is wrong.
+    """Put the contents of files and tables into the store, in one transaction; nothing if anything is wrong.
 
     `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
     `analyst` is who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
@@ -60,8 +61,8 @@ def import_scores(
     history = [event for _, event in store.events()]
     known = {event.analyst for event in history}
     reading = Reading(functools.cache(lambda name: people.who(name, known)), store.rubric, analyst)
-    for path in paths:
-        reading.read(path)
+    for source in sources:
+        reading.read(source)
     sifting = _Sifting(history, answers, unknown_answers=unknown_answers)
     for found in reading.found:
         sifting.sift(found)

@@ -13,13 +13,12 @@ from genaipa.files.strict_yaml import convert, read_text
 from genaipa.scoring.events import Event, complaint, event_decoder
 from genaipa.scoring.exchange.rows import DIGEST, columns, event_of, is_scored, time_of
 from genaipa.scoring.exchange.sheet import SHOWN
-from genaipa.scoring.exchange.tables import read_table, simplified
+from genaipa.scoring.exchange.tables import Table, read_table, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.scoring.exchange.tables import Table
     from genaipa.scoring.rubric import Rubric
 
 
@@ -59,9 +58,12 @@ class Reading:
         self._known = {simplified(name): name for name in (*columns(self.rubric), *SHOWN)}
         self._needed = (DIGEST, *self.rubric.metrics)
 
-    def read(self, path: Path) -> None:
-        """Take in a file; a DataError or UsageError if it can't be read at all."""
-        suffix = path.suffix.lower()
+    def read(self, source: Path | Table) -> None:
+        """Take in a file, or a table of scores; a DataError or UsageError if it can't be read at all."""
+        if isinstance(source, Table):
+            self._read_rows(source)
+            return
+        path, suffix = source, source.suffix.lower()
         if suffix == ".jsonl":
             self._read_log(path)
         elif suffix in (".csv", ".xlsx"):
