@@ -40,18 +40,21 @@ Drawer = Callable[[np.random.Generator, int, int, int], Study]
 class Rectified:
     """What people scored of a study (NaN elsewhere), z, and whether people scored an answer to a cell's question.
 
-    `blank` says that the report would give no estimate.
+    `blank` says that the report would give no estimate. `half` is half the interval for these very answers.
     """
 
     people: Floats
     z: Floats
     known: np.ndarray
     blank: bool
+    half: float = np.nan
 
 
 @dataclass
 class Row:
     """A judge on studies of one size: both intervals of people alone, of people and judge, and of the judge alone.
+
+    `answers` is that of people and judge for these very answers.
 
     Where a study gave no estimate (`blank`), it is in neither of the columns that are compared.
     """
@@ -60,6 +63,7 @@ class Row:
     size: tuple[int, int, int]
     alone: tuple[Held, Held] = field(default_factory=lambda: (Held(), Held()))
     both: tuple[Held, Held] = field(default_factory=lambda: (Held(), Held()))
+    answers: Held = field(default_factory=Held)
     judged: Held = field(default_factory=Held)
     correlations: list[float] = field(default_factory=list)
     biases: list[float] = field(default_factory=list)
@@ -87,6 +91,8 @@ class Row:
         said = average(judge, limits)
         self.judged.add(said.low, said.high, truth[0])
         if not found.blank:
+            middle = float(found.z.mean())
+            self.answers.add(middle - found.half, middle + found.half, float(people.mean()))
             for held, values, known in ((self.alone, found.people, None), (self.both, found.z, found.known)):
                 one = average(values, limits, known)
                 held[0].add(one.low, one.high, truth[0])
@@ -126,7 +132,8 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
     mine, theirs = people[scored], judge[scored]
     blank = not slope or min(np.ptp(mine - theirs), np.ptp(mine - slope * theirs)) < _ALIKE
     z = drawn.rectified(given.ravel(), judge.ravel(), slope).reshape(people.shape)
-    return Rectified(given, z, drawn.known, bool(blank))
+    half_ = drawn.half((given - slope * judge).ravel(), np.ones(people.size, bool))
+    return Rectified(given, z, drawn.known, bool(blank), half_)
 
 
 def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) -> float:
@@ -240,7 +247,7 @@ def failures(studies: int) -> Iterator[tuple[str, str, str, str]]:
 
 HEAD = (
     *("judge", "r", "bias", "judge alone", "n", "people alone", "people and judge"),
-    *("policies: people", "policies: both", "±people", "±both", "fewer", "blank"),
+    *("policies: people", "policies: both", "these answers", "±people", "±both", "±these answers", "fewer", "blank"),
 )
 
 
@@ -256,8 +263,10 @@ def shown(row: Row) -> tuple[str, ...]:
         str(row.both[0]),
         str(row.alone[1]),
         str(row.both[1]),
+        str(row.answers),
         half(row.alone[0]),
         half(row.both[0]),
+        half(row.answers),
         f"{row.fewer:.1f}",
         f"{row.blank / len(row.biases):.0%}",
     )

@@ -19,7 +19,7 @@ from genaipa.reports.differences.matches import matches
 from genaipa.reports.differences.rows import rows
 from genaipa.reports.differences.sides import Side
 from genaipa.reports.differences.significance import OVERALL
-from genaipa.reports.judged.beside import beside
+from genaipa.reports.judged.beside import _worth, beside
 from genaipa.reports.judged.estimate import estimated, estimates
 from genaipa.reports.judged.forecast import Forecast, forecast, forecasts, in_words
 from genaipa.runs.selection import select
@@ -69,12 +69,26 @@ def test_people_and_judge_stand_beside_people_alone(study):
     shown = board[(board[key] == row[key]).all(axis=1) & (board["questions"] == "all")].iloc[0]
     assert (row["mean"], row["low"]) == (shown["mean"], shown["low"])
     width = (row["people_high"] - row["people_low"]) / (row["high"] - row["low"])
+    # About few documents the policies' widths say more than can be promised.
     assert row["n_eff"] == pytest.approx(32 * width**2)
+    assert row["low"] < row["answers_low"] < row["mean"] < row["answers_high"] < row["high"]
     assert row["hours"] == pytest.approx(max(row["n_eff"] - 32, 0) * 0.1)
     html = render.as_html(made)
     assert ">judge alone: not an estimate</th>" in html
     assert f'<span style="color: #767676">{row["judge"] * 10:.2f}</span>' in html
     assert "Judges: made-up." in made.note
+
+
+def test_the_worth_promised_is_that_for_policies():
+    """A judge that makes the narrow interval surer than the wide one is worth what it does to the wide one."""
+
+    def ends(half: float, wide: float) -> dict[str, float]:
+        return {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide}
+
+    assert _worth(64, ends(2, 3), ends(1, 2), 3600)["n_eff"] == pytest.approx(64 * 2.25)
+    assert _worth(64, ends(2, 3), ends(1, 2), 3600)["hours"] == pytest.approx(64 * 1.25)
+    assert _worth(64, ends(2, 3), ends(1, 4), 3600) == {"n_eff": 64, "hours": 0}
+    assert _worth(64, ends(2, np.nan), ends(1, np.nan), 3600)["n_eff"] == 256
 
 
 def test_a_study_without_a_judge_has_none_of_it():

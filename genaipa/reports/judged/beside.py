@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 
 _BY = ["system", "experiment"]
 _ENDS = ("low", "high", "policies_low", "policies_high")
+_ANSWERS = ("answers_low", "answers_high")
 _COLUMNS = (
     *(*_BY, "measure", "scored", "people", "people_low", "people_high"),
-    *("mean", *_ENDS, "n_eff", "hours", "judge", "why"),
+    *("mean", *_ENDS, *_ANSWERS, "n_eff", "hours", "judge", "why"),
 )
 _HEADINGS = {
     "scored": "scored by",
     "people": "people alone",
     "people_low": "for these documents",
     "mean": "people and judge",
+    "answers_low": "for these very answers",
+    "answers_high": "to",
     "n_eff": "worth (scores)",
     "hours": "hours saved",
     "judge": "judge alone: not an estimate",
@@ -56,23 +59,23 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     return table(
         "people-and-judge",
         "People alone, people and judge",
-        "M_all (10 to 100) and the metrics (-1 to 1), averaged over questions. People scored a random part of the "
-        "answers, the judge all of them; the estimate adds to the judge's average what people would add to it, and is "
-        "right on average whatever the judge is worth (docs/method/estimates.md). `worth` is how many scores of people "
-        "alone would make their average as sure, and `hours saved` what those that were not given would take at the "
-        "desk's median. The judge alone is not an estimate: its interval would not know by how much it is off. No "
-        f"estimate is made of fewer than {LEAST} scored answers, or {LEAST_IN_GROUP} of a system in an experiment."
-        f"{judges} {INTERVALS}",
+        "M_all (10 to 100) and the metrics (-1 to 1). People scored a random part of the answers, the judge all of them; "
+        "the estimate adds to the judge's average what people would add to it (docs/method/estimates.md). Its third interval "
+        "is for these very answers: what people would have given, had they scored all. `worth` is how many scores of "
+        "people alone would be as sure, for policies like these and for these documents, and `hours saved` what those "
+        "not given would take at the desk's median. The judge alone is not an estimate. There is none below "
+        f"{LEAST} scored answers, or {LEAST_IN_GROUP} of a system in an experiment.{judges} "
+        f"{INTERVALS}",
         pd.DataFrame(rows, columns=list(_COLUMNS)),
         _COLUMNS,
         headings=_HEADINGS,
         formats={
-            **dict.fromkeys(("people", "people_low", "people_high", "mean", *_ENDS, "judge"), ".2f"),
+            **dict.fromkeys(("people", "people_low", "people_high", "mean", *_ENDS, *_ANSWERS, "judge"), ".2f"),
             "n_eff": ".0f",
             "hours": ".1f",
         },
         faint=("judge",),
-        tenfold=("people", "people_low", "people_high", "mean", *_ENDS, "judge"),
+        tenfold=("people", "people_low", "people_high", "mean", *_ENDS, *_ANSWERS, "judge"),
     )
 
 
@@ -89,12 +92,9 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
     groups = found.groups.assign(place=found.groups["measure"].map(order)).sort_values([*_BY, "place"], kind="stable")
     for row in groups[groups["judged"] > 0].to_dict("records"):
         system, experiment, measure, why = (row[name] for name in (*_BY, "measure", "why"))
+        limits = (1.0, 10.0) if measure == "m_all" else (-1.0, 1.0)
         people, both, judge = (
-            averages.mean_of(
-                rows[(rows["system"] == system) & (rows["experiment"] == experiment)],
-                measure,
-                None if measure == "m_all" else (-1.0, 1.0),
-            )
+            averages.mean_of(rows[(rows["system"] == system) & (rows["experiment"] == experiment)], measure, limits)
             for rows in (cells[kind, measure] for kind in ("people", "both", "judge"))
         )
         if judge["n"]:  # else it is about a regulation
@@ -109,13 +109,28 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
                 "people_low": people["low"],
                 "people_high": people["high"],
                 **({} if why else {name: both[name] for name in ("mean", *_ENDS)}),
+                **({} if why else _of_answers(both["mean"], row["half"], limits)),
                 **({} if why else _worth(row["scored"], people, both, pace)),
                 "judge": judge["mean"],
             }
 
 
+def _of_answers(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
+    """The interval for these very answers, within the scale."""
+    ends = (min(max(end, limits[0]), limits[1]) for end in (mean - half, mean + half))
+    return dict(zip(_ANSWERS, ends, strict=True))
+
+
 def _worth(scored: int, people: dict[str, Any], both: dict[str, Any], pace: float) -> dict[str, float]:
-    """The number of scores of people alone that would be as sure, and the hours that those not given would take."""
-    widths = people["high"] - people["low"], both["high"] - both["low"]
-    worth = scored * (widths[0] / widths[1]) ** 2 if widths[1] else np.nan
-    return {"n_eff": worth, "hours": max(worth - scored, 0.0) * pace / 3600}
+    """The number of scores of people alone that would be as sure, and the hours that those not given would take.
+
+    As sure for policies like these, which verdicts are about. Few documents say roughly how they differ, so that it is
+    no more than what would be as sure for these documents, and no less than what people scored.
+    """
+    ratios = [
+        ((people[f"{target}high"] - people[f"{target}low"]) / (both[f"{target}high"] - both[f"{target}low"])) ** 2
+        for target in ("", "policies_")
+        if both[f"{target}high"] > both[f"{target}low"]
+    ]
+    worth = scored * max(min(ratios), 1.0) if ratios else np.nan
+    return {"n_eff": worth, "hours": (worth - scored) * pace / 3600}

@@ -35,7 +35,7 @@ LEAST_IN_GROUP = 12
 _ALIKE = 1e-9
 _GROUP = ["side", "system", "experiment"]
 _OF = [*_GROUP, "question", "document"]
-_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope", "residual", "why")
+_ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope", "residual", "half", "why")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class Estimate:
     `frame` has the estimates, and `judge` the judge's scores alone, which are no estimate. `groups` has a row for each
     system, experiment and measure (a metric, or `m_all`): how many `answers` there are, how many of these people
     `scored` and the judge scored (`judged`), whether a judge is of the system's `own` family, λ (`slope`), the variance
-    of `y - λf` within questions (`residual`), and `why` there is no estimate (else empty). `judges` are the models that
-    scored.
+    of `y - λf` within questions (`residual`), half the interval for these very answers (`half`), and `why` there is no
+    estimate (else empty). `judges` are the models that scored.
     """
 
     frame: pd.DataFrame
@@ -218,8 +218,9 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
             why = (
                 none or means.get((*about.values(), name)) or _useless(values[name], drawn.scored & group, slopes[name])
             )
-            residual = drawn.within(values[name]["people"] - slopes[name] * values[name]["judge"], group)
-            rows.append({**about, "measure": name, **counts, "slope": slopes[name], "residual": residual, "why": why})
+            left = values[name]["people"] - slopes[name] * values[name]["judge"]
+            spread = {"residual": drawn.within(left, group), "half": drawn.half(left, group)}
+            rows.append({**about, "measure": name, **counts, "slope": slopes[name], **spread, "why": why})
             if not why:
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
@@ -265,7 +266,7 @@ def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:
     """Why a group has no estimate of a measure though it could have; or nothing."""
     people, judge = values["people"][scored], values["judge"][scored]
     if not slope:
-        return "The judge's scores say nothing about people's: theirs stand alone."
+        return "The judge's scores say nothing about people's that can't be chance: theirs stand alone."
     if min(np.ptp(people - judge), np.ptp(people - slope * judge)) < _ALIKE:
         return "People and judge differ equally on all answers that both scored: no width is not certainty."
     return ""

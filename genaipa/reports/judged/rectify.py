@@ -19,6 +19,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
+
+from genaipa.reports.crossed import LEVEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,12 +83,17 @@ class Drawn:
     def slope(self, people: Floats, judge: Floats) -> float:
         """λ: the slope of people's scores on the judge's within groups, over all that was drawn and scored; 0 or more.
 
-        0 where the judge gave the same to all of a group.
+        0 where the judge gave the same to all of a group, and where the slope's own interval holds 0.
         """
         group = self.group[self.scored]
         mine, theirs = (_within(values[self.scored], group) for values in (judge, people))
         squares = float((mine**2).sum())
-        return max(float((mine * theirs).sum()) / squares, 0.0) if squares else 0.0
+        free = len(group) - len(np.unique(group)) - 1
+        if not squares or free < 1:
+            return 0.0
+        slope = float((mine * theirs).sum()) / squares
+        error = (float(((theirs - slope * mine) ** 2).sum()) / free / squares) ** 0.5
+        return slope if slope > _reach(free) * error else 0.0
 
     def rectified(self, people: Floats, judge: Floats, slope: float) -> Floats:
         """The z of each answer; `people` is NaN where they gave no score. Without a scored answer, a group's c is 0."""
@@ -109,6 +117,26 @@ class Drawn:
         _, place = np.unique(question, return_inverse=True)
         return float((_within(values, place) ** 2).sum()) / free
 
+    def half(self, residual: Floats, group: Flags) -> float:
+        """Half the interval of a group's average for these very answers, if people had scored all of them.
+
+        Nothing but the draw is chance then: the answers' residuals vary within questions (strata) where each has a
+        scored answer, and the share that was drawn is known (Cochran, 1977, Sampling Techniques, section 5.3).
+        """
+        there = self.scored & group
+        values = residual[there]
+        strata = (self.question if self.known[group & self.eligible].all() else self.group)[there]
+        if len(values) - len(np.unique(strata)) < _LEAST_FREE:
+            strata = self.group[there]
+        free = len(values) - len(np.unique(strata))
+        if free < 1:
+            return float("nan")
+        _, place = np.unique(strata, return_inverse=True)
+        variance = float((_within(values, place) ** 2).sum()) / free
+        inverse = self.inverse[there]
+        parts = (self.weight[there] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
+        return _reach(free) * float(parts.sum() * variance) ** 0.5
+
     @cached_property
     def _stretch(self) -> Floats:
         """The factor by which scored questions are drawn out from their average where others have no score.
@@ -121,6 +149,11 @@ class Drawn:
         found = np.ones(len(some))
         found[few] = np.sqrt(some[few] * (all_[few] - 1) / ((some[few] - 1) * all_[few]))
         return found
+
+
+def _reach(free: int) -> float:
+    """Standard errors from an interval's middle to its end."""
+    return -float(stdtrit(free, (1 - LEVEL) / 2))
 
 
 def _within(values: Floats, group: Places) -> Floats:
