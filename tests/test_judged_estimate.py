@@ -14,7 +14,9 @@ from verdicts import JUDGE, judged, with_waves
 
 from genaipa.reports import aggregate, averages
 from genaipa.reports.chapters import overall
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.crossed import crossed
+from genaipa.reports.differences.sides import Side
 from genaipa.reports.gather import gather
 from genaipa.reports.judged.estimate import estimated, estimates
 from genaipa.reports.judged.rectify import Drawn
@@ -221,19 +223,43 @@ def test_scores_outside_the_wave_count_as_themselves_alone():
     assert before.groups["slope"].tolist() == after.groups["slope"].tolist()
 
 
-def test_a_score_out_of_curiosity_counts_as_itself():
-    """An answer that could have been drawn, was not, and got a score all the same corrects the judge nowhere."""
+def test_a_score_out_of_curiosity_counts_nowhere():
+    """An answer that could have been drawn, was not, and got a score all the same moves no average."""
     study = judged()
     here = study.frame
     place = here.index[(here["system"] == "a/one") & (here["in_wave"] == "no")][7]
-    frames = []
-    for more in (0, 2):
-        frame = here.copy()
-        frame.loc[place, ["scorer", "counted"]] = ["human", True]
-        frame.loc[place, "m_all"] += more
-        frames.append(estimates([frame])[0])
-    assert frames[0].groups["slope"].tolist() == frames[1].groups["slope"].tolist()
-    assert mean_of(frames[1].frame)["mean"] - mean_of(frames[0].frame)["mean"] == pytest.approx(2 / 96)
+    frames = [here.copy(), here.copy()]
+    for frame, counted in zip(frames, (True, False), strict=True):
+        frame.loc[place, ["scorer", "counted"]] = ["human", counted]
+    found, before = (estimates([one])[0] for one in frames)
+    assert found.groups["slope"].tolist() == before.groups["slope"].tolist()
+    assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(before.frame)["mean"])
+    assert set(found.given["scored"]) == {48}
+    assert mean_of(found.people)["mean"] == pytest.approx(mean_of(before.people)["mean"])
+
+
+def test_the_worst_answers_beside_a_wave_move_no_average():
+    """Without a judge as well, people's average is the wave's, in the leaderboard and in a comparison."""
+    study = judged(judge=None)
+    whole = with_waves(study.whole(), study.waves)
+    out = (whole["in_wave"] == "no") & (whole["system"] == "a/one")
+    worst = whole[out].nsmallest(16, "m_all").index
+    none = {**dict.fromkeys([*METRICS, "m_all"], np.nan), "counted": False}
+    frame = whole.assign(**{name: whole[name].mask(whole["in_wave"] == "no", of) for name, of in none.items()})
+    more = frame.copy()
+    more.loc[worst, list(none)] = whole.loc[worst, list(none)]
+    assert estimates([frame]) == [None]
+    assert mean_of(more)["mean"] < mean_of(frame)["mean"] - 0.05
+    boards = [overall.board(one).data.set_index("system") for one in (frame, more)]
+    assert boards[1].loc["a/one", "m_all10"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
+    assert boards[1].loc["a/one", "scored"] == "64 of 96, 48 of them at random"
+    assert boards[1].loc["b/two"].equals(boards[0].loc["b/two"])
+    before, after = (
+        compare_sides(*(Side(name, one[one["system"] == name], {}, {}) for name in ("a/one", "b/two")), anyway=True)
+        for one in (frame, more)
+    )
+    assert after.table.data.loc[0, "mean_a"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
+    assert after.table.data.loc[0, "difference"] == pytest.approx(before.table.data.loc[0, "difference"])
 
 
 def test_several_judges_and_passes_are_averaged():

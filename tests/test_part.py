@@ -36,6 +36,7 @@ def test_each_part_in_its_words():
     assert told(wave, wave) == ("all 96", True)
     assert told(wave, taken) == ("32 of 96, at random", True)
     assert told(wave, [*taken, wave[1]]) == ("33 of 96, 32 of them at random", True)
+    assert told(wave, taken[:31]) == ("31 of 96, at random; 1 of the wave lacking", True)
     assert told(wave, taken[:30]) == ("30 of 96, the wave of 32 not finished: not a sample", False)
     late = [row if n < 90 else {**row, "in_wave": "", "pi": None} for n, row in enumerate(wave)]
     assert told(late, late[:90:3]) == ("30 of 96, but 6 came after the draw: not a sample", False)
@@ -44,7 +45,7 @@ def test_each_part_in_its_words():
         {**row, "in_wave": "yes" if n < 32 or n % 2 else "no", "pi": 1 if n < 32 else 0.5} for n, row in enumerate(rows)
     ]
     taken = [row for row in uneven if row["in_wave"] == "yes"]
-    assert told(uneven, taken) == ("64 of 96, at random, some documents more often than others", False)
+    assert told(uneven, taken) == ("64 of 96, some documents more often than others: not a sample", False)
     for order, how in (
         ("question", ", in the order of documents: not a sample"),
         ("random", ", in random order"),

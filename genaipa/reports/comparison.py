@@ -138,11 +138,12 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
                 "The option `anyway` compares the common part."
             )
         first, second = shared
-    asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame])
+    asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame], alike=True)
     estimated = [one is not None and not one.given.empty for one in judged]
     frames = [one.frame if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
     matched = matches(frames[0], frames[1])
-    data = rows(matched, asked, judged=any(estimated)).replace({"measure": names_of(first.frame)})
+    z = any(one is not None and one.is_z for one in judged)
+    data = rows(matched, asked, judged=z).replace({"measure": names_of(first.frame)})
     if others := other_people(*(_in_common(side.frame, matched) for side in (first, second))):
         data.loc[data["test"] != "none", "meaning"] = words.OTHER_PEOPLE
     finding = [
@@ -179,8 +180,10 @@ def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Ite
         for side, one in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    alone = matches(first.frame, second.frame)[OVERALL]
-    data = rows({OVERALL: alone}, {"all": {*alone.ours.index, *alone.theirs.index}})
+    frames = [one.people if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
+    alone = matches(frames[0], frames[1])[OVERALL]
+    z = any(one is not None and one.has_others for one in judged)
+    data = rows({OVERALL: alone}, {"all": {*alone.ours.index, *alone.theirs.index}}, judged=z)
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."

@@ -26,13 +26,15 @@ _BY = ["system", "experiment"]
 class Part(NamedTuple):
     """The number of `answers` of a system in an experiment, of those scored, and of these that a finished wave `drew`.
 
-    `why` says in words why they are no sample; it is empty where all are scored, or what the wave drew.
+    `why` says in words why they are no sample; it is empty where all are scored, or what the wave drew. Of the wave,
+    `lacking` have no score.
     """
 
     answers: int
     scored: int
     drew: int
     why: str
+    lacking: int = 0
 
     @property
     def speaks_for_all(self) -> bool:
@@ -43,7 +45,8 @@ class Part(NamedTuple):
         if self.answers == self.scored:
             return f"all {self.answers:,}"
         how = self.why or (", at random" if self.drew == self.scored else f", {self.drew:,} of them at random")
-        return f"{self.scored:,} of {self.answers:,}{how}"
+        lacking = f"; {self.lacking:,} of the wave lacking" if self.lacking and not self.why else ""
+        return f"{self.scored:,} of {self.answers:,}{how}{lacking}"
 
 
 def part_scored(rows: pd.DataFrame) -> Part:
@@ -61,8 +64,8 @@ def part_scored(rows: pd.DataFrame) -> Part:
     elif late > LATE * len(scored):
         why = f", but {late:,} came after the draw: not a sample"
     elif _is_uneven(rows):
-        why = ", at random, some documents more often than others"
-    return Part(len(scored), int(scored.sum()), drew, why)
+        why = ", some documents more often than others: not a sample"
+    return Part(len(scored), int(scored.sum()), drew, why, asked - drew)
 
 
 def _is_uneven(rows: pd.DataFrame) -> bool:
@@ -117,9 +120,8 @@ def of_systems(frame: pd.DataFrame) -> dict[str, str]:
         answers, scored = sum(part.answers for part in some), sum(part.scored for part in some)
         drew = sum(part.scored if part.scored == part.answers else part.drew for part in some)
         whys = {part.why for part in some if not part.speaks_for_all}
-        found[str(system)] = str(
-            Part(answers, scored, drew, whys.pop() if len(whys) == 1 else ": not a sample" * bool(whys))
-        )
+        why = whys.pop() if len(whys) == 1 else ": not a sample" * bool(whys)
+        found[str(system)] = str(Part(answers, scored, drew, why, sum(part.lacking for part in some)))
     return found
 
 

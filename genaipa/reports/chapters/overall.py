@@ -15,6 +15,7 @@ from genaipa.reports.figures.scope import Scope
 from genaipa.reports.judged.beside import beside, measures_of
 from genaipa.reports.judged.estimate import estimated, with_estimates
 from genaipa.reports.judged.forecast import forecasts
+from genaipa.reports.lacking import lacking
 from genaipa.reports.table import Table, table
 from genaipa.reports.thin import left_out, thin, too_few
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
@@ -199,7 +200,8 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "Overall quality",
         "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
         present(
-            *(ranked, *matrix.tables(frame), who_scored(frame), beside(frame, gathered.events), forecasts(frame)),
+            *(ranked, *matrix.tables(frame), who_scored(frame), lacking(frame)),
+            *(beside(frame, gathered.events), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         ),
         [],

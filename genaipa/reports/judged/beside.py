@@ -85,7 +85,7 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
     names = measures_of(frame)
     cells = {
         (kind, measure): averages.weighted(of, measure)
-        for kind, of in (("people", frame), ("both", found.frame), ("judge", found.judge))
+        for kind, of in (("people", found.people), ("both", found.frame), ("judge", found.judge))
         for measure in names
     }
     order = {measure: place for place, measure in enumerate(names)}

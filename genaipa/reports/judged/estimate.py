@@ -3,6 +3,9 @@
 An estimate is a tidy table. Where a group (a system in an experiment) has one, its rows are one for each question about
 a document, whose values are the means of z (`judged.rectify`); all others are as they were. So every table and
 comparison takes it through the same functions, and with the same intervals, as people's averages.
+
+People's own average is the wave's. Where they scored other answers beside a finished wave, chance had no part in these:
+those that the wave could have drawn count nowhere, those from before the draw as themselves alone (z without a judge).
 """
 
 from __future__ import annotations
@@ -42,15 +45,21 @@ _ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope",
 class Estimate:
     """A tidy table with estimates, and what they rest on.
 
-    `frame` has the estimates, and `judge` the judge's scores alone, which are no estimate. `groups` has a row for each
-    system, experiment and measure (a metric, or `m_all`): how many `answers` there are, how many of these people
-    `scored` and the judge scored (`judged`), whether a judge is of the system's `own` family, λ (`slope`), the variance
-    of `y - λf` within questions (`residual`), half the interval for these very answers (`half`), and `why` there is no
+    `frame` has the estimates, `people` is without a judge, and `judge` the judge's scores alone, which are no estimate.
+    `is_z` says whether a group's values in `frame` are z, `has_others` whether one's in `people` are.
+
+    `groups` has a row for each system, experiment and measure (a metric, or `m_all`): how many `answers` there are, how
+    many of these people `scored` and the judge scored (`judged`), whether a judge is of the system's `own` family, λ
+    (`slope`), the variance of `y - λf` within questions (`residual`), half the interval for these very answers
+    (`half`), and `why` there is no
     estimate (else empty). `judges` are the models that scored.
     """
 
     frame: pd.DataFrame
+    people: pd.DataFrame
     judge: pd.DataFrame
+    is_z: bool
+    has_others: bool
     groups: pd.DataFrame
     judges: tuple[str, ...]
 
@@ -85,7 +94,7 @@ class Estimate:
 
 @kept
 def estimated(frame: pd.DataFrame) -> Estimate | None:
-    """The estimates of the answers of a tidy table; None where no judge scored any of them."""
+    """The estimates of the answers of a tidy table; None where no judge scored any, nor people beside a wave."""
     return estimates([frame])[0]
 
 
@@ -95,18 +104,21 @@ def with_estimates(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return (frame, "") if found is None else (found.frame, found.in_words())
 
 
-def estimates(frames: Sequence[pd.DataFrame]) -> list[Estimate | None]:
+def estimates(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate | None]:
     """The estimates of several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
-    None each where no judge scored an answer of any.
+    What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum. None each where
+    no judge scored an answer of any, and people scored none beside a wave.
     """
     rows = pd.concat([_scored(frame).assign(side=side) for side, frame in enumerate(frames)], ignore_index=True)
     judges = _judges(rows)
-    if not judges:
+    waves = rows["in_wave"].astype(str)
+    if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
         return [None] * len(frames)
     answers = _answers(rows, judges)
     sides = answers.table["side"].to_numpy()
-    return [_side(frame, answers, sides == side, judges) for side, frame in enumerate(frames)]
+    beside = _by_wave(answers, alike=alike)
+    return [_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(frames)]
 
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
@@ -144,6 +156,12 @@ class _Answers(NamedTuple):
     drawn: Drawn
     rubrics: frozenset[str]
 
+    @property
+    def counts(self) -> Flags:
+        """Whether an answer's score by people counts: the wave's, and those from before the draw."""
+        found: Flags = self.people["m_all"].notna().to_numpy() & (self.drawn.scored | ~self.drawn.eligible)
+        return found
+
 
 def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     place = rows.groupby(["side", "run", "key"], observed=True, sort=False).ngroup()
@@ -161,14 +179,42 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     judge = rows.loc[verdicts, measures].groupby([place[verdicts], names]).mean().groupby(level=0).mean()
     in_wave, pi = (table["in_wave"].astype(str) == "yes").to_numpy(), table["pi"].to_numpy()
     scored = people["m_all"].notna().to_numpy()
-    # What was scored outside the wave counts as itself, and so does what another group's wave brought up (π = 1).
-    eligible = (pi < 1) & (in_wave | ~scored)
+    # What was scored before the draw counts as itself. What the wave could have drawn, and did not, counts as if it had
+    # no score: who scores answers beside a wave may have chosen the worst.
+    eligible = pi < 1
     cell, question, group = (
         np.asarray(table.groupby(_OF[:size], observed=True, sort=False).ngroup(), np.int64) for size in (5, 4, 3)
     )
     drawn = Drawn(eligible & in_wave & scored, eligible, cell, question, group)
     late = np.isnan(pi) & ~scored
     return _Answers(table, people, judge.reindex(table.index), in_wave, late, drawn, rubrics)
+
+
+def _by_wave(answers: _Answers, *, alike: bool) -> Flags:
+    """The answers of the groups whose average is a finished wave's, apart from what else people scored there.
+
+    Where groups are to be `alike`, it is all of an experiment, or none if people's scores of one are no sample.
+    """
+    drawn, unscored = answers.drawn, answers.people["m_all"].isna().to_numpy()
+    experiment = answers.table["experiment"].astype(str).to_numpy()
+    groups = [drawn.group == number for number in np.unique(drawn.group)]
+    finished = [_is_finished(answers, group) and bool((group & unscored).any()) for group in groups]
+    others = [bool((group & ~unscored & ~drawn.scored).any()) for group in groups]
+    found = np.zeros(len(experiment), bool)
+    for group, done, more in zip(groups, finished, others, strict=True):
+        near = [n for n, one in enumerate(groups) if experiment[one][0] == experiment[group][0]] if alike else []
+        samples = all(finished[n] or not (groups[n] & unscored).any() for n in near)
+        wanted = more or any((finished[n] and others[n]) or not _refused(answers, groups[n]) for n in near)
+        found |= group & (done and samples and wanted)
+    return found
+
+
+def _is_finished(answers: _Answers, group: Flags) -> bool:
+    """Whether people finished a group's wave, which is a sample of its answers."""
+    unscored = answers.people["m_all"].isna().to_numpy()
+    size, asked = int(group.sum()), int((answers.asked & group).sum())
+    missing, late = (int((of & group).sum()) for of in (answers.asked & unscored, answers.late))
+    return asked > 0 and missing <= UNFINISHED * asked and late <= UNFINISHED * size
 
 
 def _refused(answers: _Answers, group: Flags) -> str:
@@ -192,8 +238,8 @@ def _refused(answers: _Answers, group: Flags) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str, Judge]) -> Estimate:
-    """The estimates of the answers of one tidy table."""
+def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str, Judge], beside: Flags) -> Estimate:
+    """The estimates of the answers of one tidy table; `beside` are those of groups whose average is the wave's."""
     drawn, measures = answers.drawn, _measures(frame)
     judge, slopes = _filled(answers), {}
     values: dict[str, dict[str, Floats]] = {}
@@ -201,14 +247,20 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
         people, said = answers.people[name].to_numpy(), judge[name].to_numpy()
         slopes[name] = drawn.slope(people, said)
         values[name] = {"z": drawn.rectified(people, said, slopes[name]), "people": people, "judge": said}
-    rows, z, whole, known = [], answers.people.copy(), np.zeros(len(here), bool), np.zeros(len(here), bool)
+    rows, whole, known = [], np.zeros(len(here), bool), np.zeros(len(here), bool)
     means, models = _published_means(frame, measures), tuple(dict.fromkeys(judge.model for judge in judges.values()))
+    # Without a judge, z is what people say alone.
+    nothing = np.zeros(len(here))
+    alone = pd.DataFrame({name: drawn.rectified(values[name]["people"], nothing, 0.0) for name in measures})
+    beside = beside & here
+    z = answers.people.copy()
+    z[beside] = alone[beside]
     for number in np.unique(drawn.group[here]):
         group = drawn.group == number
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
         counts = {
             "answers": int(group.sum()),
-            "scored": int(answers.people.loc[group, "m_all"].notna().sum()),
+            "scored": int((answers.counts & group).sum()),
             "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
             "own": _own(frame, about["system"], models),
         }
@@ -225,10 +277,12 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    shown = _table(frame, answers, whole, z, drawn.known)
+    shown = _table(frame, answers, whole | beside, z, drawn.known)
+    by_wave = _table(frame, answers, beside, alone, drawn.known)
     # The judge's average rests on nobody's scores but its own.
-    alone = _table(frame, answers, known, judge, known)
-    return Estimate(shown, alone, groups, models)
+    by_judge = _table(frame, answers, known, judge, known)
+    others = bool(beside.any())
+    return Estimate(shown, by_wave, by_judge, others or bool(whole.any()), others, groups, models)
 
 
 def _filled(answers: _Answers) -> pd.DataFrame:

@@ -92,7 +92,7 @@ class Drawn:
         if not squares or free < 1:
             return 0.0
         slope = float((mine * theirs).sum()) / squares
-        error = (float(((theirs - slope * mine) ** 2).sum()) / free / squares) ** 0.5
+        error: float = np.sqrt(((theirs - slope * mine) ** 2).sum() / free / squares)
         return slope if slope > _reach(free) * error else 0.0
 
     def rectified(self, people: Floats, judge: Floats, slope: float) -> Floats:
@@ -135,7 +135,7 @@ class Drawn:
         variance = float((_within(values, place) ** 2).sum()) / free
         inverse = self.inverse[there]
         parts = (self.weight[there] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
-        return _reach(free) * float(parts.sum() * variance) ** 0.5
+        return _reach(free) * float(np.sqrt(parts.sum() * variance))
 
     @cached_property
     def _stretch(self) -> Floats:
