@@ -19,7 +19,7 @@ from genaipa.policies.given import UNNAMED, _company, read_given
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Finished
+    from commandline import Finished
 
     Cli = Callable[..., Finished]
 

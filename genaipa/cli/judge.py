@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.judging import PreparedJudges
     from genaipa.execution.run import Outcome
+    from genaipa.judging.answers import Answers
     from genaipa.runs.folder import RunFolder
+    from genaipa.workspace import Workspace
 
 _MOST_PASSES = 100
 
@@ -78,16 +80,16 @@ def judge(
         if judges.had:
             say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} are there already.")
         if not judges.runs:
-            _nothing_to_do(judges, json=json)
+            _nothing_to_do(here, judges, json=json)
         elif dry_run or estimate:
             _preview(judges, offline=offline, messages=dry_run, json=json, batch=bool(batch))
         else:
             how = batching(batch, *judges.runs, no_wait=no_wait)
             limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
-            raise typer.Exit(_carry_out(judges, limits, observer, json=json))
+            raise typer.Exit(_carry_out(here, judges, limits, observer, json=json))
 
 
-def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
+def _nothing_to_do(here: Workspace, judges: PreparedJudges, *, json: bool) -> None:
     if json:
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
     else:
@@ -97,6 +99,7 @@ def _nothing_to_do(judges: PreparedJudges, *, json: bool) -> None:
             if lacking
             else "There is nothing to judge: every answer has its verdict."
         )
+        _print_alone(here, judges.answers)
 
 
 def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool, batch: bool) -> None:
@@ -105,7 +108,9 @@ def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: boo
     preview.print_preview(*judges.runs, offline=offline, messages=messages, json=json, batch=batch)
 
 
-def _carry_out(judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
+def _carry_out(
+    here: Workspace, judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool
+) -> int:
     """Ask the judges and print the outcome; the exit code."""
     import asyncio
 
@@ -116,7 +121,7 @@ def _carry_out(judges: PreparedJudges, limits: RunLimits, observer: TerminalObse
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("interrupted; every verdict that came is kept. Go on with the same command.")
         return INTERRUPTED
-    _print_closing(judges, done, json=json)
+    _print_closing(here, judges, done, json=json)
     statuses = {outcome.status for _, outcome in done}
     return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
 
@@ -131,7 +136,9 @@ async def _promptly(
         return await ask_judges(judges, limits, observer)
 
 
-def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]], *, json: bool) -> None:
+def _print_closing(
+    here: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]], *, json: bool
+) -> None:
     from genaipa.cli.run_summary import print_tally, summary
     from genaipa.execution.judging import changed_models
 
@@ -151,6 +158,7 @@ def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]]
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
+    _print_alone(here, judges.answers)
     rest = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
@@ -158,5 +166,20 @@ def _print_closing(judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]]
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Go on with the same command{higher}.")
     else:
-        show("Complete. The verdicts are in the store, apart from people's scores, and in no average.")
-        show("How good the judges are, by the answers that people scored, too: genaipa judges")
+        show("To rely on a judge, people score a random part: genaipa score     Pictures: genaipa report")
+
+
+def _print_alone(here: Workspace, answers: Answers) -> None:
+    """A line of each judge's means, by names and never by value, and its heat map where the terminal can."""
+    from genaipa.cli.blocks import heat_map
+    from genaipa.judging.alone import alone
+    from genaipa.systems.short import short_names
+
+    found = alone(here, answers)
+    names = short_names(sorted({system for one in found for system in one.means}))
+    for one in found:
+        who = "Judge" if len(found) == 1 else f"Judge {one.judge}"
+        means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in one.means.items())
+        show(f"{who} alone, no estimate: {means} (M_all)")
+        for line in heat_map(one.cells, answers.categories, {system: names[system] for system in one.means}):
+            show(line, exact=True)

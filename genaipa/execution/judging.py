@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.observer import Observer
     from genaipa.execution.run import Outcome
+    from genaipa.judging.answers import Answers
     from genaipa.judging.plan import JudgeRequest
     from genaipa.runs.folder import RunFolder
     from genaipa.workspace import Workspace
@@ -31,12 +32,13 @@ _LOCK = ".judging.lock"
 class PreparedJudges:
     """The judge's runs to carry out: mostly one; those that were begun before come first.
 
-    `wanted` judgements are asked for, and `had` of them are there already.
+    `wanted` judgements of the `answers` are asked for, and `had` of them are there already.
     """
 
     runs: list[PreparedRun]
     wanted: int
     had: int
+    answers: Answers
 
 
 def prepare_judges(
@@ -55,7 +57,7 @@ def prepare_judges(
     for task in found.new:
         title = "-".join(("judge", *task.spec.systems)).replace("/", "-")
         runs.append(PreparedRun(task, title, None, offline))
-    return PreparedJudges(runs, found.wanted, found.had)
+    return PreparedJudges(runs, found.wanted, found.had, found.answers)
 
 
 @contextlib.contextmanager

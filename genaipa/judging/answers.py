@@ -16,7 +16,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.runs.filters import Filters
@@ -71,6 +71,18 @@ class Answers:
     def digests(self) -> list[str]:
         """The digests of the answers."""
         return list(self._pool.answers)
+
+    @property
+    def places(self) -> Iterator[tuple[str, str, str]]:
+        """Digest, system and question of every place of an answer."""
+        for digest, answer in self._pool.answers.items():
+            for one in answer.occurrences:
+                yield digest, one.system, one.question
+
+    @property
+    def categories(self) -> dict[str, str]:
+        """Question → its category, in the order of the sets that were asked."""
+        return self._pool.categories
 
     @property
     def left_out(self) -> str:

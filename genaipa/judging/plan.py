@@ -60,10 +60,11 @@ class JudgeRequest(NamedTuple):
 class Plan:
     """The judge's runs to carry out: those `begun` before that go on, and `new` ones.
 
-    `wanted` is the number of judgements asked for, `had` of those that are there already. `said` are sentences for
-    whoever asked.
+    `wanted` is the number of judgements of the `answers` that are asked for, `had` of those that are there already.
+    `said` are sentences for whoever asked.
     """
 
+    answers: Answers
     wanted: int
     had: int = 0
     begun: list[tuple[RunFolder, int]] = field(default_factory=list)
@@ -96,7 +97,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
     begun, served = _judged_before(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     wanted = {judge: {(digest, one) for digest in answers.digests for one in passes} for judge in judges}
-    found = Plan(sum(map(len, wanted.values())))
+    found = Plan(answers, sum(map(len, wanted.values())))
     _leave_out(wanted, _in_store(workspace, prompt, served))
     for one in begun:
         _leave_out(wanted, one.done)

@@ -170,7 +170,7 @@ def _host(source: str) -> str:
 
 
 def _stem(source: str) -> str:
-    """What a name is made of: the host, or the file's name without its ending."""
+    """The word that a name is made of: the host, or the file's name without its ending."""
     return _host(source) if "://" in source else "" if source == STDIN else Path(source).stem
 
 

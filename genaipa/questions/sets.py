@@ -58,6 +58,10 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Question as put to a system: one wording, with the company (or regulation) filled in."""
         return self[question_id].wording(wording).replace(self.placeholder, company)
 
+    def in_category(self, category: str) -> list[Question]:
+        """The questions of a category, in their order."""
+        return [question for question in self.questions if question.category == category]
+
     def __getitem__(self, question_id: str) -> Question:
         for question in self.questions:
             if question.id == question_id:

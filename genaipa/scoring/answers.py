@@ -259,6 +259,13 @@ class Pool:
         return f"{are} not offered: the audit of the imported data leaves them out (--include-excluded offers them)."
 
     @property
+    def categories(self) -> dict[str, str]:
+        """Question → its category, in the order of the sets that the runs asked."""
+        asked = (run.inputs.questions(name) for run in self._runs.values() for name in run.inputs.manifest.documents)
+        known = [(q.id, q.category) for one in asked if one for name in one.categories for q in one.in_category(name)]
+        return dict(known)
+
+    @property
     def problems(self) -> list[str]:
         """Sentences on answers that can't be used, and why."""
         of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import judged
+from genaipa.reports.figures.alone import alone_figures
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.alternative import alternative
 from genaipa.reports.judged.beside import beside
@@ -49,6 +50,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
         present(found, *tables),
         [
+            *alone_figures(given, gathered.frame, scope),
             *drawn(judged.agreement_figure(agreed)),
             *judged.leniency_figures(lenient, scope),
             *drawn(judged.scatter_figure(points, _correlations(agreed))),

@@ -1,0 +1,95 @@
+"""A judge's values by themselves: a line of numbers, a map in the terminal and a grey figure, and never a ranking."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from judges import script, study, verdict
+from running import write
+
+from genaipa.cli.blocks import _block, _fitting
+from genaipa.systems.short import short_names
+
+LINE = "Judge alone, no estimate: scripted/a.yaml 10, scripted/b.yaml 100 (M_all)"
+
+
+@pytest.fixture
+def judged(genaipa):
+    """Two systems, of which the judge scores the one named last the best, judged; what the command printed."""
+    study(genaipa, 4)
+    for name in ("b", "a"):
+        write(f"{name}.yaml", f"default: Answer of {name}.\n")
+    asked = genaipa("run", "-s", "scripted/b.yaml,scripted/a.yaml", "-p", "acme", "-e", "quality", "--name", "two")
+    assert asked.code == 0, asked.err
+    judge = script("judge.yaml", {"match": "Answer of a", "reply": verdict(2)})
+    done = genaipa("judge", "two", "--judge", judge)
+    assert done.code == 0, done.err
+    return done
+
+
+def test_numbers_come_by_name_and_never_by_rank(judged, genaipa):
+    """The means are in the order of the systems' names; in a pipe there is no map; the same when nothing is left."""
+    assert LINE in judged.out
+    assert "█" not in judged.out
+    assert LINE in genaipa("judge", "two", "--judge", "scripted/judge.yaml").out
+    assert "no estimate" not in genaipa("judge", "two", "--judge", "scripted/judge.yaml", "--json").out
+
+
+def test_a_terminal_shows_a_map(judged):
+    """A line for each system, by name, a block for each question; nothing of it where the signs can't be written."""
+    command = [sys.executable, "-m", "genaipa", "judge", "two", "--judge", "scripted/judge.yaml"]
+
+    def shown(**environment: str) -> str:
+        own, other = pty.openpty()
+        with subprocess.Popen(command, stdout=other, stderr=subprocess.DEVNULL, env=os.environ | environment) as asked:
+            os.close(other)
+            text = b""
+            try:
+                while piece := os.read(own, 4096):
+                    text += piece
+            except OSError:  # the other end is closed
+                pass
+            assert asked.wait() == 0
+        os.close(own)
+        return text.decode().replace("\r\n", "\n")
+
+    assert " scripted/a.yaml  ░░░░\n scripted/b.yaml  ████\n" in shown(COLUMNS="60", PYTHONUTF8="1")
+    plain = shown(COLUMNS="60", PYTHONIOENCODING="ascii")
+    assert "Judge alone, no estimate" in plain
+    assert "scripted/a.yaml  " not in plain
+
+
+def test_the_report_has_a_grey_figure(judged, genaipa):
+    """Written though nobody has scored; systems by name, the words "no estimate" over it, and no leaderboard."""
+    done = genaipa("report", "two", "-o", "out", "--formats", "svg")
+    assert done.code == 0, done.err
+    figure = pd.read_csv("out/figures/judge-alone.csv")
+    assert list(dict.fromkeys(figure["system"])) == ["scripted/a.yaml", "scripted/b.yaml"]
+    assert figure.groupby("system")["m_all10"].mean().to_dict() == {"scripted/a.yaml": 10, "scripted/b.yaml": 100}
+    assert "judge alone: no estimate" in Path("out/index.html").read_text(encoding="utf-8")
+    assert not Path("out/tables/leaderboard.csv").exists()
+
+
+def test_a_block_is_the_darker_the_higher() -> None:
+    """Four shades from 10 to 100; a dot where nothing was judged; categories go into as many rows as they need."""
+    assert [_block(value) for value in (10, 32.4, 32.6, 60, 80, 100, None)] == list("░░▒▓██·")
+    assert list(_fitting({"A": ["1"] * 9, "B": ["2"] * 9, "C": ["3"]}, 20)) == [["A", "B"], ["C"]]
+
+
+def test_names_of_models_are_shortened_to_what_is_unique() -> None:
+    """The model alone where one ends so; with its server where two do; files, recordings and classes as they are."""
+    names = ("openai-api/lab/reader-1", "openai-api/far/glib", "openai-api/lab/glib", "vllm/Qwen/Qwen2.5-7B")
+    others = ("extractive", "scripted/a.yaml", "published/bard", "mine:Own", "manual/chat", "gpt-4.1")
+    assert short_names((*names, *others)) == {
+        "openai-api/lab/reader-1": "reader-1",
+        "openai-api/far/glib": "far/glib",
+        "openai-api/lab/glib": "lab/glib",
+        "vllm/Qwen/Qwen2.5-7B": "Qwen2.5-7B",
+        **{name: name for name in others},
+    }
