@@ -60,8 +60,8 @@ def unscored() -> Path:
 def test_the_demo_ends_with_a_picture(demo):
     """The demo prints its table and where the page lies, and the page holds figures."""
     folder, printed = demo[0], demo[1].out
-    assert re.search(r"^ +1 +extractive ", printed, re.MULTILINE)
-    assert printed.splitlines()[-1] == f"The report: {folder.resolve() / 'reports/demo/index.html'}"
+    assert re.search(r"^ +1 +careful ", printed, re.MULTILINE)
+    assert printed.splitlines()[-2] == f"Report: {folder.resolve() / 'reports/demo/index.html'}"
     assert (folder / "reports/demo/index.html").read_text().count("<img ") > 2
 
 
@@ -88,7 +88,7 @@ def test_tables_for_machines_and_the_tidy_table(again):
     folder, said = again
     printed = json.loads(said)
     board = printed["tables"]["leaderboard"]["rows"]
-    assert [row["system"] for row in board] == ["extractive"]
+    assert [row["system"] for row in board] == ["careful", "extractive", "breezy"]
     assert board[0]["robustness"] is None
     assert printed["folder"] == "out"
     assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
@@ -100,9 +100,9 @@ def test_tables_for_machines_and_the_tidy_table(again):
 def test_leaderboard(genaipa: Cli, demo):
     """All systems of the workspace, on the terminal, as JSON, and as a file."""
     folder, _ = demo
-    assert re.search(r"^ +1 +extractive ", done(genaipa("leaderboard", "--workspace", folder)), re.MULTILINE)
+    assert re.search(r"^ +1 +careful ", done(genaipa("leaderboard", "--workspace", folder)), re.MULTILINE)
     printed = json.loads(done(genaipa("leaderboard", "--json", "--workspace", folder)))
-    assert [row["rank"] for row in printed["rows"]] == [1]
+    assert [row["rank"] for row in printed["rows"]] == [1, 2, 3]
     done(genaipa("leaderboard", "-o", "board.tex", "--workspace", folder))
     assert r"\begin{tabular}" in Path("board.tex").read_text()
 

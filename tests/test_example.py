@@ -1,14 +1,16 @@
-"""The shipped example study: the demo's answers from the document, scored by the reference analyst."""
+"""The shipped example study: the demo's answers, scored by the reference analyst, a made-up one and a made-up judge."""
 
 from __future__ import annotations
 
+import contextlib
+import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.runs.finding import find_run
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.rubric import shown
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
@@ -20,29 +22,44 @@ if TYPE_CHECKING:
     from conftest import Finished
 
 
-def test_demo_brings_the_reference_scores(genaipa: Callable[..., Finished], demo: tuple[Path, Finished]) -> None:
-    """After the demo its 32 answers from the document are scored, each note saying why a value is not +1; only once."""
+def test_demo_brings_everything_that_a_report_can_show(
+    genaipa: Callable[..., Finished], demo: tuple[Path, Finished]
+) -> None:
+    """Three systems ranked, 96 answers scored with a reason for each value below +1, two analysts, a judge; once."""
     folder, first = demo
     shutil.copytree(folder, Path.cwd(), dirs_exist_ok=True)
     for done in (first, genaipa("demo", "--workspace", ".")):
         assert done.code == 0, done.err
-        assert "The reference analyst's 32 scores" in done.err
-        assert "genaipa score demo" in done.err
+        assert re.findall(r"(?m)^ +[123] +(\S+)", done.out) == ["careful", "extractive", "breezy"]
+        beside = [line for line in done.out.splitlines() if not re.match(r" +(rank|\d)|\W*$", line)]
+        assert len(beside) == 5
+        assert len(" ".join(beside).split()) <= 70
+        assert "Made up: company and policy, assistants careful and breezy, analyst made-up" in done.out
+        assert "genaipa score demo" in done.out.splitlines()[-1]
     workspace = find_workspace(Path.cwd())
     pool = Pool(workspace, [find_run(workspace, "demo")])
-    store = Store.open(database_url(workspace))
-    current = CurrentScores(store.events)
-    current.refresh()
-    scores = current.all_scores()
-    assert len(list(store.events())) == len(scores) == 32
-    scored = [pool.answers[score.answer] for score in scores]
-    assert len({answer.question for answer in scored}) == 32
-    assert all(any(where.initialization == "document" for where in answer.occurrences) for answer in scored)
-    for score in scores:
-        assert score.values is not None
-        for value in {score.values[metric] for metric in METRICS} - {1.0}:
-            assert shown(value) in score.note, (score.note, value)
-    store.close()
+    with contextlib.closing(Store.open(database_url(workspace))) as store:
+        events = [event for _, event in store.events()]
+    assert Counter(event.analyst.partition("@")[0] for event in events) == {
+        "reference": 96,
+        "made-up": 42,
+        "judge:made-up-judge": 96,
+    }
+    assert {event.answer for event in events} == pool.answers.keys()
+    for event in events:
+        if event.analyst == "reference":
+            assert event.values is not None
+            for value in {event.values[metric] for metric in METRICS} - {1.0}:
+                assert shown(value) in event.note, (event.note, value)
+
+
+def test_demo_explains_its_numbers(genaipa: Callable[..., Finished], demo: tuple[Path, Finished]) -> None:
+    """What left the screen is behind --explain: the commands, what is real, and what the numbers mean."""
+    shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)
+    said = genaipa("demo", "--explain").out
+    assert "genaipa run --system extractive,careful,breezy --policy brindlecart --experiment quality" in said
+    assert "are not made up" in said
+    assert "each question's mean over the experiments" in said
 
 
 def test_silent_questions_keep_the_papers_rule() -> None:
@@ -57,8 +74,8 @@ def test_silent_questions_keep_the_papers_rule() -> None:
     silent = load_annotations(find_workspace(), "brindlecart").silent
     assert len(silent) == 8
     by_rule = [score for score in scores if "silent" in score.note]
-    assert len(by_rule) == 8
+    assert len(by_rule) == 24
     for score in by_rule:
         assert score.values is not None
-        rightly = "the reply says so" in score.note
+        rightly = "names no section" in score.note
         assert score.values["reference"] == (1.0 if rightly else -1.0), score.note

@@ -424,7 +424,7 @@ def test_of_a_real_store(demo, tmp_path):
         gathered = gather(here, select(here, ["demo"]), store)
     found = estimated(gathered.frame)
     assert found.judges == ("made-up",)
-    assert set(found.given["experiment"]) >= {"quality", "recall"}  # others may share too many of their texts
+    assert set(found.given["system"]) == {"extractive", "careful", "breezy"}
     assert set(found.given["judged"]) == set(found.given["answers"]) == {32}
     assert found.given["scored"].between(16, 31).all()
     assert "accuracy" not in set(found.given["measure"])  # the judge gave what the person gave: no width

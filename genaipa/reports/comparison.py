@@ -100,7 +100,7 @@ def compare(
     out as well, and `anyway` compares what both have where documents, questions, prompts or rubric differ, which is
     a UsageError otherwise.
 
-    >>> found = genaipa.compare("extractive", "scripted", experiments=["quality"])
+    >>> found = genaipa.compare("careful", "extractive", experiments=["quality"])
     >>> found.finding[0]
     'Compared are 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.drawn()

@@ -41,6 +41,7 @@ def notable(gathered: Gathered) -> list[str]:
     filters = {one.only.in_words() for one in gathered.sources} - {""}
     return [
         *(f"Filtered by: {words}." for words in filters),
+        *_made_up(gathered),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
         *filter(None, [part.in_words(gathered.frame).strip()]),
@@ -55,6 +56,13 @@ def notable(gathered: Gathered) -> list[str]:
         *_in_doubt(gathered.frame),
         *of_suites(gathered.suites),
     ]
+
+
+def _made_up(gathered: Gathered) -> list[str]:
+    """A sentence on systems whose replies come from a script."""
+    models = {name: full for one in gathered.sources for name, full in one.manifest.digests.systems.items()}
+    named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
+    return [f"Made up, replies from a script and not from a model: {', '.join(named)}."] if named else []
 
 
 def _lacking(statuses: Table) -> list[str]:

@@ -34,9 +34,9 @@ class Run:
 
     >>> run = genaipa.load_run("demo")
     >>> run
-    <Run ...-demo: complete, 128 of 128 answers>
+    <Run ...-demo: complete, 96 of 96 answers>
     >>> run.manifest.spec.systems
-    ('extractive',)
+    ('extractive', 'careful', 'breezy')
     """
 
     def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
@@ -128,7 +128,7 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     """List the runs of the workspace, oldest first; those of a published study before all others.
 
     >>> genaipa.list_runs()
-    [<Run ...-demo: complete, 128 of 128 answers>]
+    [<Run ...-demo: complete, 96 of 96 answers>]
     """
     here = find_workspace(workspace)
     return [Run(here, folder) for folder in run_folders(here)]

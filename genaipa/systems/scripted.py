@@ -1,7 +1,7 @@
 """Scripted replies from a file, for trying genaipa without a key and for tests.
 
 `scripted` alone repeats the first words that it is asked. `scripted/PATH.yaml` (from the working folder, or absolute)
-follows a file:
+follows a file; `scripted/careful` and `scripted/breezy` follow those of the demo, which come with genaipa:
 
     rules:                       # the first that matches is used; where none does, `default`
       - match: (?i)encrypt       # a regular expression, searched in the last message
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message, Settings
 
 MODEL = "scripted"
+_SHIPPED = Path(__file__).with_name("scripts")
 ECHOED = 8
 """Words of the question repeated by the default reply."""
 
@@ -80,6 +81,13 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str = MODEL
 
 
+def _path(system: str) -> Path | None:
+    """File of a system's replies, by its full name; None for the echo."""
+    _, _, name = system.partition("/")
+    shipped = {path.stem: path for path in _SHIPPED.glob("*.yaml")}
+    return shipped.get(name, Path(name)) if name else None
+
+
 class ScriptedSystem(BuiltinSystem):
     """`scripted[/FILE]`. A DataError if the file is unusable."""
 
@@ -89,13 +97,13 @@ class ScriptedSystem(BuiltinSystem):
         about="replies from a file, to try things out; needs nothing",
         builtin=lambda: ("scripted",),
         free=True,
-        source=lambda system: Path(system.partition("/")[2]) if "/" in system else None,
+        source=_path,
     )
 
     def __init__(self, *, name: str = "scripted") -> None:
         super().__init__(name=name)
-        _, _, path = name.partition("/")
-        self._script = _read_script(Path(path)) if path else Script()
+        path = _path(name)
+        self._script = _read_script(path) if path else Script()
         self._patterns = [re.compile(rule.match) for rule in self._script.rules]
         self._used = [0] * len(self._patterns)
 
