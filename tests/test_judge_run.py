@@ -119,7 +119,7 @@ def test_the_document_comes_from_the_cache(genaipa, monkeypatch, provider, make,
 def test_a_cap_is_kept_and_lifted(genaipa, server):
     """The cap ends it in order, replies of no use are paid for within it, and the same command goes on."""
     study(genaipa, 12, "rules: []\n")
-    price = "{input: 10000, output: 10000, as_of: '2026-01-01'}"
+    price = "{input: 10000, output: 1000, as_of: '2026-01-01'}"
     write("systems.yaml", f"systems:\n  paid: {{system: openai-api/loop/m, price: {price}}}\n")
     server.script = lambda number, _body: cut("{") if number == 1 else reply(verdict())
     command = ("judge", "--judge", "paid", "-j", "1")
@@ -259,3 +259,14 @@ def test_advice_leads_on(genaipa):
     for said in (judged, report):
         assert "genaipa sample" not in said
     assert "Nothing was drawn" in drawn
+
+
+def test_a_verdict_has_a_limit(genaipa, server):
+    """A judge that goes on and on ends at a limit; what it lacks is asked with another one in a run of its own."""
+    study(genaipa, 2, "rules: []\n")
+    server.script = lambda number, _body: cut("{") if number == 1 else reply(verdict())
+    command = ("judge", "--judge", "openai-api/loop/m", "-j", "1", "--max-retries", "0")
+    assert genaipa(*command).code == 3
+    assert genaipa(*command, "--max-tokens", "500").code == 0
+    assert [request.body["max_tokens"] for request in server.requests] == [8192, 8192, 500]
+    assert (len(judge_runs()), len(events())) == (2, 2)

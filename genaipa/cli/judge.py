@@ -51,6 +51,7 @@ def judge(
     passes: _Passes = 1,
     evidence: _Evidence = False,
     own_family: _OwnFamily = False,
+    max_tokens: options.MaxTokens = None,
     max_connections: options.MaxConnections = 10,
     max_retries: options.MaxRetries = 5,
     timeout: options.Timeout = 120.0,
@@ -74,7 +75,7 @@ def judge(
     from genaipa.judging.plan import JudgeRequest
 
     here, observer = current_workspace(), TerminalObserver(yes=yes)
-    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family, only)
+    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family, only, max_tokens)
     with judging.alone(here):
         judges = judging.prepare_judges(here, request, observer, offline=offline)
         if judges.had:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _DATED = r"(?:-\d{3}[\d-]*)?"
 """Behind the name of a model that was asked for, a provider has the date or number of the version that it served."""
 
+MOST_TOKENS = 8192
+"""Longest verdict, unless the request says otherwise: a small model that goes on and on must end some time."""
+
 Wanted = dict[str, set[tuple[str, int]]]
 """A judge by its system's full name → (answer digest, pass)."""
 
@@ -54,6 +57,7 @@ class JudgeRequest(NamedTuple):
     evidence: bool = False
     own_family: bool = False
     only: Filters = EVERYTHING
+    max_tokens: int | None = None
 
 
 @dataclass
@@ -73,11 +77,12 @@ class Plan:
 
 
 class _Begun(NamedTuple):
-    """A judge's run: the judgements in its plan, and those it has, by judges; the names that they were served under."""
+    """A judge's run: the judgements in its plan, and those it has, by judges; the longest verdict in tokens."""
 
     folder: RunFolder
     planned: Wanted
     done: Wanted
+    max_tokens: int | None
 
 
 def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
@@ -103,6 +108,8 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
         _leave_out(wanted, one.done)
     found.had = found.wanted - sum(map(len, wanted.values()))
     for one in begun:
+        if request.max_tokens not in (None, one.max_tokens):
+            continue  # a run keeps its limit, and another one is wanted
         missing = {judge: left for judge in one.planned if (left := one.planned[judge] - one.done[judge])}
         if all(left <= wanted.get(judge, set()) for judge, left in missing.items()) and missing:
             found.begun.append((one.folder, sum(map(len, missing.values()))))
@@ -119,7 +126,8 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
     for those, names in alike.items():
         whose = {name: own_family[name] for name in names if name in own_family}
         material = Material(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
-        found.new.append(_task(workspace, answers, tuple(names), those, material, templates))
+        spec = RunSpec(tuple(names), (), {}, (), other_task=JUDGE, max_tokens=request.max_tokens or MOST_TOKENS)
+        found.new.append(_task(workspace, answers, spec, those, material, templates))
     found.said += [*answers.problems, *filter(None, [answers.left_out])]
     return found
 
@@ -127,7 +135,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
 def _task(
     workspace: Workspace,
     answers: Answers,
-    names: tuple[str, ...],
+    spec: RunSpec,
     left: frozenset[tuple[str, int]],
     material: Material,
     templates: Prompts,
@@ -137,7 +145,6 @@ def _task(
         passes[digest].append(number)
     judged = answers.judged({digest: tuple(those) for digest, those in passes.items()}, evidence=material.evidence)
     material = Material(**{name: getattr(material, name) for name in material.__struct_fields__} | {"answers": judged})
-    spec = RunSpec(names, (), {}, (), other_task=JUDGE)
     named = {one.document for one in judged}
     documents = {name: document for name, document in answers.documents.items() if name in named}
     facts = {name: facts for name, facts in answers.facts().items() if name in named}
@@ -204,7 +211,8 @@ def _judged_before(
         if material.prompt != prompt or not set(names.values()) & judges.keys():
             continue
         every = {(one.digest, number) for one in material.answers for number in one.passes}
-        one = _Begun(folder, dict.fromkeys(names.values(), every), {judge: set() for judge in names.values()})
+        limit = manifest.spec.max_tokens
+        one = _Begun(folder, dict.fromkeys(names.values(), every), {judge: set() for judge in names.values()}, limit)
         for record in folder.records():
             if record.status == "answered" and record.system in names:
                 judge, known = names[record.system], record.coordinates
