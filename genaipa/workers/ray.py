@@ -75,8 +75,17 @@ def connect() -> ModuleType:
                 kind="versions",
             ) from None
         where = f"the Ray cluster at {address}" if address else "Ray's cluster on this machine"
-        raise NotReadyError(f"{where} can't be joined: {clipped(said, _LONGEST)}", kind="cluster") from None
+        raise NotReadyError(
+            f"{where} can't be joined: {clipped(said, _LONGEST).rstrip('.')}{_token_hint(address)}.", kind="cluster"
+        ) from None
     return ray
+
+
+def _token_hint(address: str) -> str:
+    """How to give the token that newer clusters ask for: of the refusal itself Ray's error says nothing."""
+    if not address or os.environ.get("RAY_AUTH_MODE") == "token":
+        return ""
+    return "; if it asks for a token, set RAY_AUTH_MODE=token and put the cluster's token into ~/.ray/auth_token"
 
 
 def _quiet() -> None:
