@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
+from genaipa.ui.key import desk_key
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -77,7 +79,7 @@ def desk(workspace: Path) -> Iterator[str]:
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
                     break
                 time.sleep(0.2)
-            yield url
+            yield f"{url}/?key={desk_key(workspace)}"
         finally:
             process.terminate()
 

@@ -31,6 +31,8 @@ import pytest
 from commandline import heeding
 from forking import fork
 
+from genaipa.ui.key import cookie_of, desk_key
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -80,6 +82,17 @@ class RunningDesk:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def address(self) -> str:
+        """Where a browser opens it the first time, as the command says."""
+        return f"{self.url}/?key={desk_key(self.log.parent)}"
+
+    @property
+    def cookie(self) -> str:
+        """What a browser sends from then on."""
+        key = desk_key(self.log.parent)
+        return f"{cookie_of(key)}={key}"
+
+    @property
     def printed(self) -> str:
         """Whatever the command has written to standard output and standard error."""
         return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
@@ -123,7 +136,7 @@ def open_desk(
     With `browser` it may open one of its own, as it does for a person; with a `terminal` it prints there.
     """
     port = port or free_port()
-    log = Path(f"desk-{port}.log")
+    log = Path(f"desk-{port}.log").absolute()
     command = [sys.executable, "-m", "genaipa", "score", "--port", str(port), *flags]
     if not browser:
         command.append("--no-browser")
@@ -143,7 +156,7 @@ def open_desk(
 def fork_desk(*flags: str) -> Iterator[RunningDesk]:
     """The same, up in a moment: for what happens at the desk, rather than at its start and end."""
     port = _port_again()
-    log = Path(f"desk-{port}.log")
+    log = Path(f"desk-{port}.log").absolute()
     with _up(RunningDesk(fork("score", "--port", str(port), "--no-browser", *flags, log=log), port, log)) as desk:
         yield desk
 
@@ -214,7 +227,7 @@ class Visitors:
         if name:
             machine.add_cookies([{"name": COOKIE, "value": quote(name), "url": desk.url}])
         page = machine.new_page()
-        page.goto(desk.url)
+        page.goto(desk.address)
         if name:
             page.get_by_role("button", name="not you?").wait_for()
         return page
@@ -286,10 +299,10 @@ def sign_in(page: Page, name: str) -> None:
     page.get_by_role("button", name="not you?").wait_for()
 
 
-def greeting(port: int, host: str, origin: str) -> str:
+def greeting(port: int, host: str, origin: str, cookie: str = "") -> str:
     """The status with which the desk answers a page of this origin that opens a websocket to this host."""
     asked = (
-        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\n"
+        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nCookie: {cookie}\r\n"
         "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: streamlit\r\n\r\n"
     )

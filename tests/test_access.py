@@ -39,6 +39,15 @@ def test_anyone_without_lists() -> None:
     assert People().admit("Dee", (), login=False) == User("Dee", scores=True, adjudicates=True)
 
 
+def test_the_reference_is_nobody_unless_listed() -> None:
+    """Nobody takes the name whose scores new analysts compare theirs with, unless the study gives it to somebody."""
+    for name in ("reference", "Reference "):
+        with pytest.raises(UsageError, match=r"list it in desk\.yaml: reference: \[reference\]"):
+            People().admit(name, ("reference",), login=False)
+    listed = People(analysts=("Bo",), listed_reference=("reference",))
+    assert listed.admit("reference", (), login=False).scores
+
+
 def test_login_wants_lists() -> None:
     """A login proves who somebody is; that they belong to the study has to be written down."""
     with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):

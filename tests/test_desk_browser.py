@@ -450,6 +450,7 @@ def test_the_annotated_answer_is_said_to_be_wrong() -> None:
 def test_calibration() -> None:
     """What a reference analyst gave is shown beside a new analyst's score once that is saved, and never before."""
     make_answers("See section 1.", "See section 2.", "See section 3.")
+    write("desk.yaml", "reference: [reference]\n")
     with open_to("--per-answer", "1") as (desk, browser):
         reference = arrive(browser, desk, "reference")
         known = reference.wait().reply
@@ -528,6 +529,7 @@ def rename(table: str, name: str) -> None:
 def test_what_counts_as_time_spent() -> None:
     """A pause counts as two minutes at most, the comparison not at all, and a correction adds to the score's time."""
     make_answers("See section 1.", "See section 2.")
+    write("desk.yaml", "reference: [reference]\n")
     with open_to("--per-answer", "2") as (desk, browser):
         arrive(browser, desk, "reference").score("11111")
         machine = browser.machine()

@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx2
 import postgres
 import pytest
 from analysts import make_answers
@@ -52,7 +53,7 @@ def test_starts_and_ends() -> None:
     run = next(Path("runs").iterdir()).name
     assert re.search(rf"^2 answers to score of {run} \(2\)\.$", desk.printed, re.MULTILINE)
     assert f"Scores are kept in {Path('scores.db').resolve()}.\n" in desk.printed
-    assert f"The desk is open at {desk.url} (Ctrl-C closes it).\n" in desk.printed
+    assert f"The desk is open at {desk.address} (Ctrl-C closes it).\n" in desk.printed
     assert "Traceback" not in desk.printed
 
 
@@ -90,7 +91,7 @@ def test_ends_while_it_starts() -> None:
         assert any("The desk is open" in line for line in process.stdout)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=180)
-    assert process.returncode in (0, 130)
+    assert process.returncode in (0, 130), errors
     assert "Traceback" not in errors
 
 
@@ -106,7 +107,7 @@ def test_opens_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
             assert desk.process.poll() is None
             time.sleep(0.1)
         assert desk.stop() == 0
-    assert Path("opened").read_text(encoding="utf-8") == f"{desk.url}\n"
+    assert Path("opened").read_text(encoding="utf-8") == f"{desk.address}\n"
     assert "mail" not in desk.printed
 
 
@@ -227,14 +228,14 @@ def test_other_pages_stay_out() -> None:
     make_answers("See section 1.")
     with fork_desk() as desk:
         own = f"127.0.0.1:{desk.port}"
-        assert greeting(desk.port, own, f"http://{own}") == "101"
-        assert greeting(desk.port, f"localhost:{desk.port}", f"http://localhost:{desk.port}") == "101"
+        assert greeting(desk.port, own, f"http://{own}", desk.cookie) == "101"
+        assert greeting(desk.port, f"localhost:{desk.port}", f"http://localhost:{desk.port}", desk.cookie) == "101"
         for other in ("http://elsewhere.example", "http://127.0.0.1:9", f"http://localhost:{desk.port}", "null"):
-            assert greeting(desk.port, own, other) == "403", other
+            assert greeting(desk.port, own, other, desk.cookie) == "403", other
         # A name that its owner has turned to 127.0.0.1 after the page was loaded (DNS rebinding).
         turned = f"elsewhere.example:{desk.port}"
-        assert greeting(desk.port, turned, f"http://{turned}") == "403"
-        with urllib.request.urlopen(desk.url, timeout=30) as page:
+        assert greeting(desk.port, turned, f"http://{turned}", desk.cookie) == "403"
+        with urllib.request.urlopen(urllib.request.Request(desk.url, headers={"Cookie": desk.cookie})) as page:
             assert page.headers["X-Frame-Options"] == "DENY"
             assert page.headers["X-Content-Type-Options"] == "nosniff"
             policy = page.headers["Content-Security-Policy"]
@@ -244,6 +245,26 @@ def test_other_pages_stay_out() -> None:
             urllib.request.urlopen(f"{desk.url}/_stcore/metrics", timeout=30)
     # Streamlit's warning where it looked for this machine's address on the internet, and failed.
     assert "external IP" not in desk.printed
+
+
+def test_other_users_of_the_machine_stay_out() -> None:
+    """Without the key in the address there is no page and no websocket; with it, it moves into a cookie."""
+    make_answers("See section 1.")
+    with fork_desk() as desk, httpx2.Client(base_url=desk.url) as stranger, httpx2.Client() as analyst:
+        own = f"127.0.0.1:{desk.port}"
+        for cookie in ("genaipa_name=Ada", desk.cookie[:-1], desk.cookie.replace("=", "x=")):
+            assert greeting(desk.port, own, f"http://{own}", cookie) == "403", cookie
+        for path in ("/", "/?key=", f"{desk.address[:-1]}", "/overview", "/_stcore/host-config", "/static/index.html"):
+            refused = stranger.get(path)
+            assert refused.status_code == 403, path
+            assert "the whole address that 'genaipa score' printed" in refused.text
+        assert stranger.get("/_stcore/health").text == "ok"
+        moved = analyst.get(f"{desk.url}//elsewhere.example/a?key={desk.address.partition('=')[2]}")
+        assert (moved.status_code, moved.headers["location"]) == (303, "/elsewhere.example/a")
+        assert "httponly" in moved.headers["set-cookie"].lower()
+        assert analyst.get(desk.url).status_code == 200
+    (kept,) = (Path.home() / ".local" / "state" / "genaipa" / "desks").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
 
 
 def test_name_is_asked_for_once() -> None:

@@ -175,7 +175,7 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
 
     for problem in desk.pool.problems:
         say(problem)
-    where = address(host, port, login)
+    where = address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
         say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
     for path in open_to_others(desk.workspace) if login else ():

@@ -53,6 +53,7 @@ KEYS = {
 }
 """Act at the desk → the key that does it, unless `keys` names another."""
 _CAN_BE_KEYS = frozenset("abcdefghijklmnopqrstuvwxyz.,/;-+#?")
+_REFERENCE = ("reference",)
 LONGEST_NAME = 100
 """Characters that a name may have: more is a slip of the clipboard."""
 
@@ -87,11 +88,16 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     analysts: tuple[str, ...] | None = None
     adjudicators: tuple[str, ...] | None = None
-    reference: tuple[str, ...] = ("reference",)
+    listed_reference: tuple[str, ...] | None = msgspec.field(default=None, name="reference")
     left_out: dict[str, str] = {}
     assign: dict[str, tuple[str, ...]] = {}
     rate: Annotated[float, msgspec.Meta(gt=0)] | None = None
     keys: dict[str, str] = {}
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """The reference analysts: those listed, or the one whose scores ship."""
+        return _REFERENCE if self.listed_reference is None else self.listed_reference
 
     @property
     def bound(self) -> dict[str, str]:
@@ -116,6 +122,12 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         why = next((reason for other, reason in self.left_out.items() if _same(other) == _same(name)), "")
         if why:
             raise UsageError(f"the scores of {name} are left out of this study ({why}), so that more would be lost.")
+        if self.listed_reference is None and _same(name) in _REFERENCE:
+            # New analysts are shown those scores as what is right.
+            raise UsageError(
+                f"{name} is whose scores new analysts compare theirs with; take another name, or list it in {FILE}: "
+                f"reference: [{name}]"
+            )
         scores = _open_to(name, self.analysts, login=login) or _open_to(name, self.reference, login=login)
         user = User(name, scores, adjudicates=_open_to(name, self.adjudicators, login=login))
         if not user.scores and not user.adjudicates:

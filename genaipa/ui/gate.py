@@ -8,53 +8,80 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.responses import Response
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.web.server.starlette import starlette_app
+
+from genaipa.ui.key import cookie_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _CLOSED = "/_stcore/metrics"
 """Figures on the server's memory and visitors, which Streamlit shows to anybody."""
+_OPEN = "/_stcore/health"
+"""Whether the server is up, which anybody may ask."""
+_YEAR = 31_536_000
 
 
-def put_before_streamlit(address: str = "") -> None:
+def put_before_streamlit(address: str = "", key: str = "") -> None:
     """Have every request of a server started after this pass the gate.
+
+    With a `key` only those pass that have it in their address or, from then on, in a cookie.
 
     At an `address` that begins with https the server is behind a proxy: cookies are for https alone, and so are the
     pages that may open it. Elsewhere it is whatever address the browser asked for.
     """
     streamlits = starlette_app.create_streamlit_middleware
-    before = Middleware(Gate, address=address, headers=_headers())
+    before = Middleware(Gate, address=address, headers=_headers(), key=key)
     # Only an application that one builds oneself has a parameter for it, and that is served in another way.
     vars(starlette_app)["create_streamlit_middleware"] = lambda: [before, *streamlits()]
 
 
 class Gate:
-    """Refuses a websocket that another site's page opens, and gives every response its headers."""
+    """Refuses whoever lacks the key, and a websocket of another site's page; gives every response its headers."""
 
-    def __init__(self, app: ASGIApp, address: str, headers: dict[str, str]) -> None:
+    def __init__(self, app: ASGIApp, address: str, headers: dict[str, str], key: str = "") -> None:
         self.app = app
+        self.key = key
         self.origin = _origin(address)
         self.behind_tls = address.startswith("https://")
         self.headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "websocket" and not self._is_ours(Headers(scope=scope)):
+        if scope["type"] == "websocket" and not (self._is_ours(Headers(scope=scope)) and self._has_key(scope)):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
-            to = Response(status_code=404) if scope["path"].endswith(_CLOSED) else self.app
+            to = Response(status_code=404) if scope["path"].endswith(_CLOSED) else self._let_in(scope) or self.app
             await to(scope, receive, self._with_headers(send))
         else:
             await self.app(scope, receive, send)
+
+    def _has_key(self, scope: Scope) -> bool:
+        cookies = HTTPConnection(scope).cookies
+        return not self.key or secrets.compare_digest(cookies.get(cookie_of(self.key), "").encode(), self.key.encode())
+
+    def _let_in(self, scope: Scope) -> Response | None:
+        """The response to a request without the key's cookie; None if it has it, or needs none."""
+        if scope["path"] == _OPEN or self._has_key(scope):
+            return None
+        given = HTTPConnection(scope).query_params.get("key", "")
+        if not secrets.compare_digest(given.encode(), self.key.encode()):
+            said = "This desk opens with the whole address that 'genaipa score' printed; it ends in ?key=…"
+            return PlainTextResponse(f"{said}\n", status_code=403)
+        # The same page without the key, which a screen or a history would show.
+        response = RedirectResponse("/" + quote(scope["path"].lstrip("/")), status_code=303)
+        response.set_cookie(cookie_of(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
+        return response
 
     def _is_ours(self, headers: Headers) -> bool:
         """Whether a page of this server opens the websocket; programs that are no browsers name no origin."""

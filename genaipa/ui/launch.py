@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.systems.endpoint import is_loopback
+from genaipa.ui.key import desk_key
 from genaipa.ui.login import Login, read_login, secrets_files
 
 if TYPE_CHECKING:
@@ -79,12 +80,12 @@ def check_address(host: str, port: int) -> None:
     raise UsageError(f"the desk can't listen on port {port} of {host} ({refused.strerror}); see --host and --port.")
 
 
-def address(host: str, port: int, login: Login | None) -> str:
-    """The address at which people open the desk."""
+def address(host: str, port: int, login: Login | None, desk: Desk) -> str:
+    """The address at which people open the desk; without a login it has the desk's key in it."""
     if login is not None:
         return login.address(port)
     shown = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+    return f"http://{shown}:{port}/?key={desk_key(desk.workspace.home)}"
 
 
 def is_this_machine(host: str) -> bool:
@@ -108,12 +109,15 @@ def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: boo
     # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
     sys.stdout, sys.stderr = map(_lasting, (sys.stdout, sys.stderr))
     import click
-    from streamlit import net_util
+    from streamlit import cli_util, net_util
     from streamlit.web import cli
 
     from genaipa.ui.gate import put_before_streamlit
 
-    put_before_streamlit(login.address(port) if login else "")
+    put_before_streamlit(login.address(port) if login else "", "" if login else desk_key(desk.workspace.home))
+    where, shown = address(host, port, login, desk), cli_util.open_browser
+    # Streamlit would open the address without the key.
+    vars(cli_util)["open_browser"] = lambda _: shown(where)
     os.environ.update(desk.settings.handed_on())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
     net_util._external_ip = "127.0.0.1"  # noqa: SLF001
