@@ -58,9 +58,9 @@ def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
 
 
 def _suites(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
-    from genaipa.tasks.catalog import SUITES
+    from genaipa.tasks.catalog import suite_targets
 
-    return SUITES
+    return suite_targets()
 
 
 def _initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:

@@ -184,7 +184,8 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
     """Build the request from the options; an option that may be repeated is named in the singular."""
     from genaipa.execution.request import RunRequest
     from genaipa.runs.records import PROCEDURE
-    from genaipa.tasks.catalog import SUITES
+    from genaipa.suites.catalog import splits_of
+    from genaipa.tasks.catalog import suite_targets
 
     lists: dict[str, Any] = {
         plural: several(options[name])
@@ -199,8 +200,10 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
     if suite := options["suite"]:
         if options["task"] != PROCEDURE:
             raise UsageError("a suite is a task; name one of the two, --suite or --task.")
-        if suite not in SUITES:
-            raise UnknownNameError("suite", suite, SUITES)
+        if splits_of(suite) is None:
+            if ":" in suite:
+                raise UsageError(f"{suite}: it is no Suite; see genaipa/suites/suite.py for what a suite is.")
+            raise UnknownNameError("suite", suite, suite_targets())
         others["task"] = suite
     return RunRequest(**others | lists)
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
 from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.catalog import splits_of
 from genaipa.suites.suite import WORDINGS
 from genaipa.systems.base import Sampling
-from genaipa.systems.plugins import load
-from genaipa.tasks.catalog import SUITES
 
 if TYPE_CHECKING:
     from genaipa.execution.request import RunRequest
@@ -23,7 +22,8 @@ _SUITE = frozenset({"split", "shots", "probe", "wordings", "limit", "seed", "rep
 
 def task_spec(request: RunRequest) -> RunSpec:
     """The spec of a task that decides by itself what is asked; a UsageError for an option that is not for it."""
-    suite = request.task in SUITES
+    splits = splits_of(request.task)
+    suite = splits is not None
     plain = type(request)(request.systems)
     for field in plain.__struct_fields__:
         if field in _ANY_TASK or (suite and field in _SUITE) or getattr(request, field) == getattr(plain, field):
@@ -34,7 +34,7 @@ def task_spec(request: RunRequest) -> RunSpec:
         kind = "suite" if suite else "task"
         raise UsageError(f"'{option}' is an option of the procedure; leave it out with the {kind} '{request.task}'.")
     sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
-    if not suite:
+    if splits is None:
         return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
     return RunSpec(
         request.systems,
@@ -44,12 +44,12 @@ def task_spec(request: RunRequest) -> RunSpec:
         repetitions=request.repetitions,
         seed=request.seed,
         other_task=request.task,
-        suite=_suite_plan(request),
+        suite=_suite_plan(request, splits),
         **sampling,
     )
 
 
-def _suite_plan(request: RunRequest) -> SuitePlan:
+def _suite_plan(request: RunRequest, splits: tuple[str, ...]) -> SuitePlan:
     """The plan of a suite's run; a UsageError for a wording or a limit that it can't have."""
     wordings = {str(number) for number in WORDINGS}
     if len(request.wordings) > 1 or not wordings.issuperset(request.wordings):
@@ -57,7 +57,7 @@ def _suite_plan(request: RunRequest) -> SuitePlan:
     first, last = slice_of(request.limit) or (1, 0)
     if first != 1:
         raise UsageError(f"limit '{request.limit}': a suite takes a number of items, drawn from all of them.")
-    split = request.split or load(SUITES[request.task]).splits[0]
+    split = request.split or splits[0]
     wording = int(request.wordings[0]) if request.wordings else 1
     return SuitePlan(split, last or None, request.shots, wording, request.probe or "")
 

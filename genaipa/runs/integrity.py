@@ -159,9 +159,10 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
-    # Of a task of a user's own it is the digest of code, which is not in the folder.
+    # Of a task or a suite of a user's own there is also the digest of its code, which is not in the folder.
     own = manifest.spec.task in (JUDGE, PREDICTIONS) or manifest.spec.plan is not None
-    known = dict(manifest.digests.task) if own else {}
+    tasks = manifest.digests.task.items()
+    known = {name: digest for name, digest in tasks if name != manifest.spec.task} if own else {}
     if not (folder.path / DOCUMENTS).is_file():
         known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):

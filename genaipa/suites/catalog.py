@@ -1,12 +1,12 @@
-"""The suites that there are, by name; `tasks/catalog.py` lists them."""
+"""The suites that there are: those that `tasks/catalog.py` lists, and those of others."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from genaipa.suites.baseline import PREFIX
-from genaipa.systems.plugins import load
-from genaipa.tasks.catalog import SUITES
+from genaipa.systems.plugins import find, load
+from genaipa.tasks.catalog import SUITES, suite_targets
 
 if TYPE_CHECKING:
     from genaipa.suites.data import Source
@@ -18,8 +18,23 @@ def suites() -> dict[str, type[Suite]]:
     """Name → class of every suite; a task that joins several is none itself."""
     from genaipa.suites.suite import Suite
 
-    kinds = {name: load(target) for name, target in SUITES.items()}
+    kinds = {name: load(target) if name in SUITES else find(target) for name, target in suite_targets().items()}
     return {name: kind for name, kind in kinds.items() if issubclass(kind, Suite)}
+
+
+def splits_of(name: str) -> tuple[str, ...] | None:
+    """The splits of a suite, that asked by default first; None for a name, or a module:Class, that is no suite.
+
+    A UsageError for a class that can't be had.
+    """
+    from genaipa.suites.suite import Suite
+
+    target = suite_targets().get(name, name)
+    if ":" not in target:
+        return None
+    kind = load(target) if name in SUITES else find(target)
+    is_suite = name in SUITES or (isinstance(kind, type) and issubclass(kind, Suite))
+    return tuple(kind.splits) if is_suite else None
 
 
 def sources() -> dict[str, Source]:

@@ -1,5 +1,7 @@
 """Templates of the suites' prompts: `prompts/suites/NAME-WORDING.jinja`, the workspace's over the shipped.
 
+A suite that a package brings may have them in a folder `prompts` beside its module; the workspace's are over these.
+
 Three wordings of each, all ours: how much a score moves between them is part of its uncertainty. A suite with a prefix
 that many items share has that in a template of its own, `NAME-PART-WORDING.jinja`.
 """
@@ -51,13 +53,17 @@ def faults(path: Path) -> list[DataError]:
         return [error]
 
 
-def load_template(workspace: Workspace, suite: str, wording: int) -> Mapping[str, Template]:
-    """The templates of a suite in a wording: "" for the question, and further parts by their names."""
-    found = workspace.names("prompts", SUITES)
-    others = catalog.SUITES.keys() - {suite}
+def load_template(workspace: Workspace, suite: str, wording: int, beside: Path) -> Mapping[str, Template]:
+    """The templates of a suite in a wording: "" for the question, and further parts by their names.
+
+    `beside` is the folder of a suite's own.
+    """
+    found = {path.stem: path for path in sorted(beside.glob("*.jinja"))}
+    found |= {name: path for name, (_, path) in workspace.names("prompts", SUITES).items()}
+    others = catalog.suite_targets().keys() - {suite}
     ending = f"-{wording}"
     templates = {}
-    for name, (_, path) in found.items():
+    for name, path in found.items():
         whose = name.removesuffix(ending)
         if whose == suite or (name.endswith(ending) and whose.startswith(f"{suite}-") and whose not in others):
             templates[whose[len(suite) :].strip("-")] = Template(path, read_text(path))

@@ -2,17 +2,20 @@
 
 A suite is a task of the engine, so that resume, caps, `--estimate`, `--dry-run`, provenance and web chats by hand come
 with it. It is a folder with a loader, a task, a scorer and a file of published rows, and a line in
-`tasks/catalog.py`. Each item is asked in a conversation of its own, in one message (and the examples before it) made of
+`tasks/catalog.py`; or a module of anybody's: by `--suite module:Class`, or an entry point `genaipa.suites`. Each item
+is asked in a conversation of its own, in one message (and the examples before it) made of
 `prompts/suites/NAME-WORDING.jinja` (`asking.py`); the reply is a JSON object by `schema`, and is read and scored
 without a person.
 """
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -58,6 +61,8 @@ class Suite(Task):
 
     title: ClassVar[str]
     """Its authors' name for it."""
+    version: ClassVar[int] = 1
+    """One more whenever its prompts, its reading of replies or its scorer change: figures of two can't be compared."""
     about: ClassVar[str]
     """Its question and its scores, in a sentence."""
     citation: ClassVar[str]
@@ -111,6 +116,11 @@ class Suite(Task):
                 raise UsageError("the probe continuation has no examples; leave out the shots.")
             # The suite's own are of other replies.
             self.measures, self.parts, self.error_kinds, self.baselines = (probes.CONTINUED,), {}, (), ()
+
+    @property
+    def label(self) -> str:
+        """The name in names of files and in tables: one that is asked as `module:Class` has a dot there."""
+        return self.name.replace(":", ".")
 
     @property
     def plan(self) -> SuitePlan:
@@ -206,7 +216,8 @@ class Suite(Task):
     @cached_property
     def templates(self) -> Mapping[str, Template]:
         """The templates of the plan's wording by part, and that of its probe."""
-        own = load_template(self.workspace, self.name, self.plan.wording)
+        beside = Path(inspect.getfile(type(self))).parent / "prompts"
+        own = load_template(self.workspace, self.label, self.plan.wording, beside)
         return {**own, **probe_template(self.workspace, self.plan.probe, asking.PROBE)}
 
     @property
@@ -227,7 +238,7 @@ class Suite(Task):
         return {self._kept(MATERIAL): material, **templates, **encoders.sources(self)}
 
     def _kept(self, name: str) -> str:
-        return f"suites/{self.name}/{name}"
+        return f"suites/{self.label}/{name}"
 
     def planned(self) -> int:
         """The number of items, over all repetitions."""

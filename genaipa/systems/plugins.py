@@ -67,9 +67,21 @@ def source_file(target: str) -> Path | None:
 
 def make(target: str, *arguments: object) -> Any:
     """An instance of a user's own class; a UsageError if it can't be had, whatever it raises."""
+    with _telling(target, arguments):
+        return load(target)(*arguments)
+
+
+def find(target: str) -> Any:
+    """A user's own class; the errors of `make`."""
+    with _telling(target):
+        return load(target)
+
+
+@contextlib.contextmanager
+def _telling(target: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
     try:
         with looking_here():
-            return load(target)(*arguments)
+            yield
     except GenaipaError:
         raise
     except ModuleNotFoundError as error:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 ENTRY_POINTS = "genaipa.tasks"
+SUITE_POINTS = "genaipa.suites"
 
-# Name → class. A suite is a folder in genaipa/suites/ and a line here.
+# Name → class. A suite is a folder in genaipa/suites/ and a line here, or comes with a package.
 SUITES: dict[str, str] = {
     "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
     "opp115": "genaipa.suites.opp115.task:Opp115",
@@ -43,12 +44,21 @@ TASKS: dict[str, str] = {
 
 def names() -> list[str]:
     """The tasks that can be asked for by name."""
-    return [*TASKS, *plugins(ENTRY_POINTS)]
+    return [*TASKS, *_brought()]
+
+
+def suite_targets() -> dict[str, str]:
+    """Name → module:Class of every suite: those that ship, and those that packages bring."""
+    return {**SUITES, **{name: target for name, target in plugins(SUITE_POINTS).items() if name not in TASKS}}
+
+
+def _brought() -> dict[str, str]:
+    return {**plugins(ENTRY_POINTS), **plugins(SUITE_POINTS)}
 
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
     """The task of a spec, or of a run that goes on; a UsageError for an unknown name, and any error of its data."""
-    target = TASKS.get(spec.task) or plugins(ENTRY_POINTS).get(spec.task, spec.task)
+    target = TASKS.get(spec.task) or _brought().get(spec.task, spec.task)
     if ":" not in target:
         raise UnknownNameError("task", spec.task, names())
     task: object = make(target, spec, workspace)
@@ -60,5 +70,5 @@ def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = No
 
 def identity(name: str) -> dict[str, str]:
     """Name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
-    path = None if name in TASKS else source_file(plugins(ENTRY_POINTS).get(name, name))
+    path = None if name in TASKS else source_file(_brought().get(name, name))
     return {} if path is None else {name: hashlib.sha256(path.read_bytes()).hexdigest()}

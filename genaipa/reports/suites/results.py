@@ -246,7 +246,7 @@ def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[R
     return [
         Result(
             system,
-            name,
+            suite.label,
             suite,
             suite.plan,
             sampling,

@@ -148,7 +148,8 @@ def definitions(some: Sequence[Scored]) -> Table:
     return table(
         f"{board.name}-measures",
         f"What the columns of {board.suite.title} mean",
-        "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them.",
+        "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them. Prompts and scorer "
+        f"are version {board.suite.version} of the suite's.",
         pd.DataFrame(rows),
         ["column", "measure", "definition"],
     )

@@ -25,6 +25,7 @@ class PolicyQA(Suite):
     """Answer each question with one span of its segment."""
 
     title: ClassVar[str] = "PolicyQA"
+    version: ClassVar[int] = 2  # since 2 the head column is of answers as they were said
     about: ClassVar[str] = "a question about a segment of a privacy policy, answered by a span of it; SQuAD's EM and F1"
     citation: ClassVar[str] = (
         "Ahmad, Chi, Tian, Chang: PolicyQA: A Reading Comprehension Dataset for Privacy Policies. "

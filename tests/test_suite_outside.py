@@ -1,0 +1,93 @@
+"""A suite that is not genaipa's: a module of the working folder with its prompt beside it, or a package's."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from running import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+MODULE = """
+import json
+from genaipa.suites.material import Given, Item, Material
+from genaipa.suites.measure import Measure
+from genaipa.suites.suite import Suite
+
+
+class Opposites(Suite):
+    title = "Opposites"
+    about = "The opposite of a word."
+    citation = "Made up."
+    version = 3
+    data = ()
+    splits = ("all",)
+    schema = {
+        "type": "object",
+        "properties": {"word": {"type": "string"}},
+        "required": ["word"],
+        "additionalProperties": False,
+    }
+    measures = (Measure("right", "right", "Share of the words that are right.", lambda one: (
+        float(one.given.prediction == one.item.gold), 1.0)),)
+
+    def load(self, split):
+        pairs = (("hot", "cold"), ("wet", "dry"), ("old", "new"))
+        return Material(tuple(Item(word, {"word": word}, other, cluster=word) for word, other in pairs))
+
+    def parse(self, item, found):
+        return Given(found["word"])
+
+    def gold_reply(self, item):
+        return json.dumps({"word": item.gold})
+"""
+
+
+@pytest.fixture
+def module() -> Iterator[str]:
+    """The suite in the working folder, and a model that knows one opposite in three."""
+    write("genaipa.toml", "")
+    write("opposites.py", MODULE)
+    write("prompts/opposites.Opposites-1.jinja", "What is the opposite of {{ word }}?")
+    write("say.yaml", yaml.safe_dump({"rules": [{"match": "of hot", "reply": '{"word": "cold"}'}], "default": "{}"}))
+    yield "opposites:Opposites"
+    sys.modules.pop("opposites", None)
+
+
+def test_a_suite_of_ones_own(genaipa: Cli, module: str) -> None:
+    """It is asked, scored, reported and checked as one that ships, and its version is told."""
+    asked = ("run", "-s", "scripted/say.yaml", "--suite", module)
+    done = genaipa(*asked)
+    assert done.code == 0, done.err
+    assert genaipa("validate", "--data").code == 0
+    assert "What is the opposite of hot?" in genaipa(*asked, "--dry-run").out
+    assert genaipa("report", "latest", "-o", "made").code == 0
+    with Path("made/tables/opposites.Opposites-all.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (float(row["right"]), row["items"]) == (pytest.approx(100 / 3, abs=0.01), "3")
+    (page,) = Path("made").glob("index.html")
+    assert "version 3 of the suite" in page.read_text(encoding="utf-8")
+
+
+def test_a_suite_that_a_package_brings(genaipa: Cli, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point gives it a name, under which it is listed; a class that is no suite is refused."""
+    write("brought-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: brought\nVersion: 1\n")
+    write("brought-1.dist-info/entry_points.txt", f"[genaipa.suites]\nopposites = {module}\n")
+    write("prompts/opposites-1.jinja", "And the opposite of {{ word }}?")
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+    assert genaipa("run", "-s", "scripted/say.yaml", "--suite", "opposites").code == 0
+    unknown = genaipa("run", "-s", "scripted/say.yaml", "--suite", "opposite")
+    assert (unknown.code, "did you mean 'opposites'?" in unknown.err) == (2, True), unknown.err
+    for name, said in (("opposites:json", "it is no Suite"), ("opposites:No", "the module has no 'No'")):
+        refused = genaipa("run", "-s", "scripted/say.yaml", "--suite", name)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
