@@ -21,10 +21,10 @@ Generated from `genaipa --help` by `python docs/generate_cli.py`. Every flag can
 
 
 def help_page(*command: str) -> str:
-    """The help of one command, at a fixed width and without styles."""
+    """The help of one command with all its options, at a fixed width and without styles."""
     plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     with mock.patch.dict(os.environ, plain), contextlib.redirect_stdout(io.StringIO()) as shown:
-        command_line()([*command, "--help"], prog_name="genaipa", standalone_mode=False)
+        command_line()([*command, "--help-all"], prog_name="genaipa", standalone_mode=False)
     return re.sub(r" +$", "", shown.getvalue(), flags=re.MULTILINE).strip()
 
 
@@ -34,13 +34,22 @@ def commands(page: str) -> list[str]:
     return re.findall(r"^  ([a-z]+)\b", listed, flags=re.MULTILINE)
 
 
+def below(name: str, page: str) -> list[str]:
+    """The pages of the commands that a command has."""
+    pages = []
+    for sub in commands(page):
+        own = help_page(*name.split(), sub)
+        pages += [f"### genaipa {name} {sub}\n\n```\n{own}\n```\n", *below(f"{name} {sub}", own)]
+    return pages
+
+
 def whole_page() -> str:
     """docs/reference/cli.md as it should be."""
     pages = [HEAD, f"## genaipa\n\n```\n{help_page()}\n```\n"]
     for name in COMMANDS:
         page = help_page(name)
         pages.append(f"## genaipa {name}\n\n```\n{page}\n```\n")
-        pages += [f"### genaipa {name} {sub}\n\n```\n{help_page(name, sub)}\n```\n" for sub in commands(page)]
+        pages += below(name, page)
     return "\n".join(pages)
 
 

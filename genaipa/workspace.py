@@ -135,7 +135,7 @@ def cache() -> Path:
 
 
 def pulled() -> Path:
-    """Data folders that `genaipa pull` fills."""
+    """Data folders that `genaipa get` fills."""
     return cache() / "data"
 
 

@@ -337,7 +337,7 @@ class GoogleBatchServer(Batches, GoogleServer):
     async def _answer(self, request: Request) -> Answer:
         kind, _, rest = request.path.removeprefix("/upload").removeprefix("/").partition("/")[2].partition("/")
         batch = request.path.endswith(":batchGenerateContent")
-        if kind not in ("batches", "files") and not batch:
+        if kind not in ("runs", "batches", "files") and not batch:
             return await super()._answer(request)
         if self.only is not None and self.sent_key(request.headers) != self.only:
             return self._failed(self.wrong_key(self.sent_key(request.headers)))

@@ -193,7 +193,7 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not common.exists():
             forget_personal_settings(patch)
             patch.setenv("GENAIPA_CACHE", f"{common}.new")
-            done = call("pull", "genaipabench", "--from", SHARED / "data" / "genaipabench")
+            done = call("get", "genaipabench", "--from", SHARED / "data" / "genaipabench")
             assert done.code == 0, done.err
             Path(f"{common}.new").rename(common)
     return common

@@ -556,9 +556,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     text = extract(write("a.txt", "Old."))
     marked = extract(write("a.md", "# New"))
     add_document(folder, text, name="a", company="A", kind="policy")
-    with pytest.raises(
-        UsageError, match=r"a\.txt exists already; choose another name, or replace it with --replace\.$"
-    ):
+    with pytest.raises(UsageError, match=r"a\.txt exists already; choose another name, or replace it with --force\.$"):
         add_document(folder, marked, name="a", company="A", kind="policy")
     assert (folder / "a.txt").read_text() == "Old."
     assert add_document(folder, marked, name="a", company="A", kind="policy", replace=True).read_text() == "# New"

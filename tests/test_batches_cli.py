@@ -1,4 +1,4 @@
-"""`run --batch` and `genaipa batches` at the command line."""
+"""`run --batch` and `genaipa runs batches` at the command line."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
         assert "waiting" in genaipa("runs").out
         assert "1 batch, 0 of 4 done" in genaipa("runs").out
         assert json.loads(genaipa("runs", "--json").out)[0]["out"] == {"batches": 1, "questions": 4, "done": 0}
-        (listed,) = json.loads(genaipa("batches", "--json").out)
+        (listed,) = json.loads(genaipa("runs", "batches", "--json").out)
         assert (listed["system"], listed["questions"], listed["state"]) == (SYSTEM, 4, "in_progress")
-        assert "Collect with: genaipa run --resume" in genaipa("batches").out
+        assert "Collect with: genaipa run --resume" in genaipa("runs", "batches").out
         log = find_run(find_workspace(), "latest").path / BATCHES
         log.write_bytes(written := log.read_bytes() + b'{"step":')
-        called = genaipa("batches", "cancel", "latest")
+        called = genaipa("runs", "batches", "cancel", "latest")
         assert (called.code, "1 batch called off" in called.out) == (0, True), called.err
         assert log.read_bytes() == written, "the run may be under way, and its process at this line"
         done = genaipa("run", "--resume", "latest")
         assert done.code == 0, done.err
-        assert "No batches are out." in genaipa("batches").out
+        assert "No batches are out." in genaipa("runs", "batches").out
         assert " out" not in genaipa("runs").out
     assert [len(held.names) for held in server.batches] == [4, 2]
 
@@ -60,11 +60,11 @@ def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
         assert left.code == 3, left.err
         assert "2 batches with 4 questions are out; 0 done; collect with: genaipa run --resume" in left.out
         assert "waiting" in genaipa("runs").out
-        assert len(json.loads(genaipa("batches", "--json").out)) == 2
-        assert "2 batches called off" in genaipa("batches", "cancel", "latest").out
+        assert len(json.loads(genaipa("runs", "batches", "--json").out)) == 2
+        assert "2 batches called off" in genaipa("runs", "batches", "cancel", "latest").out
         done = genaipa("run", "--resume", "latest")
         assert done.code == 0, done.err
-        assert "No batches are out." in genaipa("batches").out
+        assert "No batches are out." in genaipa("runs", "batches").out
         assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
         part = genaipa(*plan, "--shard", "1", "--shards", "1/2", "--batch", "--no-wait", "--name", "part")
         assert "1 batch with 2 questions is out; 0 done; collect with: genaipa run --shards 1/2 --resume" in part.out
@@ -82,7 +82,7 @@ def test_another_account_hands_in_no_shard(genaipa: Cli, monkeypatch: pytest.Mon
         refused = genaipa("run", "--resume", "latest")
         assert (refused.code, len(server.batches)) == (1, 2)
         assert refused.err.count("its batches are out at") == 1
-        assert refused.err.endswith(f"genaipa batches forget {run.name}\n")
+        assert refused.err.endswith(f"genaipa runs batches forget {run.name}\n")
 
 
 def test_a_cap_holds_over_the_batches_of_all_shards(genaipa: Cli) -> None:
@@ -106,10 +106,10 @@ def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
     make_workspace(questions=2)
     with serving(BatchServer()) as server:
         assert genaipa(*_PLAN, "--batch", "--no-wait").code == 3
-        assert "add --yes" in genaipa("batches", "forget", "latest").err
+        assert "add --yes" in genaipa("runs", "batches", "forget", "latest").err
         refused = genaipa("run", "--resume", "latest", "--no-batch")
-        assert (refused.code, "genaipa batches forget" in refused.err) == (1, True)
-        assert "1 batch given up" in genaipa("batches", "forget", "latest", "--yes").out
+        assert (refused.code, "genaipa runs batches forget" in refused.err) == (1, True)
+        assert "1 batch given up" in genaipa("runs", "batches", "forget", "latest", "--yes").out
         assert "interrupted" in genaipa("runs").out
         assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
     folder = find_run(find_workspace(), "latest")

@@ -65,7 +65,7 @@ def test_policies_lists_what_is_here_and_what_can_be_pulled(genaipa: Cli) -> Non
     out = done(genaipa("policies"))
     row = next(line.split() for line in out.splitlines() if line.startswith(" brindlecart"))
     assert row == ["brindlecart", "policy", "5,343", "32", "(8)", "policy", "shipped"]
-    assert "'genaipa pull genaipabench': airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in out
+    assert "'genaipa get genaipabench': airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in out
     listed = json.loads(done(genaipa("policies", "--json")))
     assert [document["name"] for document in listed["documents"]] == ["brindlecart", "vpda"]
     assert listed["documents"][1]["kind"] == "regulation"
@@ -120,7 +120,7 @@ def test_policies_show_prints_a_section_with_what_lies_beneath(genaipa: Cli) -> 
 
 def test_a_published_document_that_is_not_here_is_no_unknown_name(genaipa: Cli) -> None:
     """Naming one says which command brings it; a name that nobody knows gets the nearest one."""
-    assert "fetch it with: genaipa pull genaipabench" in refused(genaipa("policies", "show", "uber"))
+    assert "fetch it with: genaipa get genaipabench" in refused(genaipa("policies", "show", "uber"))
     assert "did you mean 'brindlecart'?" in refused(genaipa("policies", "stats", "brindelcart"))
 
 
@@ -140,7 +140,7 @@ def test_policies_add_puts_a_file_into_the_workspace(genaipa: Cli) -> None:
     assert Path("mine/policies/acme.md").read_text() == PAGE
     assert "CC0" in done(genaipa("policies", "show", "acme", "--workspace", "mine"))
     again = ("policies", "add", "acme.md", "--name", "acme", "--company", "ACME Ltd", "--workspace", "mine")
-    assert "--replace" in refused(genaipa(*again))
+    assert "--force" in refused(genaipa(*again))
     done(genaipa(*again, "--replace"))
     assert "company     ACME Ltd" in done(genaipa("policies", "--workspace", "mine", "show", "acme"))
 
@@ -256,14 +256,14 @@ def test_prompts_are_filled_in_for_a_document(genaipa: Cli) -> None:
 @pytest.mark.full
 def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> None:
     """The published files are counted, the documents can be used, and a second pull fetches nothing, even offline."""
-    first = genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench")
+    first = genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
     assert "103 files fetched, 0 already here, all as published. 8 more are not here." in done(first)
     assert "Documents: airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in first.out
     assert "111 of 111 files" in first.err
     assert "Generated Answers/BingAI (2), Results/Results_BingAI (6)" in first.err
-    again = json.loads(done(genaipa("pull", "genaipabench", "--offline", "--json")))
+    again = json.loads(done(genaipa("get", "genaipabench", "--offline", "--json")))
     assert (again["fetched"], again["kept"], len(again["documents"])) == (0, 103, 7)
-    unneeded = genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench")
+    unneeded = genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
     assert "0 files fetched" in done(unneeded)
     assert unneeded.err.endswith(": all its files were here already\n")
     assert "already" not in first.err
@@ -275,10 +275,10 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
 
 def test_pull_refuses_what_it_cannot_do(genaipa: Cli) -> None:
     """A dataset that doesn't exist or isn't named, and files that aren't here while nothing may be fetched."""
-    for command in ("pull", "import"):
-        assert f"genaipa {command} genaipabench" in refused(genaipa(command))
-    assert "did you mean 'genaipabench'?" in refused(genaipa("pull", "genaipabnch"))
-    assert "with a network, run: genaipa pull genaipabench" in refused(genaipa("pull", "genaipabench", "--offline"))
+    for command in (("get",), ("get", "--runs")):
+        assert f"genaipa get genaipabench{' '.join(('', *command[1:]))}" in refused(genaipa(*command))
+    assert "did you mean 'genaipabench'?" in refused(genaipa("get", "genaipabnch"))
+    assert "with a network, run: genaipa get genaipabench" in refused(genaipa("get", "genaipabench", "--offline"))
 
 
 # --- systems -------------------------------------------------------------------------------------------------------
@@ -443,7 +443,7 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
     }
     assert rows["OPENAI_BASE_URL"]["state"] == "ok"
     assert rows["VLLM_BASE_URL"]["state"] == "missing"
-    assert rows["GenAIPABench"]["remedy"] == "genaipa pull genaipabench"
+    assert rows["GenAIPABench"]["remedy"] == "genaipa get genaipabench"
     assert rows["token counts"]["state"] == "missing"
     assert "-> set ANTHROPIC_API_KEY in the environment" in shown
 

@@ -47,12 +47,12 @@ def test_a_folder_and_a_line_are_a_data_set(genaipa: Cli, tmp_path: Path, monkey
     """It is listed, pulled from a local folder, imported, replayed, reported, packed and validated."""
     install(tmp_path, LINE, monkeypatch)
     system = {row["name"]: row for row in json.loads(done(genaipa("systems", "--json")))}["published/kettle"]
-    assert (system["ready"], system["missing"]) == (False, ["genaipa pull teaset"])
+    assert (system["ready"], system["missing"]) == (False, ["genaipa get teaset"])
     assert "samovar" in json.loads(done(genaipa("policies", "--json")))["pullable"]
-    out = done(genaipa("pull", "teaset", "--from", PUBLISHED))
+    out = done(genaipa("get", "teaset", "--from", PUBLISHED))
     assert "Teaset: 2 files fetched, 0 already here, all as published.\nThey may be passed on (" in out
     assert "samovar" in out
-    assert json.loads(done(genaipa("import", "teaset", "--json")))["systems"] == {
+    assert json.loads(done(genaipa("get", "teaset", "--runs", "--json")))["systems"] == {
         "published/kettle": {"runs": ["published-kettle-quality"], "answers": 2, "scores": 2}
     }
     assert {row["name"]: row for row in json.loads(done(genaipa("systems", "--json")))}["published/kettle"]["ready"]
@@ -76,7 +76,7 @@ def test_a_document_of_a_data_set_is_pulled_when_it_is_asked_about(
     run = ("run", "--system", "extractive", "--policy", "samovar", "--questions", "teaset")
     refused = genaipa(*run, "--offline")
     assert refused.code == 2
-    assert "run 'genaipa pull teaset' once" in refused.err
+    assert "run 'genaipa get teaset' once" in refused.err
     assert "pulling the published Teaset documents (once)" in (finished := genaipa(*run)).err
     assert finished.code == 0, finished.err
 
@@ -89,7 +89,7 @@ def test_a_file_that_is_not_the_pinned_one_is_refused(
     Path("other").mkdir()
     for file in PUBLISHED.iterdir():
         Path("other", file.name).write_bytes(file.read_bytes() + b"\n")
-    refused = genaipa("pull", "teaset", "--from", "other")
+    refused = genaipa("get", "teaset", "--from", "other")
     assert refused.code == 2
     assert "is not the published file" in refused.err
     assert "check example/teaset out at commit 7ea5e77ea5" in refused.err
@@ -109,7 +109,7 @@ def test_a_data_set_that_cannot_be_loaded_is_told_when_it_is_named(
     assert [dataset.name for dataset in datasets() if dataset.documents] == ["genaipabench"]
     with pytest.raises(UsageError, match=r"^the data set half has no 'terms'"):
         find("half")
-    refused = genaipa("pull")
+    refused = genaipa("get")
     assert (refused.code, refused.out) == (2, "")
-    assert "genaipa pull genaipabench or " in refused.err
-    assert "did you mean 'genaipabench'?" in genaipa("import", "genaipabnch").err
+    assert "genaipa get genaipabench or " in refused.err
+    assert "did you mean 'genaipabench'?" in genaipa("get", "genaipabnch", "--runs").err

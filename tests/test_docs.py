@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from genaipa.cli.headings import RENAMED
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -36,8 +38,9 @@ def test_commands_and_flags_exist(command):
     """Each command that a page shows, and each flag of it, is in the generated page of commands."""
     words = shlex.split(command)[1:]
     page = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    words = [*RENAMED.get(words[0], words[:1]), *words[1:]]
     names = [word for word in words if re.fullmatch("[a-z]+", word)]
-    wanted = [f"### genaipa {' '.join(names[:2])}", f"## genaipa {names[0]}"]
+    wanted = [f"### genaipa {' '.join(names[:3])}", f"### genaipa {' '.join(names[:2])}", f"## genaipa {names[0]}"]
     sections = dict(re.findall(r"^(##+ genaipa [a-z ]+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
     section = next((sections[title] for title in wanted if title in sections), None)
     assert section, f"no command {words[0]}"

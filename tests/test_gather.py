@@ -195,7 +195,7 @@ def test_names_that_mean_nothing_are_errors():
     make_answers(*REPLIES)
     with pytest.raises(GenaipaError, match="nothing-like-it"):
         select(here, ["nothing-like-it"])
-    with pytest.raises(UsageError, match="genaipa import genaipabench"):
+    with pytest.raises(UsageError, match="genaipa get genaipabench --runs"):
         select(here, ["published/bard"])
 
 

@@ -177,7 +177,7 @@ def test_trouble_that_stays_ends_after_three_attempts() -> None:
         "127.0.0.1",
         QUESTIONS,
         "status 503",
-        "genaipa pull genaipabench again",
+        "genaipa get genaipabench again",
         "--from FOLDER",
         "brindlecart",
     ):
@@ -197,7 +197,7 @@ def test_offline_names_what_is_missing() -> None:
     """Nothing is asked for; the sentence names the command to run with a network."""
     more = len(FILES) - 1
     with TreeServer(FILES) as server:
-        with pytest.raises(UsageError, match=rf"_document\.txt.*and {more} more.*genaipa pull genaipabench"):
+        with pytest.raises(UsageError, match=rf"_document\.txt.*and {more} more.*genaipa get genaipabench"):
             pull(origin=server.url, offline=True, tree=TREE)
         assert not server.asked
         pull(origin=server.url, tree=TREE)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from genaipa.cli.headings import COMMANDS, GROUPS, OPTIONS, STARTS
+from genaipa.cli import command as command_line
+from genaipa.cli.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS
 from genaipa.errors import MissingPackageError, NotReadyError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from conftest import Finished
 
@@ -33,7 +35,7 @@ def test_summaries_are_whole_in_every_group(genaipa: Cli, monkeypatch: pytest.Mo
     summaries = {name: " ".join(page.split("\n\n")[1].split()) for name, page in pages.items()}
     for width in (60, 80, 100, 120):
         monkeypatch.setenv("COLUMNS", str(width))
-        page = genaipa("--help").out
+        page = genaipa("--help-all").out
         flat = " ".join(page.split())
         assert [group for group in GROUPS if f"\n{group}:\n" in page] == list(GROUPS)
         for name, summary in summaries.items():
@@ -43,12 +45,68 @@ def test_summaries_are_whole_in_every_group(genaipa: Cli, monkeypatch: pytest.Mo
         assert max(len(line) for line in page.splitlines() if line.strip() not in dict(STARTS)) <= width
 
 
-def test_run_has_five_headings_and_every_option_under_one(genaipa: Cli) -> None:
-    """No option of `run` is listed twice or left to chance."""
-    page = genaipa("run", "--help").out
+def test_summaries_have_eight_words_at_most() -> None:
+    """Of every command, and of the commands of commands."""
+
+    def summaries(command: Any, path: str) -> Iterator[tuple[str, str]]:
+        for name, one in getattr(command, "commands", {}).items():
+            yield f"{path} {name}", one.get_short_help_str(1000)
+            yield from summaries(one, f"{path} {name}")
+
+    found = dict(summaries(command_line(), "genaipa"))
+    assert {name: summary for name, summary in found.items() if not 0 < len(summary.split()) <= 8} == {}
+
+
+def test_run_has_every_option_under_one_heading_of_its_whole_page(genaipa: Cli) -> None:
+    """No option of `run` is listed twice or left to chance; the short page has those that most runs need."""
+    page = genaipa("run", "--help-all").out
     assert [heading for heading in OPTIONS["run"] if f"\n{heading}:\n" in page] == list(OPTIONS["run"])
-    listed = re.findall(r"^  (?:-\w, )?(?:-h, )?(--[a-z-]+)", page, flags=re.MULTILINE)
-    assert sorted(listed) == sorted(flag for flags in OPTIONS["run"].values() for flag in flags)
+    option = re.compile(r"^  (?:-\w, )?(--[a-z-]+)", flags=re.MULTILINE)
+    everywhere = sorted(EVERYWHERE)
+    listed = sorted(option.findall(page))
+    assert listed == sorted([*everywhere, *(flag for flags in OPTIONS["run"].values() for flag in flags)])
+    short = genaipa("run", "--help").out
+    assert sorted(option.findall(short)) == sorted([*everywhere, *FEW["run"]])
+    assert f"{len(listed) - len(FEW['run']) - len(everywhere)} more options: genaipa run --help-all" in short
+
+
+def test_short_pages_name_options_that_exist(genaipa: Cli) -> None:
+    """An option of the list that a command doesn't have would vanish from its page."""
+    for name, flags in FEW.items():
+        page = genaipa(name, "--help-all").out
+        assert [flag for flag in flags if f"{flag} " not in page] == []
+
+
+def test_every_command_explains_itself_and_can_be_quiet(genaipa: Cli) -> None:
+    """Also one without an explanation of its own, or without a result; both at once are a contradiction."""
+    assert genaipa("runs", "--explain").out.startswith("No runs in ")
+    assert "The exit code is 1 if there is an error" in genaipa("validate", "--explain").out
+    assert genaipa("runs", "batches", "--explain").out == (
+        "No batches are out.\n\nAs they were last looked at; nobody is asked.\n"
+    )
+    assert "There is nothing to explain here" in genaipa("policies", "list", "--explain").out
+    assert json.loads(genaipa("policies", "--json", "--explain").out)
+    refused = genaipa("doctor", "--quiet", "--explain")
+    assert (refused.code, refused.err) == (
+        2,
+        "genaipa: --explain asks for more and --quiet for less; leave out one of them.\n",
+    )
+
+
+def test_old_names_work_and_tell_the_new_ones(genaipa: Cli) -> None:
+    """Commands by their earlier names, with a line on stderr; options by earlier names, and in the plural."""
+    for old, new in RENAMED.items():
+        assert genaipa(old).err.startswith(f"genaipa {old} is now: genaipa {' '.join(new)}\n")
+        assert f"\n  {old} " not in genaipa("--help-all").out
+    assert genaipa("batches").out == genaipa("runs", "batches").out == "No batches are out.\n"
+    one = genaipa("run", "--system", "extractive", "--policy", "brindlecart", "--experiment", "quality", "--dry-run")
+    plural = genaipa("run", "--systems=extractive", "--policies", "brindlecart", "-e", "quality", "--dry-run")
+    assert (one.code, one.out) == (plural.code, plural.out)
+    Path("genaipa.toml").touch()
+    Path("a.txt").write_text("We keep nothing about anybody.")
+    add = ("policies", "add", "a.txt", "--name", "a", "--company", "A")
+    assert [genaipa(*add, *more).code for more in ((), (), ("--force",), ("--replace",))] == [0, 2, 0, 0]
+    assert "--replace" not in genaipa("policies", "add", "--help").out
 
 
 def test_placeholders_are_words_in_capitals() -> None:

@@ -46,7 +46,7 @@ def test_scores_are_as_the_replies_are(
     Path("genaipa.toml").touch()
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
     if SPLITS[name] != "sample":
-        pulled = genaipa("pull", name, "--from", shared / "data" / name)
+        pulled = genaipa("get", name, "--from", shared / "data" / name)
         assert pulled.code == 0, pulled.err
     system, server_of, address, key = VENDORS[vendor]
     monkeypatch.setenv(f"{key}_API_KEY", "sk-made-up")

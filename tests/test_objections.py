@@ -168,27 +168,36 @@ def objected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
 def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, objected: list[Event]) -> None:
     """Listed with their proofs, accepted, edited and rejected; `report --corrected` applies the exported file."""
     first, second, third = (event.id for event in objected)
-    listed = json.loads(genaipa("objections", "--json").out)
+    listed = json.loads(genaipa("scores", "objections", "--json").out)
     assert [(row["question"], row["analyst"], row["status"], row["passage"]) for row in listed] == [
         *(("Q1", "ana", "open", SENTENCE), ("Q1", "bob", "open", SENTENCE), ("Q2", "bob", "open", SENTENCE))
     ]
     assert listed[0]["annotated"] == "silent: yes. It does not say."
-    assert "no objection to an annotated answer about 'acme' is accepted" in genaipa("objections", "export", "acme").err
-    done = genaipa("objections", "accept", first, "--by", "lee")
+    assert (
+        "no objection to an annotated answer about 'acme' is accepted"
+        in genaipa("scores", "objections", "export", "acme").err
+    )
+    done = genaipa("scores", "objections", "accept", first, "--by", "lee")
     assert f"export acme -o {Path.cwd() / 'corrections' / 'acme.yaml'}" in done.out
     edited = ("--silent", "partly", "--answer", "It does not sell.", "--reason", "Better so.")
-    assert genaipa("objections", "accept", second, "--by", "lee", *edited).code == 0
-    assert "does not have these words" in genaipa("objections", "accept", third, "--by", "lee", "--passage", "No.").err
-    assert genaipa("objections", "reject", third, "--by", "Lee", "--reason", "Section 3 says so.").code == 0
-    done = genaipa("objections", "--status", "rejected")
+    assert genaipa("scores", "objections", "accept", second, "--by", "lee", *edited).code == 0
+    assert (
+        "does not have these words"
+        in genaipa("scores", "objections", "accept", third, "--by", "lee", "--passage", "No.").err
+    )
+    assert genaipa("scores", "objections", "reject", third, "--by", "Lee", "--reason", "Section 3 says so.").code == 0
+    done = genaipa("scores", "objections", "--status", "rejected")
     assert "Section 3 says so." in done.out
     assert "1 objection: 1 rejected." in done.out
 
-    assert genaipa("objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
+    assert genaipa("scores", "objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
     into = shipped() / "corrections" / "acme.yaml"
-    assert "among the corrections that genaipa ships" in genaipa("objections", "export", "acme", "-o", str(into)).err
+    assert (
+        "among the corrections that genaipa ships"
+        in genaipa("scores", "objections", "export", "acme", "-o", str(into)).err
+    )
     assert not into.exists()
-    assert genaipa("objections", "export", "acme", "-o", "corrections/acme.yaml").code == 0
+    assert genaipa("scores", "objections", "export", "acme", "-o", "corrections/acme.yaml").code == 0
     found = read_yaml(Path("corrections/acme.yaml"), Corrections)
     assert found.annotators == ("bob",)
     assert found.source == "Objections at the scoring desk, accepted by lee."
@@ -208,10 +217,12 @@ def test_the_words_are_quoted_where_they_may_be(genaipa: Cli, objected: list[Eve
     """In a file about a text that may be passed on, the proof is its sentence; only adjudicators settle."""
     write("policies/acme.yaml", "company: ACME\nlicense: CC BY 4.0\n")
     write("desk.yaml", "adjudicators: [Lee]\n")
-    assert "is not one of its adjudicators" in genaipa("objections", "accept", objected[0].id, "--by", "Moe").err
-    assert genaipa("objections", "accept", objected[0].id[:6], "--by", "lee").code == 0
-    assert f"sentence: {SENTENCE}" in genaipa("objections", "export", "acme").out
-    assert json.loads(genaipa("objections", "--status", "accepted", "--json").out)[0]["by"] == "Lee"
+    assert (
+        "is not one of its adjudicators" in genaipa("scores", "objections", "accept", objected[0].id, "--by", "Moe").err
+    )
+    assert genaipa("scores", "objections", "accept", objected[0].id[:6], "--by", "lee").code == 0
+    assert f"sentence: {SENTENCE}" in genaipa("scores", "objections", "export", "acme").out
+    assert json.loads(genaipa("scores", "objections", "--status", "accepted", "--json").out)[0]["by"] == "Lee"
 
 
 def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:

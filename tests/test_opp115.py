@@ -76,7 +76,7 @@ def test_a_split_that_is_not_here_is_said(genaipa):
     other, missing = genaipa(*asked, "dev"), genaipa(*asked, "validation")
     assert (other.code, missing.code) == (2, 2)
     assert "no split of OPP-115 'dev'; known: sample, test, train, validation." in other.err
-    assert "genaipa pull opp115" in missing.err
+    assert "genaipa get opp115" in missing.err
 
 
 def test_every_wording_names_every_label_and_no_gold():

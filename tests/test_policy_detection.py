@@ -70,7 +70,7 @@ def test_wrong_files_are_refused(genaipa):
         place.unlink()
     done = genaipa("run", "--suite", "policy-detection", "--system", "baseline/majority")
     assert done.code == 2
-    assert "genaipa pull policy-detection" in done.err
+    assert "genaipa get policy-detection" in done.err
     assert "git lfs pull" in done.err
     other = genaipa("run", "--suite", "policy-detection", "--split", "dev", "--system", "baseline/majority")
     assert "no split of Policy-Detection 'dev'; known: sample, test, train, valid." in other.err

@@ -157,7 +157,7 @@ def test_files_of_different_splits_are_refused() -> None:
     assert "has no sentences" in said("empty")
     # A file that stands in no split's folder is of no split.
     put("seq.in", ["We collect"])
-    assert "run 'genaipa pull policyie'" in said("train")
+    assert "run 'genaipa get policyie'" in said("train")
     with zipfile.ZipFile("suites/policyie/sanitized_split.zip", "w") as archive:
         archive.writestr("sanitized_split/train/policy/1.json", "{}")
     assert "made of the annotated policies by the authors' data/prepare.sh" in said("train")
@@ -175,7 +175,7 @@ def test_a_pulled_split_has_as_many_rows_as_the_published_one(monkeypatch: pytes
     alone = Path("alone").absolute()
     alone.mkdir()
     pulled = PolicyIE(suite("valid").spec, Workspace(alone, (("workspace", alone),)))
-    with pytest.raises(GenaipaError, match=r"seq\.in: has 21 rows, the published one 100; run: genaipa pull policyie"):
+    with pytest.raises(GenaipaError, match=r"seq\.in: has 21 rows, the published one 100; run: genaipa get policyie"):
         pulled.load("valid")
 
 
@@ -242,7 +242,7 @@ def test_the_published_files_are_pulled_in_either_form(
     found = []
     for name, origin in (("policyie", plue), ("policyie-official", "clone")):
         monkeypatch.setenv("GENAIPA_CACHE", str(Path(f"cache-{name}").absolute()))
-        done = genaipa("pull", name, "--from", origin)
+        done = genaipa("get", name, "--from", origin)
         assert done.code == 0, done.err
         found.append(suite("valid").load("valid").items)
     assert found[0] == found[1]

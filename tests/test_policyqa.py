@@ -223,7 +223,7 @@ def test_test_takes_its_examples_from_dev_where_train_is_missing(genaipa: Cli) -
     assert question.role == "user"
     done = genaipa("run", "--suite", "policyqa", "--split", "dev", "-s", "scripted", "--shots", "1")
     assert done.code == 2
-    assert "'data/train.json' of PolicyQA is not here; run 'genaipa pull policyqa'" in done.err
+    assert "'data/train.json' of PolicyQA is not here; run 'genaipa get policyqa'" in done.err
 
 
 def broken(change: str) -> Any:
@@ -273,7 +273,7 @@ def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: py
     place = PolicyQA.data[0].folder / "data/dev.json"
     place.parent.mkdir(parents=True)
     place.write_text(sample(), encoding="utf-8")
-    with pytest.raises(GenaipaError, match=r"has 20 examples, the published file 3,809; run: genaipa pull policyqa"):
+    with pytest.raises(GenaipaError, match=r"has 20 examples, the published file 3,809; run: genaipa get policyqa"):
         suite("dev").load("dev")
 
 
@@ -335,7 +335,7 @@ def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None
 def test_a_run_of_the_pulled_split_scores_the_same(genaipa: Cli, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pulled and asked by the command line, a baseline has the same figure; a sample is as large as said."""
     monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").absolute()))
-    pulled = genaipa("pull", "policyqa", "--from", shared / "data/policyqa")
+    pulled = genaipa("get", "policyqa", "--from", shared / "data/policyqa")
     assert pulled.code == 0, pulled.err
     asked = ("run", "--suite", "policyqa", "--split", "dev", "--json", "-s")
     done = genaipa(*asked, "baseline/best-overlap")

@@ -131,14 +131,14 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
 def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None:
     """Both units come out as worked out by hand; importing again changes nothing; the run is there and whole."""
     tree = write_tree(tmp_path / "made-up")
-    done = genaipa("import", "privacyglue", "--from", str(tree), "--json")
+    done = genaipa("get", "privacyglue", "--runs", "--from", str(tree), "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["systems"] == {
         "privacyglue/made_up_base": {"runs": ["privacyglue-made_up_base"], "answers": 46, "scores": 0}
     }
     assert found["audit"]["findings"] == {}
-    again = genaipa("import", "privacyglue", "--from", str(tree / "runs"))
+    again = genaipa("get", "privacyglue", "--runs", "--from", str(tree / "runs"))
     assert "nothing was changed" in again.out
     folder = RunFolder(Path("runs/privacyglue-made_up_base"))
     predicted = read_predictions(folder)
@@ -166,7 +166,7 @@ def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_pat
     tree = write_tree(tmp_path / "made-up", wrong=True)
     (tree / "runs/made_up_base/policy_qa/seed_1/all_results.json").write_text('{"predict_sample_f1": 0.5}')
     (tree / "runs/made_up_base/privacy_qa/seed_1/predictions.json").unlink()
-    done = genaipa("import", "privacyglue", "--from", str(tree))
+    done = genaipa("get", "privacyglue", "--runs", "--from", str(tree))
     assert done.code == 0, done.err
     audit = Path("published/privacyglue-audit.csv").read_text()
     assert "mean of macro_f1 of OPP-115 is 19.44 % by the predictions, and 20.44 % here." in audit
@@ -193,17 +193,17 @@ def test_predictions_that_do_not_fit_are_refused(genaipa: Cli, tmp_path: Path) -
     for task, (entries, said) in cases.items():
         tree = write_tree(tmp_path / task)
         (tree / f"runs/made_up_base/{task}/seed_0/predictions.json").write_text(json.dumps(entries))
-        refused = genaipa("import", "privacyglue", "--from", str(tree))
+        refused = genaipa("get", "privacyglue", "--runs", "--from", str(tree))
         assert refused.code == 2, task
         assert said in refused.err, task
         assert f"{task}/seed_0/predictions.json" in refused.err
     tree = write_tree(tmp_path / "apart")
     (tree / "runs/made_up_base/opp_115/seed_1/predictions.json").write_text(json.dumps(TREE["opp_115"][0][0][:2]))
-    assert "has other examples" in genaipa("import", "privacyglue", "--from", str(tree)).err
+    assert "has other examples" in genaipa("get", "privacyglue", "--runs", "--from", str(tree)).err
     assert not Path("runs").exists()
-    assert "has no predictions" in genaipa("import", "privacyglue", "--from", str(tmp_path / "none")).err
-    assert "--from FOLDER" in genaipa("import", "privacyglue").err
-    assert "--from is for privacyglue alone" in genaipa("import", "genaipabench", "--from", ".").err
+    assert "has no predictions" in genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path / "none")).err
+    assert "--from FOLDER" in genaipa("get", "privacyglue", "--runs").err
+    assert "--from with --runs is for privacyglue alone" in genaipa("get", "genaipabench", "--runs", "--from", ".").err
 
 
 def _asked(genaipa: Cli, *options: str) -> Path:
@@ -241,7 +241,7 @@ def _task(folder: RunFolder) -> Task:
 
 def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     """A run asks what is here and says what is not, with the remedy; it goes on with what it began with."""
-    assert "genaipa pull policyqa" in genaipa(*RUN, "privacyglue", "-s", "baseline/ceiling").err
+    assert "genaipa get policyqa" in genaipa(*RUN, "privacyglue", "-s", "baseline/ceiling").err
     Path("genaipa.toml").touch()
     own = Path("suites/opp115/test_dataset.csv")
     own.parent.mkdir(parents=True)
@@ -340,7 +340,7 @@ def test_imported_predictions_have_the_keys_of_the_suites(tmp_path: Path, genaip
             for n, (text, gold, more) in enumerate(entries)
         ]
         file.write_text(json.dumps(labelled))
-    assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
     predicted = read_predictions(RunFolder(Path("runs/privacyglue-made_up")))
     assert list(predicted) == [task.name for task in TASKS if task.name in dumps]
     for task, one in predicted.items():
@@ -353,7 +353,7 @@ def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli,
     """Rows, means, tests and agreement are in one chapter; encoders of the paper are averaged over the same rows."""
     write_tree(tmp_path, "a_model")
     write_tree(tmp_path, "b_model")
-    assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
     made = genaipa("report", "--output", "made", "--json", "--formats", "svg")
     assert made.code == 0, made.err
     tables = json.loads(made.out)["tables"]
@@ -375,7 +375,7 @@ def test_damaged_predictions_are_named_and_the_others_reported(genaipa: Cli, tmp
     """One import that can't be read takes no report with it."""
     write_tree(tmp_path, "a_model")
     write_tree(tmp_path, "b_model")
-    assert genaipa("import", "privacyglue", "--from", str(tmp_path)).code == 0
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
     Path("runs/privacyglue-b_model", EXAMPLES).write_text("{")
     made = genaipa("report", "--json")
     assert made.code == 0, made.err
@@ -386,7 +386,7 @@ def test_damaged_predictions_are_named_and_the_others_reported(genaipa: Cli, tmp
 
 def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
     """Under measures that are defined alike; a tagger's are not. The paper's are averaged over a system's own rows."""
-    assert genaipa("import", "privacyglue", "--from", str(write_tree(tmp_path))).code == 0
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(write_tree(tmp_path))).code == 0
     Path("genaipa.toml").touch()
     own = {f"piextract/{folder}/validation.conll03": "We _ _ O\nsell _ _ O\n" for folder in LAYERS.values()}
     for name, content in (own | {"opp115/test_dataset.csv": "We tell you of changes.,Policy Change\n"}).items():

@@ -203,20 +203,20 @@ def test_an_imported_run_is_not_the_latest(copied: Workspace) -> None:
 
 def test_what_was_not_pulled_can_not_be_imported(here: Workspace) -> None:
     """The sentence names the command that fetches it; documents alone are no study."""
-    with pytest.raises(UsageError, match="genaipa pull genaipabench"):
+    with pytest.raises(UsageError, match="genaipa get genaipabench"):
         import_study(tree_of(study()), here)
-    with pytest.raises(UsageError, match="genaipa pull genaipabench"):
+    with pytest.raises(UsageError, match="genaipa get genaipabench"):
         import_study(pulled_tree({}), here)
 
 
 def test_import_command(genaipa: Cli) -> None:
     """Another dataset, and the study before it was pulled, are refused in a sentence."""
-    unknown = genaipa("import", "genaipabnch")
+    unknown = genaipa("get", "genaipabnch", "--runs")
     assert (unknown.code, unknown.out) == (2, "")
     assert "did you mean 'genaipabench'?" in unknown.err
-    missing = genaipa("import", "genaipabench")
+    missing = genaipa("get", "genaipabench", "--runs")
     assert (missing.code, missing.out) == (2, "")
-    assert "fetch it with: genaipa pull genaipabench" in missing.err
+    assert "fetch it with: genaipa get genaipabench" in missing.err
 
 
 # In small, the tests above do the same to a small made-up study, test_published_study imports the real one.
@@ -224,7 +224,7 @@ def test_import_command(genaipa: Cli) -> None:
 @pytest.mark.usefixtures("pulled")
 def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
     """The whole way with the published files: what is imported, what the audit holds, and a complete replay."""
-    first = json.loads(genaipa("import", "genaipabench", "--json").out)
+    first = json.loads(genaipa("get", "genaipabench", "--runs", "--json").out)
     assert {name: (len(s["runs"]), s["answers"], s["scores"]) for name, s in first["systems"].items()} == {
         "published/bard": (9, 1150, 780),
         "published/chatgpt-4": (9, 1199, 780),
@@ -245,7 +245,7 @@ def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
         "annotation-copied": 1,
     }
     assert Path(first["audit"]["file"]).is_file()
-    again = genaipa("import", "genaipabench")
+    again = genaipa("get", "genaipabench", "--runs")
     assert "nothing was changed" in again.out
     assert "4  duplicate-scores        3 of them left out of analyses" in again.out
     assert "72  other-company           left out of analyses" in again.out
@@ -348,18 +348,18 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     rows = {row["name"]: row for row in json.loads(genaipa("systems", "--json").out)}
     assert rows["published/bard"]["ready"]
     assert rows["published/bard"]["price"] == {"input": 0.0, "output": 0.0}
-    assert rows["published/bingai"]["missing"] == ["genaipa pull genaipabench"]
+    assert rows["published/bingai"]["missing"] == ["genaipa get genaipabench"]
     doctor = json.loads(genaipa("doctor", "--json").out)
     row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
     here = "not all of their answers are here; published/chatgpt-4, published/bard alone, for the source that was "
     assert (row["state"], row["found"]) == ("missing", here + "pulled from lacks the others")
-    assert row["remedy"] == "genaipa pull genaipabench --from DIR|URL, one that has them"
+    assert row["remedy"] == "genaipa get genaipabench --from DIR|URL, one that has them"
     refused = genaipa("run", "--system", "published/brad", "--policy", "uber")
     assert (refused.code, refused.out) == (2, "")
     assert "did you mean 'published/bard'?" in refused.err
     unpulled = genaipa("run", "--system", "published/bingai", "--policy", "uber")
     assert (unpulled.code, unpulled.out) == (1, "")
-    assert "genaipa pull genaipabench" in unpulled.err
+    assert "genaipa get genaipabench" in unpulled.err
 
 
 @pytest.mark.usefixtures("_recorded")

@@ -55,7 +55,7 @@ def bring_study(workspace: Path) -> None:
         numbers.import_study(str(SHARED / "data" / "genaipabench"), workspace)
     else:
         workspace.mkdir()
-        done = call("import", "genaipabench", "--workspace", workspace)
+        done = call("get", "genaipabench", "--runs", "--workspace", workspace)
         assert done.code == 0, done.err
 
 

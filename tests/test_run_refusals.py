@@ -206,7 +206,7 @@ def test_members_of_a_family_that_need_different_things(genaipa: Run, monkeypatc
     write("cache/data/published/bard.json", "{}")
     lines = [line.strip() for line in genaipa("systems").out.splitlines()]
     assert "published/bard: ready" in lines
-    assert "published/chatgpt-4, published/bingai: genaipa pull genaipabench" in lines
+    assert "published/chatgpt-4, published/bingai: genaipa get genaipabench" in lines
 
 
 def test_stopping_what_computes() -> None:

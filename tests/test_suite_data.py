@@ -106,7 +106,7 @@ def test_a_folder_without_any_of_them_is_refused() -> None:
         data().pull(origin="empty", offline=False)
     assert not data().available()
     with pytest.raises(
-        UsageError, match=r"Inkpots are not here \('data/a/dev.json' and 5 more\); .*genaipa pull inkpots"
+        UsageError, match=r"Inkpots are not here \('data/a/dev.json' and 5 more\); .*genaipa get inkpots"
     ):
         data().pull(origin=None, offline=True)
 
@@ -145,7 +145,7 @@ def test_a_file_known_by_no_hash_is_taken_anew() -> None:
 
 def test_it_has_no_study_to_import() -> None:
     """The sentence says what to do instead."""
-    with pytest.raises(UsageError, match=r"^Inkpots has no runs to import: .*genaipa pull inkpots$"):
+    with pytest.raises(UsageError, match=r"^Inkpots has no runs to import: .*genaipa get inkpots$"):
         data().import_study(find_workspace())
 
 

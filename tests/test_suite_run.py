@@ -116,18 +116,18 @@ def test_a_notebook_asks_a_suite() -> None:
 def test_a_pull_says_what_to_do_next(genaipa: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a name the sets are named; a file that is another's is refused; import has nothing of a suite."""
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
-    assert "genaipa pull genaipabench or genaipa pull policyqa" in genaipa("pull").err
-    assert "its published figures are in the report" in genaipa("import", "policyqa").err
+    assert "genaipa get genaipabench or genaipa get policyqa" in genaipa("get").err
+    assert "its published figures are in the report" in genaipa("get", "policyqa", "--runs").err
     Path("other/data").mkdir(parents=True)
     shutil.copy(SAMPLE, "other/data/dev.json")
-    refused = genaipa("pull", "policyqa", "--from", "other")
+    refused = genaipa("get", "policyqa", "--from", "other")
     assert (refused.code, "5de6a619" in refused.err, "suites/policyqa/" in refused.err) == (2, True, True)
 
 
 def test_pulled_data_are_asked(genaipa: Cli, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The terms stand in the pull and in the run; the next step that a pull names works."""
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
-    out = done(genaipa("pull", "policyqa", "--from", shared / "data"))
+    out = done(genaipa("get", "policyqa", "--from", shared / "data"))
     assert "Terms: its texts and spans are OPP-115's" in out
     following = re.search(r"Next: genaipa (.*)", out)[1].split()  # type: ignore[index]
     assert following[:5] == ["run", "--suite", "policyqa", "--split", "dev"]

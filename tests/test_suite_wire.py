@@ -217,7 +217,7 @@ def test_published_splits_score_what_replies_are_worth(
 ) -> None:
     """A whole split asked through an SDK: by gold, then with every third reply wrong and some garbage."""
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
-    assert genaipa("pull", name, "--from", shared / "data").code == 0
+    assert genaipa("get", name, "--from", shared / "data").code == 0
     of = suite(name, split)
     right = golden(of)
     said = [(gold, gold, right[at - 1], "I can't say.")[at % 4] for at, gold in enumerate(right)]

@@ -83,7 +83,7 @@ def test_published_data_is_clean(genaipa: Callable[..., Finished], shared: Path)
 
     The same checks find faults in made-up files in the other tests here.
     """
-    genaipa("pull", "genaipabench", "--from", shared / "data/genaipabench")
+    genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
     counts = json.loads(genaipa("validate", "--json").out)
     assert counts["findings"] == []
     assert counts["counts"]["policies"] == {"fine": 9, "checked": 9}
@@ -167,7 +167,7 @@ def test_annotations_without_their_document_or_questions() -> None:
     """A published document that isn't pulled is named with its command; a question set that isn't there is an error."""
     annotate("  Q1: {silent: true, answer: It does not say.}\n", document="uber", questions="nowhere")
     assert [(entry, severity) for _, entry, severity, _ in found()] == [("questions", "error"), ("document", "warning")]
-    assert "genaipa pull genaipabench" in found()[1][3]
+    assert "genaipa get genaipabench" in found()[1][3]
 
 
 def test_bad_answers_are_all_listed() -> None:

@@ -1,4 +1,4 @@
-"""`genaipa batches`: what runs have handed in to providers and not collected yet."""
+"""`genaipa runs batches`: what runs have handed in to providers and not collected yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from genaipa.runs.batches import Batch
     from genaipa.runs.folder import RunFolder
 
-app = typer.Typer(help="List batches that are out, call them off, or give them up.")
+app = typer.Typer(help="List or call off a run's batches.")
 
 _Run = Annotated[str, typer.Argument(autocompletion=completion.runs, help="The run: name, part of it, or latest.")]
 
@@ -29,7 +29,10 @@ def list_batches(
     all_: Annotated[bool, option("--all", "-a", help="Those that were collected or given up, too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List the batches that are out, as they were last looked at; nobody is asked."""
+    """List batches that are out.
+
+    As they were last looked at; nobody is asked.
+    """
     from genaipa.runs.batches import read_batches
     from genaipa.runs.finding import find_run, run_folders
 
@@ -73,7 +76,10 @@ def _as_dict(folder: RunFolder, batch: Batch) -> dict[str, object]:
 
 @app.command("cancel")
 def cancel(run: _Run) -> None:
-    """Call off the batches of a run that are out. What was done by then is paid for, and collected when it goes on."""
+    """Call off a run's batches.
+
+    What was done by then is paid for, and collected when it goes on.
+    """
     import asyncio
 
     from genaipa.execution.batches.run import call_off
@@ -89,9 +95,10 @@ def cancel(run: _Run) -> None:
 
 @app.command("forget")
 def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False) -> None:
-    """Give up the batches of a run that are out, for instance at an account that is gone.
+    """Give up a run's batches.
 
-    They are paid for all the same, and their questions are asked again when the run goes on.
+    For instance at an account that is gone. They are paid for all the same, and their questions are asked again when
+    the run goes on.
     """
     import asyncio
     import sys

@@ -30,10 +30,10 @@ def collect(
     terminal: Annotated[
         bool, option("--terminal", "-t", help="Show the missing messages one by one and take the replies here.")
     ] = False,
-    replace: Annotated[bool, option("--replace", help="Let a changed reply take the place of the one kept.")] = False,
+    replace: Annotated[bool, option("--force", help="Let a changed reply take the place of the one kept.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Import the replies of web chats that are run by hand.
+    """Take replies of web chats by hand.
 
     Any number at a time, in any order. Exit code 0 once all are in, 3 while some are missing.
     """
@@ -45,7 +45,7 @@ def collect(
     from genaipa.execution.run import manual_run, settle
 
     if terminal and (files or replace):
-        raise UsageError("--terminal takes replies from the terminal; leave out the files and --replace.")
+        raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
     here = current_workspace()
     prepared = resume(here, run, TerminalObserver())
     folder = prepared.open()
@@ -103,7 +103,7 @@ def _report(collected: Collected, written: Sequence[Path]) -> None:
     known = f"; in already: {collected.known}" if collected.known else ""
     show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")
     for key in collected.conflicts:
-        show(f"{key}: another reply is kept already; --replace puts this one in its place.")
+        show(f"{key}: another reply is kept already; --force puts this one in its place.")
     for key in collected.final:
         show(f"{key}: another reply is kept already; a summary stays; begin afresh with --new.")
     for path in written:

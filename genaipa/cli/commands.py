@@ -12,7 +12,7 @@ from genaipa.cli import (
     compare,
     demo,
     doctor,
-    importing,
+    get,
     init,
     judge,
     judges,
@@ -21,7 +21,6 @@ from genaipa.cli import (
     pack,
     policies,
     prompts,
-    pull,
     questions,
     report,
     run,
@@ -34,8 +33,9 @@ from genaipa.cli import (
     unpack,
     validate,
 )
+from genaipa.cli.closing import NOTHING, closing
 from genaipa.cli.help import Command, Group, Listing
-from genaipa.cli.options import WorkspaceOption
+from genaipa.cli.options import ExplainOption, QuietOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +57,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "judges": judges.judges,
     "pack": pack.pack,
     "unpack": unpack.unpack,
-    "pull": pull.pull,
-    "import": importing.import_,
+    "get": get.get,
     "init": init.init,
     "questions": questions.questions,
     "prompts": prompts.prompts,
@@ -68,41 +67,63 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 }
 _GROUPS = {
     "runs": (runs.app, Listing),
-    "batches": (batches.app, Listing),
     "scores": (scores.app, Group),
-    "objections": (objections.app, Group),
     "policies": (policies.app, Group),
 }
 
 
+_WITHIN = {"runs": {"batches": (batches.app, Listing)}, "scores": {"objections": (objections.app, Group)}}
+"""Command → its own commands that have commands."""
 _NOWHERE = (init.init, unpack.unpack)
 """Commands that work outside of any workspace."""
 
 
 def register(app: typer.Typer) -> None:
-    """Put the commands into the app."""
+    """Put the commands into the app, each with the options that every command has."""
     for name, command in _COMMANDS.items():
-        app.command(name, cls=Command)(_located(command))
-    for name, (group, cls) in _GROUPS.items():
+        app.command(name, cls=Command)(_everywhere(command))
+    _add_groups(app, _GROUPS)
+    for name, below in _WITHIN.items():
+        _add_groups(_GROUPS[name][0], below)
+
+
+def _add_groups(app: typer.Typer, groups: dict[str, Any]) -> None:
+    for name, (group, cls) in groups.items():
         for one in group.registered_commands:
-            one.cls, one.callback = Command, _located(one.callback)
+            one.cls, one.callback = Command, _everywhere(one.callback)
         if group.registered_callback is not None:
-            group.registered_callback.callback = _located(group.registered_callback.callback)
+            group.registered_callback.callback = _everywhere(group.registered_callback.callback)
         app.add_typer(group, name=name, cls=cls)
 
 
-def _located(command: Any) -> Any:
-    """The command with the option --workspace, which `current_workspace` goes by."""
+def _everywhere(command: Any) -> Any:
+    """The command with --workspace, which `current_workspace` goes by, and with --explain and --quiet."""
     signature = inspect.signature(command, eval_str=True)
-    if command in _NOWHERE or "workspace" in signature.parameters:
-        return command
-    option = inspect.Parameter("workspace", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=WorkspaceOption)
+    own, general = list(signature.parameters.values()), _general(command)
+    added = {"explain": ExplainOption, "quiet": QuietOption}
+    if command not in _NOWHERE and "workspace" not in signature.parameters:
+        added = {"workspace": WorkspaceOption, **added}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    defaults = {"workspace": None, "explain": False, "quiet": False}
+    parameters = [
+        *own,
+        *(inspect.Parameter(name, kind, default=defaults[name], annotation=of) for name, of in added.items()),
+    ]
 
     @functools.wraps(command)
-    def located(*, workspace: Any = None, **given: Any) -> None:  # noqa: ARG001 - noted by its callback
-        command(**given)
+    def everywhere(**given: Any) -> None:
+        explains, quiet = given.pop("explain"), given.pop("quiet")
+        if "workspace" in added:
+            given.pop("workspace")  # noted by its callback
+        with closing(general, explains=explains, quiet=quiet, json=bool(given.get("json"))):
+            command(**given)
 
-    parameters = [*signature.parameters.values(), option]
-    located.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    located.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return located
+    everywhere.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    everywhere.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return everywhere
+
+
+def _general(command: Any) -> str:
+    """The help page's text after its first sentence: it explains a command that has no explanation of its own."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")[1:]
+    return "\n".join(" ".join(one.split()) for one in paragraphs) or NOTHING

@@ -80,7 +80,7 @@ def compare(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare two systems or runs: differences, confidence intervals, tests.
+    """Compare two systems or runs, with intervals.
 
     Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
     these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are

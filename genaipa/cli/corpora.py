@@ -51,7 +51,9 @@ def stats(
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
     force: ForceOption = False,
 ) -> None:
-    """Measure how hard documents are to read (the paper's table 1).
+    """Measure how hard documents are to read.
+
+    The measures are those of the paper's table 1.
 
     Of a corpus the measures are distributions: median, quartiles and range, over all documents or by group. It is read
     in a stream, and checked first: everything that is wrong with it is listed.
@@ -87,7 +89,7 @@ def generate(
     seed: Annotated[int, option("--seed", help="Another seed makes others.")] = 0,
     force: ForceOption = False,
 ) -> None:
-    """Write a corpus of made-up policies, to try things on.
+    """Write a corpus of made-up policies.
 
     Each says what an invented company does with data: other sections, other promises, another sector and country. One
     in twenty is a later snapshot with the very same text.

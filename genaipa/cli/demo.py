@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+from genaipa.cli.closing import caveat, explain, follow
 from genaipa.cli.console import err, say, show, table
 from genaipa.cli.fitting import whole
-from genaipa.cli.options import current_workspace, option
+from genaipa.cli.options import current_workspace
 from genaipa.errors import command
 from genaipa.workspace import elsewhere, shipped
 
@@ -27,12 +28,8 @@ _MADE_UP = "Made up: company and policy, assistants careful and breezy, analyst 
 _LEAST_P = 0.001
 
 
-def demo(
-    explain: Annotated[
-        bool, option("--explain", help="Say what the numbers mean, and the commands behind it.")
-    ] = False,
-) -> None:
-    """Run a whole study in a minute, without a key or a network.
+def demo() -> None:
+    """Run a whole study without a key.
 
     A fictional company's policy, 32 questions, three systems: the extractive baseline and two made-up assistants. The
     reference analyst scored all answers, a made-up analyst some of them, and a made-up judge all.
@@ -42,14 +39,12 @@ def demo(
         folder = _run(here)
         _bring_scores(here)
         made = _report(here, folder.name)
-    show(_MADE_UP)
     if made is not None:
         _show_ranking(made)
-        if explain:
-            _explain(made)
-        show(f"Report: {whole(here.home / REPORT / 'index.html')}")
-    meaning = "" if explain or made is None else "     What the numbers mean: --explain"
-    show(f"Next: {command('genaipa', 'score', NAME, *elsewhere(here.home))}{meaning}")
+        _explain(made)
+        follow(f"Report: {whole(here.home / REPORT / 'index.html')}", always=True)
+    caveat(_MADE_UP)
+    follow(f"Next: {command('genaipa', 'score', NAME, *elsewhere(here.home))}")
 
 
 def _run(workspace: Workspace) -> RunFolder:
@@ -125,9 +120,12 @@ def _against(row: Any) -> str:
 
 
 def _explain(made: Report) -> None:
-    """Print the commands that do the same, and the leaderboard's note."""
+    """Keep the commands that do the same, and the leaderboard's note."""
     files = " ".join(str(shipped() / "scores" / name) for name in SCORES)
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
-    show(f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}")
-    show("The answers of extractive, which quotes the policy, and the scores of the reference analyst are not made up.")
-    show(made.tables["leaderboard"].note)
+    explain(
+        f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
+        "The answers of extractive, which quotes the policy, and the scores of the reference analyst are not made up.",
+        made.tables["leaderboard"].note,
+        hint="What the numbers mean: --explain",
+    )

@@ -252,7 +252,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     size = sum(path.stat().st_size for path in cache().rglob("*") if path.is_file())
     yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
     for dataset in datasets():
-        remedy = f"genaipa pull {dataset.name}"
+        remedy = f"genaipa get {dataset.name}"
         if isinstance(dataset, SuiteData):
             # Nothing lacks without it but what nobody may want to ask.
             here, files = len(dataset.here), len(dataset.source.blobs)

@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Ask": ("run", "collect", "runs", "batches", "show"),
-    "Score": ("judge", "sample", "score", "scores", "objections"),
+    "Ask": ("run", "runs", "show", "collect"),
+    "Score": ("judge", "score", "scores", "sample"),
     "Findings": ("report", "compare", "leaderboard", "judges"),
-    "Data": ("policies", "questions", "prompts", "systems", "pull", "import", "pack", "unpack"),
-    "Workspace": ("init", "demo", "validate", "doctor"),
+    "Data": ("policies", "questions", "prompts", "systems", "get", "pack", "unpack"),
+    "Workspace": ("init", "validate", "doctor", "demo"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+RARE = ("collect", "sample", "unpack", "validate", "demo")
+"""Commands that only the whole page lists; `demo` is what one starts with."""
+RENAMED: dict[str, tuple[str, ...]] = {
+    "batches": ("runs", "batches"),
+    "objections": ("scores", "objections"),
+    "pull": ("get",),
+    "import": ("get", "--runs"),
+}
+"""Command's earlier name → the words that it has become; the old name works and tells the new one."""
+OLD_OPTIONS: dict[str, dict[str, str]] = {
+    "collect": {"--replace": "--force"},
+    "add": {"--replace": "--force"},
+}
+"""Command → its options' earlier names, each with the present one."""
+EVERYWHERE = {
+    "--workspace": "Folder with your data and runs.",
+    "--explain": "Say how the result is to be read.",
+    "--quiet": "Print the result alone.",
+    "--help": "Show this page.",
+}
+"""Options of every command, with what help pages say of each."""
+FEW: dict[str, tuple[str, ...]] = {
+    "run": (
+        *("--system", "--policy", "--experiment", "--questions", "--prompts", "--repetitions", "--limit"),
+        *("--conversation", "--max-cost", "--estimate", "--dry-run", "--resume", "--name"),
+    ),
+    "judge": ("--judge", "--passes", "--evidence", "--max-cost", "--estimate", "--dry-run", "--system", "--without"),
+    "report": ("--output", "--by", "--formats", "--frame", "--open", "--system", "--without", "--json"),
+    "score": ("--per-answer", "--order", "--sample", "--settled", "--port", "--no-browser"),
+}
+"""Command → the options that most people need; `--help-all` shows the others."""
 
 OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "run": {
@@ -34,16 +65,14 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "Speed": ("--max-connections", "--max-retries", "--timeout", "--on", "--gpus-per-worker", "--replicas"),
         "Cost": ("--estimate", "--max-cost", "--yes", "--batch", "--no-wait"),
-        "Output": ("--name", "--dry-run", "--json", "--workspace", "--offline", "--help"),
+        "Output": ("--name", "--dry-run", "--json", "--offline"),
     }
 }
 """Command → heading → its options, where one list of all of them would be too long."""
 
 STARTS = (
-    ("genaipa demo", "a whole study in a minute, without a key"),
-    ("genaipa run --system gpt-6-luna --policy brindlecart --estimate", "the cost of a run, without asking anything"),
-    ("genaipa run --system gpt-6-luna --policy brindlecart --max-cost 5", "ask, and keep every answer"),
-    ("genaipa score latest", "score the answers in the browser"),
-    ("genaipa report latest", "figures, tables, and one page to read"),
+    ("genaipa demo", "a study, no key"),
+    ("genaipa run --system gpt-6-luna --policy policy.md", "answers"),
+    ("genaipa report latest", "a page"),
 )
 """The commands of a first study, each with its summary."""

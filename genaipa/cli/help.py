@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.headings import GROUPS, OPTIONS, STARTS
+from genaipa.cli.headings import EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +16,9 @@ _WHOLE = 1000
 _BESIDE = 40
 """Columns that a sentence wants at least beside a command."""
 _PLACEHOLDERS = {int: "N", float: "NUMBER"}
+_WHOLE_PAGE = "--help-all"
+_ALL = "genaipa.cli.help.all"
+"""Entry of a context's `meta`: the page is to show what is seldom wanted, too."""
 
 
 class Command(TyperCommand):
@@ -25,13 +28,35 @@ class Command(TyperCommand):
         super().__init__(*args, **details)
         _name_values(self.params)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take options by their old names and plurals, too, and the page of all options."""
+        names = self._other_names()
+        before = args.index("--") if "--" in args else len(args)
+        known = [_renamed(word, names) for word in args[:before]] + args[before:]
+        result: list[str] = super().parse_args(ctx, _asked_page(ctx, known))
+        return result
+
+    def _other_names(self) -> dict[str, str]:
+        """Other name of an option → its name: the plural where it takes several, and the names that it had."""
+        listed = [parameter for parameter in self.params if parameter.param_type_name == "option"]
+        names = {name for parameter in listed for name in parameter.opts}
+        plurals = {}
+        for parameter in (one for one in listed if one.multiple):
+            flag = next(name for name in parameter.opts if name.startswith("--"))
+            plurals[f"{flag[:-1]}ies" if flag.endswith("y") else f"{flag}s"] = flag
+        return {
+            old: new for old, new in {**plurals, **OLD_OPTIONS.get(self.name or "", {})}.items() if old not in names
+        }
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The options, then each argument: `RUN`, `[ANSWER]`, `[RUN]...`."""
         return [self.options_metavar or "", *_arguments(self.get_params(ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write what each argument and option does."""
-        _write_parameters(ctx, formatter, self.get_params(ctx), OPTIONS.get(self.name or "", {}))
+        """Write what each argument and option does: those that most people need, or on the whole page all of them."""
+        name = self.name or ""
+        few = () if ctx.meta.get(_ALL) else FEW.get(name, ())
+        _write_parameters(ctx, formatter, self.get_params(ctx), OPTIONS.get(name, {}), few)
 
 
 class Group(TyperGroup):
@@ -40,6 +65,11 @@ class Group(TyperGroup):
     def __init__(self, **details: Any) -> None:
         super().__init__(**details)
         _name_values(self.params)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the page of all commands and options, too."""
+        result: list[str] = super().parse_args(ctx, _asked_page(ctx, args))
+        return result
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write what each option does, and the commands."""
@@ -66,6 +96,7 @@ class Listing(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Leave the options to the command that they are for."""
+        args = _asked_page(ctx, args)
         ctx.ignore_unknown_options = True
         helps = not args or args[0] not in ctx.help_option_names
         result: list[str] = super().parse_args(ctx, args or ["list"] if helps else args)
@@ -89,14 +120,32 @@ class Listing(Group):
 class Root(Group):
     """`genaipa` itself."""
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is named, by its old name too, which is then told the new one."""
+        if new := RENAMED.get(args[0]):
+            if not ctx.resilient_parsing:
+                from genaipa.cli.console import say
+
+                say(f"genaipa {args[0]} is now: genaipa {' '.join(new)}")
+            # Options of the new name come last: what it takes may be before them.
+            args = [*(word for word in new if not word.startswith("-")), *args[1:]] + [
+                w for w in new if w.startswith("-")
+            ]
+        return super().resolve_command(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, and only then the options."""
+        """Write the commands, and on the whole page the options."""
         self.format_commands(ctx, formatter)
-        _write_parameters(ctx, formatter, self.get_params(ctx), {})
+        if ctx.meta.get(_ALL):
+            _write_parameters(ctx, formatter, self.get_params(ctx), {})
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands in their groups."""
-        self._write_commands(ctx, formatter, dict(GROUPS))
+        """Write the commands in their groups; the rarer ones on the whole page alone."""
+        shown = {
+            heading: [name for name in names if ctx.meta.get(_ALL) or name not in RARE]
+            for heading, names in GROUPS.items()
+        }
+        self._write_commands(ctx, formatter, shown)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write how to begin, and where to read more."""
@@ -106,10 +155,23 @@ class Root(Group):
             # What a command does is beside it or, where that is too narrow, beneath it.
             formatter.write_dl(STARTS, col_max=broad if formatter.width > broad + _BESIDE else 4)
         formatter.write_paragraph()
-        formatter.write_text(
-            "More on a command: genaipa COMMAND --help. In the folder that genaipa was installed from, README.md leads "
-            "through a study, docs/ has all the rest, and docs/reference/glossary.md the words."
-        )
+        formatter.write_text("More: genaipa COMMAND --help, genaipa --help-all, docs/reference/glossary.md.")
+
+
+def _asked_page(ctx: Any, args: list[str]) -> list[str]:
+    """The arguments, with `--help` for `--help-all` where that comes before any command's name."""
+    for place, word in enumerate(args):
+        if word == "--" or (isinstance(ctx.command, TyperGroup) and not word.startswith("-")):
+            break
+        if word == _WHOLE_PAGE:
+            ctx.meta[_ALL] = True
+            return [*args[:place], "--help", *args[place + 1 :]]
+    return args
+
+
+def _renamed(word: str, names: Mapping[str, str]) -> str:
+    flag, equals, value = word.partition("=")
+    return f"{names.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
 
 
 def _name_values(parameters: Iterable[Any]) -> None:
@@ -132,20 +194,36 @@ def _argument(parameter: Any) -> str:
 
 
 def _write_parameters(
-    ctx: Any, formatter: Any, parameters: Sequence[Any], headings: Mapping[str, Sequence[str]]
+    ctx: Any,
+    formatter: Any,
+    parameters: Sequence[Any],
+    headings: Mapping[str, Sequence[str]],
+    few: Sequence[str] = (),
 ) -> None:
+    """Write arguments and options under their headings; of the options only those of `few`, where it names any."""
     arguments: list[tuple[str, str]] = []
     options: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings or ("Options",)}
+    rest, left = [], 0
     for parameter in parameters:
         record = parameter.get_help_record(ctx)
         if record is None:
             continue
+        flags = set(parameter.opts)
         if parameter.param_type_name == "argument":
             arguments.append((parameter.metavar, record[1]))
+        elif flags & set(EVERYWHERE):
+            rest.append((record[0], EVERYWHERE[next(flag for flag in parameter.opts if flag in EVERYWHERE)]))
+        elif few and not flags & set(few):
+            left += 1
         else:
-            under = (heading for heading, flags in headings.items() if set(flags) & set(parameter.opts))
+            under = (heading for heading, listed in headings.items() if flags & set(listed))
             options[next(under, list(options)[-1])].append(record)
-    for heading, rows in {"Arguments": arguments, **options}.items():
+    if few:
+        options = {"Options": [record for records in options.values() for record in records]}
+    for heading, rows in {"Arguments": arguments, **options, "On every command": rest}.items():
         if rows:
             with formatter.section(heading):
                 formatter.write_dl(rows)
+    if left:
+        formatter.write_paragraph()
+        formatter.write_text(f"{left} more options: {ctx.command_path} {_WHOLE_PAGE}")

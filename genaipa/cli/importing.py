@@ -1,41 +1,24 @@
-"""`genaipa import`: a published study as runs of this workspace, with an audit of its data."""
+"""`genaipa get --runs`: a published study as runs of this workspace, with an audit of its data."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from genaipa.cli.console import print_json, show
-from genaipa.cli.options import JsonOption, current_workspace, option
-from genaipa.cli.pull import named_dataset
-from genaipa.datasets.base import DATASETS
+from genaipa.cli.options import current_workspace
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
-    from genaipa.datasets.base import Imported
-
+    from genaipa.datasets.base import Dataset, Imported
 
 PREDICTIONS = "privacyglue"
 """The study that is imported from a folder of the user's own; every other one is pulled first."""
 
 
-def import_(
-    dataset: Annotated[
-        str | None, typer.Argument(help=f"Which study: {', '.join(DATASETS)}, or {PREDICTIONS} for its encoders.")
-    ] = None,
-    source: Annotated[
-        str | None, option("--from", metavar="DIR", help=f"The folder that has the runs of {PREDICTIONS}.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Import a published study as runs and scores, with an audit of its data.
-
-    Pull it first. Predictions of PrivacyGLUE's encoders are imported from a folder. Runs imported before are left
-    alone.
-    """
+def import_study(dataset: str | None, source: str | None, *, json: bool) -> None:
+    """Import a published study as runs and scores, and print what came."""
     done = _imported(dataset, source)
     if json:
         print_json(_facts(done))
@@ -43,13 +26,28 @@ def import_(
         _print(done)
 
 
+def named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
+    """The data set that a command names; a UsageError that lists them where none is named."""
+    from genaipa.datasets.base import find, names
+
+    if name is None:
+        known = [one for one in names() if not runs or find(one).systems]
+        commands = [f"genaipa get {one}{' --runs' if runs else ''}" for one in known]
+        if runs:
+            commands.append(f"genaipa get {PREDICTIONS} --runs --from FOLDER")
+        raise UsageError(f"which data set to get is not said: {' or '.join(commands)}.")
+    return find(name)
+
+
 def _imported(dataset: str | None, source: str | None) -> Imported:
     if dataset != PREDICTIONS:
         if source is not None:
-            raise UsageError(f"--from is for {PREDICTIONS} alone; any other study is pulled first, then imported.")
-        return named_dataset(dataset, "import").import_study(current_workspace())
+            raise UsageError(
+                f"--from with --runs is for {PREDICTIONS} alone; fetch any other study first, without --runs."
+            )
+        return named_dataset(dataset, runs=True).import_study(current_workspace())
     if source is None:
-        raise UsageError(f"where the predictions are is not said: genaipa import {PREDICTIONS} --from FOLDER")
+        raise UsageError(f"where the predictions are is not said: genaipa get {PREDICTIONS} --runs --from FOLDER")
     from genaipa.datasets.privacyglue import import_predictions
 
     return import_predictions(current_workspace(), Path(source))

@@ -54,7 +54,7 @@ _IGNORED = "runs/\nreports/\npublished/\n.env\nscores.db*\n.streamlit/secrets.to
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or . for the one that you are in.")],
 ) -> None:
-    """Create a workspace for your own data and runs.
+    """Create a workspace for your data and runs.
 
     It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
     Files in the folder stay as they are.

@@ -64,7 +64,7 @@ def judge(
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Have systems judge answers by the rubric, and keep every verdict apart from people's scores.
+    """Have models score answers; judges measures how well.
 
     Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
     """

@@ -49,7 +49,7 @@ def judges(
     include_excluded: ExcludedOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure judges against people, who scored some of the same answers.
+    """Measure what judge's verdicts are worth.
 
     Agreement of each judge with people, beside that of people with each other, with itself and with other judges;
     its leniency, by system, document, category and where documents are silent. Nothing is said below 30 answers that

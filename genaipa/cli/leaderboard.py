@@ -35,7 +35,7 @@ def leaderboard(
     include_excluded: ExcludedOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Rank all systems by the overall quality of their answers, with --by within each group of documents as well.
+    """Rank all systems by overall quality.
 
     Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
     did not answer the same. An experiment of which less than half is scored is left blank. Suites have a table of

@@ -1,4 +1,4 @@
-"""`genaipa objections`: annotated answers that analysts found wrong, settled, and exported as corrections."""
+"""`genaipa scores objections`: annotated answers that analysts found wrong, settled, and exported as corrections."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def objections(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List and settle objections to annotated answers, and export corrections.
+    """Settle objections to annotated answers.
 
     At the desk, whoever scores can say that an annotated answer is wrong, with the passage that proves it. Without a
     command, all objections are listed.
@@ -86,7 +86,10 @@ def accept(
     ] = None,
     reason: Annotated[str, option("--reason", metavar="TEXT", help="Why you accept it, for the log.")] = "",
 ) -> None:
-    """Accept an objection, as it is or edited; an earlier decision on it no longer counts."""
+    """Accept an objection, as it is or edited.
+
+    An earlier decision on it no longer counts.
+    """
     from genaipa.scoring.objections import exporting, find_document, proved
 
     here = current_workspace()
@@ -114,7 +117,10 @@ def reject(
     by: _ByOption,
     reason: Annotated[str, option("--reason", metavar="TEXT", help="Why the annotated answer is right.")],
 ) -> None:
-    """Reject an objection; an earlier decision on it no longer counts."""
+    """Reject an objection.
+
+    An earlier decision on it no longer counts.
+    """
     here = current_workspace()
     one = _one(here, which)
     _settle(here, one, by, None, reason)
@@ -134,7 +140,7 @@ def export(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Write the accepted objections about a document as a file of corrections.
+    """Write accepted objections as a file of corrections.
 
     In the workspace's folder corrections/, 'genaipa report --corrected' applies it. The document's words are quoted
     only where they may be passed on; else the file has their place and digest.
@@ -185,7 +191,7 @@ def _one(workspace: Workspace, which: str) -> Filed:
     if len(found) != 1:
         many = len(found) or "no"
         raise UsageError(
-            f"{many} objections have an id that begins with '{which}'; they are listed by: genaipa objections"
+            f"{many} objections have an id that begins with '{which}'; they are listed by: genaipa scores objections"
         )
     return found[0]
 

@@ -26,7 +26,7 @@ def pack(
         option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
     ] = False,
 ) -> None:
-    """Pack runs, their scores and their report into one archive.
+    """Pack runs, scores and report into an archive.
 
     Texts whose license does not let them be passed on are left out, with their digest and source in their place; the
     tables can be made again without them. What models said, and the names and notes of the analysts, go along.

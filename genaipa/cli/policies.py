@@ -23,7 +23,7 @@ app = typer.Typer()
 
 @app.callback(invoke_without_command=True)
 def policies(context: typer.Context, json: JsonOption = False) -> None:
-    """List, show, add and measure documents: privacy policies and laws.
+    """List, show, add and measure documents.
 
     Without a command, they are listed.
     """
@@ -37,7 +37,7 @@ def policies(context: typer.Context, json: JsonOption = False) -> None:
 
 @app.command("list")
 def list_policies(json: JsonOption = False) -> None:
-    """List the documents that can be asked about, and those that can be pulled."""
+    """List documents, also those to be fetched."""
     _print_list(current_workspace(), json=json)
 
 
@@ -75,7 +75,7 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
             say(f"{row['name']}: {row['unused']}")
     for dataset, more in missing.items():
         if more:
-            show(f"More come with 'genaipa pull {dataset}': {', '.join(more)}")
+            show(f"More come with 'genaipa get {dataset}': {', '.join(more)}")
     show("One of them: genaipa policies show brindlecart. Your own: genaipa policies add FILE-OR-URL")
 
 
@@ -116,7 +116,7 @@ def named_document(workspace: Workspace, name: str) -> Document:
     from genaipa.policies.document import document_names, load_document
 
     if name not in document_names(workspace) and (dataset := offering(name)):
-        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa pull {dataset.name}")
+        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
 
 
@@ -129,7 +129,7 @@ def show_policy(
     text: Annotated[bool, option("--text", help="Print the whole text.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show the facts about a document, and its sections.
+    """Show a document's facts and sections.
 
     With --section, the text of that section and its subsections; with --text, all of it.
     """
@@ -223,7 +223,7 @@ def add(
     kind: Annotated[str, option("--kind", help="policy or regulation.")] = "policy",
     title: Annotated[str, option("--title", help="Its full title; else the one found in it.")] = "",
     license_: Annotated[str, option("--license", help="Under which license the text may be used.")] = "",
-    replace: Annotated[bool, option("--replace", help="Replace the document of that name.")] = False,
+    replace: Annotated[bool, option("--force", help="Replace the document of that name.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Add a document to the workspace.
@@ -276,10 +276,10 @@ def annotate(
         Path | None, option("--documents", metavar="FILE", help="The document is of this corpus (.jsonl or .parquet).")
     ] = None,
 ) -> None:
-    """Write a file for annotated answers to a document, with every question, to be filled in.
+    """Write a file for right answers.
 
-    It is annotations/NAME.yaml in the workspace. Blank entries count as not annotated. Of a corpus, it serves every
-    document with the very same text.
+    It has every question about the document, to be filled in, and is annotations/NAME.yaml in the workspace. Blank
+    entries count as not annotated. Of a corpus, it serves every document with the very same text.
     """
     import datetime as dt
 

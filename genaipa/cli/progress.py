@@ -271,7 +271,7 @@ class TerminalObserver(Observer):
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """Show how many files are fetched."""
-        from genaipa.cli.pull import progress
+        from genaipa.cli.get import progress
 
         with progress(title) as shown:
             yield shown

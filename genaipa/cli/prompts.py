@@ -27,7 +27,7 @@ def prompts(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the sets of prompts, and show one as templates or as sent.
+    """List sets of prompts, or show one.
 
     With NAME, that template alone; with --policy, filled in for that document.
     """

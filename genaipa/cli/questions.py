@@ -31,7 +31,7 @@ def questions(
     ] = "original",
     json: JsonOption = False,
 ) -> None:
-    """List the question sets, or show the questions of one."""
+    """List question sets, or show one's questions."""
     from genaipa.questions.sets import WORDINGS, load_question_set
 
     if wording not in (*WORDINGS, "all"):

@@ -61,7 +61,7 @@ def report(
     open_page: Annotated[bool, option("--open", help="Show the page in the browser when it is written.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a report: an HTML page, with figures and tables as files for a paper.
+    """Write figures, tables and one page to read.
 
     An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
     """

@@ -85,7 +85,7 @@ def run(
     json: JsonOption = False,
     config: options.Config = None,
 ) -> None:
-    """Ask systems every question about documents, and keep every answer.
+    """Ask systems about documents, keeping answers as runs.
 
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.

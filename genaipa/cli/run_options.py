@@ -99,7 +99,7 @@ Suite = Annotated[
         "--suite",
         autocompletion=completion.suites,
         metavar="NAME",
-        help="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa pull fetches its data).",
+        help="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
     ),
 ]
 Split = Annotated[str | None, option("--split", help="Of a suite: dev, test, … or sample, which ships.")]

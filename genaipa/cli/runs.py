@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Manifest, Totals
     from genaipa.workspace import Workspace
 
-app = typer.Typer(help="List runs, or remove some.")
+app = typer.Typer(help="List or remove what run has asked.")
 
 
 @app.command("list")
@@ -32,7 +32,7 @@ def list_runs(
     only: Filters = EVERYTHING,
     json: JsonOption = False,
 ) -> None:
-    """List the runs, one's own before imported ones, each oldest first."""
+    """List runs, imported ones last, oldest first."""
     from genaipa.workspace import elsewhere
 
     here = current_workspace()
@@ -163,7 +163,7 @@ def remove(
     run: Annotated[list[str], typer.Argument(autocompletion=completion.runs, help="Runs, by name, part, or latest.")],
     yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
-    """Remove the folders of runs, with all their answers.
+    """Remove runs with all their answers.
 
     The scores that were given to these answers stay in the workspace's store, and hold again for the same answers in
     other runs. Asks first; where nobody can be asked, --yes is needed.

@@ -33,7 +33,7 @@ def sample(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw the wave: the random part of the answers that people score.
+    """Draw the random part that people score.
 
     The size is that of each system in each experiment: its questions have equal shares of it, about different
     documents. Without --size, nothing is drawn where none has more than 64 answers: all are asked for. What was drawn

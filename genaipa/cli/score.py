@@ -67,7 +67,7 @@ def score(
     include_excluded: _Excluded = False,
     insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
 ) -> None:
-    """Score answers in the browser; several analysts at once.
+    """Score answers in the browser; scores lists them.
 
     Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
     workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.

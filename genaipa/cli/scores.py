@@ -33,7 +33,7 @@ app = typer.Typer()
 
 @app.callback(invoke_without_command=True)
 def scores(context: typer.Context, json: JsonOption = False) -> None:
-    """List, export, import and verify scores.
+    """List, export or import what score recorded.
 
     Without a command, the analysts and their scores are listed.
     """
@@ -121,10 +121,11 @@ def import_(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Take scores in from files: all of them, or none.
+    """Take scores in from files.
 
-    Every row is checked, and all problems are listed at once; the exit code is then 2. What is here already is left
-    alone; other values for the same answer by the same analyst are a correction. Rows without any value are left out.
+    All of them, or none. Every row is checked, and all problems are listed at once; the exit code is then 2. What is
+    here already is left alone; other values for the same answer by the same analyst are a correction. Rows without any
+    value are left out.
     """
     from genaipa.runs.finding import run_folders
     from genaipa.scoring.exchange.importing import import_from
@@ -159,7 +160,7 @@ def sheet(
     ] = False,
     force: ForceOption = False,
 ) -> None:
-    """Write a spreadsheet in which an analyst scores answers offline.
+    """Write a spreadsheet to score answers offline.
 
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
     documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
@@ -197,7 +198,7 @@ def verify(
     head: Annotated[str, option("--head", metavar="DIGEST", help="The last digest as it was noted at some time.")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Check that the log of scores is as it was written.
+    """Check that scores are as they were written.
 
     Each event has a digest of what it says and of the digest before it. Every event that was changed, taken out or put
     in by something else than genaipa is told; the exit code is then 1. Note the last digest somewhere else: with it,

@@ -49,7 +49,7 @@ def show(
     whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show a run, or one of its answers with its scores.
+    """Show a run, or one answer with scores.
 
     With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.

@@ -31,7 +31,7 @@ def systems(
     check: Annotated[bool, option("--check", help="Start them, and show their server's reply.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List systems (models), and each one's missing key, package or server.
+    """List systems (models) and what each lacks.
 
     Nothing is asked and nothing costs money.
     """

@@ -16,7 +16,7 @@ def unpack(
         Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; by default the archive's name, here.")
     ] = None,
 ) -> None:
-    """Unpack a study, rebuild its tables and compare them byte for byte.
+    """Unpack a study and rebuild its tables.
 
     Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
     'genaipa runs', its report in report/, and the one made anew in reports/again/.

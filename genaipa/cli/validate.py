@@ -39,7 +39,7 @@ def validate(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check all data files of a workspace, and list every problem.
+    """Check a workspace's data files.
 
     Documents, questions, annotated answers, prompts, suites, analysts, systems and runs are checked at once. The exit
     code is 1 if there is an error; warnings leave it at 0.

@@ -60,7 +60,7 @@ class Snapshot:
     @property
     def command(self) -> str:
         """The command that fetches them."""
-        return f"genaipa pull {self.dataset}"
+        return f"genaipa get {self.dataset}"
 
     @property
     def wanted(self) -> list[str]:

@@ -339,7 +339,7 @@ def _pull_missing(here: Container[str], request: RunRequest, observer: Observer)
         if request.offline:
             raise UsageError(
                 f"'{name}' is not here, and this run is offline; "
-                f"run 'genaipa pull {dataset.name}' once, or 'genaipa pull {dataset.name} --from FOLDER'."
+                f"run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
             )
         missing = [other for other in request.documents if other in dataset.documents and other not in here]
         observer.said(f"{', '.join(missing)}: not here yet, pulling the published {dataset.title} documents (once)")

@@ -154,7 +154,7 @@ def add_document(
     beside = folder / f"{name}.yaml"
     taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in SUFFIXES["policies"]), beside) if old.exists()]
     if taken and not replace:
-        raise UsageError(f"{taken[0]} exists already; choose another name, or replace it with --replace.")
+        raise UsageError(f"{taken[0]} exists already; choose another name, or replace it with --force.")
     about = About(
         company=company.strip(),
         kind=kind,

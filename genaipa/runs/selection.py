@@ -90,7 +90,7 @@ def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
         recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
         if not of_system and recorded and not any(is_imported(folder) for folder, _ in runs):
             study = recorded_in().get(name, "NAME")
-            raise UsageError(f"no run of {name} is here; import the published study with: genaipa import {study}")
+            raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
         if not of_system:
             folder = _run(workspace, name, runs)
             manifest = folder.manifest()

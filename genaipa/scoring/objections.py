@@ -139,7 +139,7 @@ def exporting(workspace: Workspace, document: str) -> str:
     """
     name = f"{document}.yaml"
     file = name if workspace.home == shipped() else workspace.home / "corrections" / name
-    return command("genaipa", "objections", "export", document, "-o", file)
+    return command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 
 def find_document(workspace: Workspace, said: Objection) -> Document | None:

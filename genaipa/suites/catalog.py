@@ -38,7 +38,7 @@ def splits_of(name: str) -> tuple[str, ...] | None:
 
 
 def sources() -> dict[str, Source]:
-    """Name → data set of every suite: what `genaipa pull` can fetch for them."""
+    """Name → data set of every suite: what `genaipa get` can fetch for them."""
     return {source.name: source for suite in suites().values() for source in suite.data}
 
 

@@ -113,7 +113,7 @@ class DataFiles:
         if source is None:
             place = self.workspace.home / FOLDER / self.suite
             return f"there is no '{PurePosixPath(path).name}' in {place}; name a split that is here, or put it there."
-        pull = f"genaipa pull {source.name}"
+        pull = f"genaipa get {source.name}"
         # What is said of one file alone is no remedy for another.
         elsewhere = any(other in source.remedy for other in source.blobs) and path not in source.remedy
         remedy = "" if elsewhere else source.remedy

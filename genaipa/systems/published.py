@@ -58,7 +58,7 @@ def recorded_in() -> dict[str, str]:
 
 def pull_command(system: str) -> str:
     """The command that brings the recording of a system."""
-    return f"genaipa pull {recorded_in().get(system, 'NAME')}"
+    return f"genaipa get {recorded_in().get(system, 'NAME')}"
 
 
 def recording_path(system: str) -> Path:
@@ -98,7 +98,7 @@ class PublishedSystem(BuiltinSystem):
     provider: ClassVar[Provider] = Provider(
         name="published",
         form="published/NAME",
-        about="repeats the replies of a published study; needs its data: genaipa pull",
+        about="repeats the replies of a published study; needs its data: genaipa get",
         builtin=recorded_in,
         free=True,
         words="recording",

@@ -36,7 +36,7 @@ TASKS: dict[str, str] = {
     PROCEDURE: "genaipa.tasks.procedure:Procedure",
     # Its questions are the answers of other runs: `genaipa judge` asks it.
     JUDGE: "genaipa.judging.task:JudgeTask",
-    # Its answers are predictions of others: `genaipa import privacyglue` writes it.
+    # Its answers are predictions of others: `genaipa get privacyglue --runs` writes it.
     PREDICTIONS: "genaipa.suites.privacyglue.predictions:Predictions",
     **SUITES,
 }

@@ -203,7 +203,7 @@ def _check_answers(
     file = str(path)
     if document is None:
         dataset = offering(name)
-        pull = f" yet; it comes with: genaipa pull {dataset.name}" if dataset else ""
+        pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
         yield Finding(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
     elif is_about(annotated, layer, document, workspace):

@@ -252,7 +252,7 @@ class Batched:
             raise OtherAccountError(
                 f"{self.name}: its batches are out at {foreign[0].intended.account}, and this is {account}. Set the "
                 "key and address that they were made with; or give them up, paid as they are, with: "
-                f"genaipa batches forget {self._run.partition('/')[0]}"
+                f"genaipa runs batches forget {self._run.partition('/')[0]}"
             )
         for batch in mine:
             if batch.out:

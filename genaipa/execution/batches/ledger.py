@@ -110,7 +110,7 @@ class Ledger:
             raise self._unreadable(path, error) from None
 
     def _unreadable(self, path: Path, error: Exception) -> DataError:
-        forget = f"genaipa batches forget {self._folder.name}"
+        forget = f"genaipa runs batches forget {self._folder.name}"
         return DataError(path, f"can't be read ({why(error)}); restore it, or ask again after: {forget}")
 
     def close_results(self) -> None:

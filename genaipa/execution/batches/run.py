@@ -35,7 +35,7 @@ def chosen(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
         if out and run.folder:
             raise RunError(
                 f"{out_sentence(out)}; collect them first, or give them up, paid as they are, with: "
-                f"genaipa batches forget {run.folder.name}"
+                f"genaipa runs batches forget {run.folder.name}"
             )
         return None
     if given is None:

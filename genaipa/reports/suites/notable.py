@@ -26,7 +26,7 @@ def of_suites(results: Iterable[Result]) -> list[str]:
             files = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
             said.append(
                 f"{board.title}: not the published items, but those of files of your own ({files}), so that there are "
-                f"no published rows. For these: genaipa pull {board.suite.data[0].name}"
+                f"no published rows. For these: genaipa get {board.suite.data[0].name}"
             )
         said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
         if faulty := list(_faults(board)):

@@ -103,7 +103,7 @@ def load(files: DataFiles, split: str) -> Material:
     """
     place, rows, pulled = _read(files, split)
     if pulled and len(rows) != ROWS[split]:
-        problem = f"has {len(rows):,} rows, the published one {ROWS[split]:,}; run: genaipa pull {SOURCE.name}"
+        problem = f"has {len(rows):,} rows, the published one {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
         raise DataError(place, problem)
     if not rows:
         raise DataError(place, "has no sentences; take the published files.")

@@ -94,7 +94,7 @@ def load(files: DataFiles, split: str) -> Material:
     if twice:
         raise DataError(place, "this id is there twice; take the published file, or give each its own.", twice[0])
     if path not in files.own and len(items) != EXAMPLES[path]:
-        problem = f"has {len(items):,} examples, the published file {EXAMPLES[path]:,}; run: genaipa pull {SOURCE.name}"
+        problem = f"has {len(items):,} examples, the published file {EXAMPLES[path]:,}; run: genaipa get {SOURCE.name}"
         raise DataError(place, problem)
     if not items:
         raise DataError(place, "has no examples; take the published file.")

@@ -34,7 +34,9 @@ PREFIX = "privacyglue/"
 """Before the model's folder in the name of a system whose predictions were imported."""
 OTHER_FIGURE = "other-figure"
 """The kind of a finding about a stated figure that is not the one computed from the predictions."""
-NOT_ASKED = f"the task '{PREDICTIONS}' is asked of nobody; it is written by: genaipa import privacyglue --from FOLDER"
+NOT_ASKED = (
+    f"the task '{PREDICTIONS}' is asked of nobody; it is written by: genaipa get privacyglue --runs --from FOLDER"
+)
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -51,7 +51,7 @@ OFFICIAL = Source(
     },
     terms="MIT; cite Ravichander et al. 2019 (EMNLP).",
     remedy="Its two tables may be in a clone alone: git clone https://github.com/AbhilashaRavichander/PrivacyQA_EMNLP; "
-    "a part of the test split can be had without (genaipa pull privacyqa-subset, --split subset)",
+    "a part of the test split can be had without (genaipa get privacyqa-subset, --split subset)",
 )
 PART = Source(
     name="privacyqa-subset",

@@ -26,7 +26,7 @@ _CHOSEN = "objection chosen"
 _SETTLED = "objection settled"
 _ALONE = (
     "While you score, you see none that could sway you. Somebody who doesn't score can settle them: named under "
-    "adjudicators, and not under analysts, in desk.yaml. Or in a terminal: genaipa objections accept ID --by NAME"
+    "adjudicators, not under analysts, in desk.yaml. Or in a terminal: genaipa scores objections accept ID --by NAME"
 )
 _SILENT: dict[Silent | None, str] = {
     None: "as annotated",

@@ -1,4 +1,4 @@
-"""`genaipa pull`: published data, fetched once, checked and kept."""
+"""`genaipa get`: published data, fetched once, checked and kept; with --runs, a study's runs and scores."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 from genaipa.cli import completion
 from genaipa.cli.console import err, number, print_json, say, show
+from genaipa.cli.importing import import_study, named_dataset
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.datasets.base import DATASETS
-from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ _LINES = 5
 """Progress lines where there is no terminal."""
 
 
-def pull(
+def get(
     dataset: Annotated[
         str | None,
         typer.Argument(
@@ -34,17 +34,29 @@ def pull(
         str | None,
         option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
     ] = None,
+    runs: Annotated[
+        bool, option("--runs", help="Bring a study that was fetched into this workspace, as runs and scores.")
+    ] = False,
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Download published data: documents, questions, annotated answers, recordings, files of suites.
+    """Fetch published data, or a study as runs.
 
-    Each file is checked against its published hash, and fetched only once.
+    Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
+    hash, and fetched only once. With --runs, the study that was fetched becomes runs and scores here, with an audit of
+    its data; predictions of PrivacyGLUE's encoders come from a folder. Runs that are here already are left alone.
     """
+    if runs:
+        import_study(dataset, source, json=json)
+    else:
+        _pull(dataset, source, offline=offline, json=json)
+
+
+def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool) -> None:
     from genaipa.datasets.suites import SuiteData
     from genaipa.policies.document import document_names
 
-    known = named_dataset(dataset, "pull")
+    known = named_dataset(dataset)
     result = pull_shown(known, origin=source, offline=offline)
     documents = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
     if isinstance(known, SuiteData):
@@ -78,20 +90,7 @@ def pull(
     show(f"Documents: {', '.join(documents)}")
     show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
     if known.systems:
-        show(f"The published study as runs and scores: genaipa import {known.name}")
-
-
-def named_dataset(name: str | None, verb: str) -> Dataset:
-    """The data set that a command names; a UsageError that lists them where none is named."""
-    from genaipa.datasets.base import find, names
-
-    if name is None:
-        known = [one for one in names() if verb == "pull" or find(one).systems]
-        commands = [f"genaipa {verb} {one}" for one in known]
-        if verb == "import":
-            commands.append("genaipa import privacyglue --from FOLDER")
-        raise UsageError(f"which data set to {verb} is not said: {' or '.join(commands)}.")
-    return find(name)
+        show(f"The published study as runs and scores: genaipa get {known.name} --runs")
 
 
 def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
