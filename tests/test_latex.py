@@ -37,6 +37,15 @@ def test_a_high_table_breaks_over_pages() -> None:
     assert r"\begin{tabular}" in made(["question", "text"], row, set(), rows=4)
 
 
+def test_tables_stand_in_classes_of_two_columns() -> None:
+    """A table floats over both columns, never wider than they are; a longtable, which stops there, has a page of one."""
+    floating, long = made(["a"], ['a "b"'], set()), made(["a"], ["b"], set(), rows=50)
+    assert r"\begin{table*}" in floating
+    assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}" in floating
+    assert "a ''b''" in floating
+    assert long.index(r"\onecolumn") < long.index(r"\begin{longtable}") < long.index("\n\\genaipaback")
+
+
 def test_formulas() -> None:
     """M_all and p-values are formulas, and the note is one that stands under the table from its left."""
     text = made(["M_all*10", "p"], ["77.5", "2.5e-05"], {0, 1}, note="M_all times 10, and `M_all` alone.")

@@ -1,4 +1,7 @@
-r"""A table set in LaTeX so that it fits a page: `article` with margins of an inch, for which `booktabs` is enough.
+r"""A table set in LaTeX so that it fits a page, in classes of one column and of two.
+
+It is laid out for a width of 455 pt (`article` with margins of an inch); where the page is narrower it is scaled down. In
+two columns it takes the width of both, and one that breaks over pages begins a page of its own.
 
 Where a table is too wide, its headings are broken into lines or turned upright, its texts broken, and its letters get
 smaller; one that is too high is a `longtable`. Widths are those of Computer Modern, roughly. M_all and p-values are
@@ -31,6 +34,11 @@ _TURNED = 1.3
 _LONG = 45
 """Rows above which a table is a `longtable` in any case."""
 
+_ONE_COLUMN = (
+    "\\makeatletter\\let\\genaipaback\\relax\\if@twocolumn\\def\\genaipaback{\\twocolumn}\\onecolumn\\fi\\makeatother"
+)
+r"""A `longtable` stops in two columns."""
+
 _ESCAPES = {
     **{character: f"\\{character}" for character in "#$%&_{}"},
     "\\": r"\textbackslash{}",
@@ -39,7 +47,7 @@ _ESCAPES = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
     "`": r"\textasciigrave{}",
     # A cell that begins with a bracket would be the option of the line break before it.
     "[": "{[}",
@@ -89,6 +97,7 @@ def as_latex(name: str, title: str, note: str, head: Sequence[str], body: Cells,
     if len(body) > _LONG or _height(layout, body, note) > _HIGH:
         return _joined(
             "% needs \\usepackage{array,booktabs,graphicx,longtable} and UTF-8",
+            _ONE_COLUMN,
             f"{{{size}",
             f"\\begin{{longtable}}{{{columns}}}",
             f"{caption}\\\\",
@@ -99,21 +108,23 @@ def as_latex(name: str, title: str, note: str, head: Sequence[str], body: Cells,
             "\\end{longtable}",
             f"\\noindent{below}" if below else "",
             "}",
+            "\\genaipaback",
         )
     return _joined(
         "% needs \\usepackage{array,booktabs,graphicx} and UTF-8",
-        "\\begin{table}[tbp]",
+        "\\begin{table*}[tbp]",
         f"\\centering{size}",
         caption,
+        "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
         f"\\begin{{tabular}}{{{columns}}}",
         "\\toprule",
         heads,
         "\\midrule",
         *lines,
         "\\bottomrule",
-        "\\end{tabular}",
+        "\\end{tabular}}",
         f"\\par\\smallskip{below}" if below else "",
-        "\\end{table}",
+        "\\end{table*}",
     )
 
 
